@@ -1,0 +1,1 @@
+"""Contextlens: everything behind the pages."""

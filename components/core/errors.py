@@ -1,0 +1,76 @@
+"""Every error that a caller of Contextlens should handle, in one tree.
+
+ContextlensError
+├── SettingsError            an environment variable has a value that is not allowed
+├── InputError               what was typed or asked for cannot be used
+│   ├── TextError            a text that no tokenizer can read
+│   ├── RequestError         a request that does not fit the model (layer, head, length)
+│   └── StateError           an address or a state file that cannot be read
+└── ModelError               a model that cannot be used
+    ├── UnknownModelError    no such model, or one that is not allowed here
+    ├── UnsupportedModelError  a model of a kind that is not supported
+    ├── CheckpointError      files that are missing, damaged or unsafe
+    └── FetchError           the hub did not give the files
+
+Each message says what was given, what is allowed and what to do next, because pages show it as it is.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CheckpointError",
+    "ContextlensError",
+    "FetchError",
+    "InputError",
+    "ModelError",
+    "RequestError",
+    "SettingsError",
+    "StateError",
+    "TextError",
+    "UnknownModelError",
+    "UnsupportedModelError",
+]
+
+
+class ContextlensError(Exception):
+    """The base of all errors that Contextlens raises on purpose."""
+
+
+class SettingsError(ContextlensError):
+    """An environment variable has a value that is not allowed."""
+
+
+class InputError(ContextlensError):
+    """What was typed or asked for cannot be used."""
+
+
+class TextError(InputError):
+    """A text that no tokenizer can read."""
+
+
+class RequestError(InputError):
+    """A request that does not fit the model."""
+
+
+class StateError(InputError):
+    """An address or a state file that cannot be read."""
+
+
+class ModelError(ContextlensError):
+    """A model that cannot be used."""
+
+
+class UnknownModelError(ModelError):
+    """No such model, or one that is not allowed here."""
+
+
+class UnsupportedModelError(ModelError):
+    """A model of a kind that is not supported."""
+
+
+class CheckpointError(ModelError):
+    """Model files that are missing, damaged or unsafe."""
+
+
+class FetchError(ModelError):
+    """The hub did not give the files."""

@@ -1,0 +1,237 @@
+"""The data that crosses layers: frozen, shapes stated once, nothing imported but numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "AttentionRequest",
+    "EmbeddingParts",
+    "Encoding",
+    "FloatArray",
+    "IntArray",
+    "Mask",
+    "ModelCard",
+    "ModelSpec",
+    "Parameter",
+    "PartState",
+    "Passport",
+    "Precision",
+    "Progress",
+    "ProgressEvent",
+    "Provenance",
+    "Source",
+    "Tokens",
+]
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+Mask = Literal["model", "ones"]
+Precision = Literal["exact", "fast"]
+Source = Literal["bundled", "hub", "folder"]
+AttentionRequest = bool | Sequence[tuple[int, int]]
+"""False, True (all), or (layer, head) pairs: layers count from 1 as in `hidden`, heads from 0."""
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model that can be loaded: its id, and what to know before loading it."""
+
+    id: str
+    title: str
+    summary: str
+    source: Source
+    download_bytes: int | None = None  # None: nothing to fetch, or not known
+    loaded: bool = False
+
+
+@dataclass(frozen=True)
+class PartState:
+    """Whether one part of a model was trained, with the reason for saying so."""
+
+    state: Literal["trained", "untrained", "absent"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What the weights of each part are; pages ask before they tell a story."""
+
+    embedding_layer: PartState
+    encoder: PartState
+    pooler: PartState
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What a loaded model is: sizes, origin, checksum and provenance."""
+
+    id: str
+    title: str
+    family: str  # config.model_type: "bert", "roberta", ...
+    source: Source
+    location: str  # where its files came from, in words
+    revision: str  # hub commit, package version, or "" for a folder
+    checksum: str  # SHA-256 of the weight file(s), hex
+    n_layers: int
+    n_dims: int
+    n_heads: int
+    vocabulary_size: int
+    max_length: int  # tokens, special ones included
+    cased: bool
+    has_segments: bool
+    n_parameters: int
+    memory_bytes: int
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """How far a load is: a stage in words, and bytes where they are known."""
+
+    stage: str
+    done_bytes: int = 0
+    total_bytes: int | None = None
+
+
+Progress = Callable[[ProgressEvent], None]
+
+
+@dataclass(frozen=True)
+class Passport:
+    """Everything behind a result that someone needs to get the same numbers again."""
+
+    model: str
+    revision: str
+    checksum: str
+    precision: Precision
+    versions: Mapping[str, str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The passport as plain JSON-ready values."""
+        return {
+            "model": self.model,
+            "revision": self.revision,
+            "checksum": self.checksum,
+            "precision": self.precision,
+            "versions": dict(self.versions),
+            "settings": dict(self.settings),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """One text (or pair) as a model's tokenizer cuts it.
+
+    Attributes:
+        text: the text as given.
+        pair: the second text, or None.
+        tokens: the tokenizer's pieces, special tokens and padding included.
+        token_ids: (n_tokens,) int64.
+        attention_mask: (n_tokens,) int64, 1 for real tokens and 0 for padding.
+        token_type_ids: (n_tokens,) int64 segment of each token, or None where the model has none.
+        special_tokens_mask: (n_tokens,) int64, 1 where the tokenizer added the token.
+        offsets: (n_tokens, 2) int64, start and end in code points of the text that the token
+            came from; (0, 0) for added tokens.
+        word_ids: (n_tokens,) int64, index of the token's word in `words.split_words` of the text
+            that it came from; -1 for added tokens.
+        text_ids: (n_tokens,) int64, 0 for `text`, 1 for `pair`, -1 for added tokens.
+        n_truncated: tokens of the text(s) that did not fit the model.
+    """
+
+    text: str
+    pair: str | None
+    tokens: tuple[str, ...]
+    token_ids: IntArray
+    attention_mask: IntArray
+    token_type_ids: IntArray | None
+    special_tokens_mask: IntArray
+    offsets: IntArray
+    word_ids: IntArray
+    text_ids: IntArray
+    n_truncated: int
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are, special ones and padding included."""
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Encoding(Tokens):
+    """Everything a model says about one input.
+
+    Attributes:
+        hidden: (len(layers), n_tokens, n_dims) float32 hidden states.
+        layers: the layer of each row of `hidden`; 0 is the embedding layer's output.
+        pooler_output: (n_dims,) float32 of the model's own pooler, or None where it has none.
+        attentions: (n_layers, n_heads, n_tokens, n_tokens) float32 with row 0 for layer 1; or
+            (n_asked, n_tokens, n_tokens) in the order asked; or None. Rows are queries.
+        passport: how to get the same numbers again.
+    """
+
+    hidden: FloatArray
+    layers: tuple[int, ...]
+    pooler_output: FloatArray | None
+    attentions: FloatArray | None
+    passport: Passport
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        arrays = (self.hidden, self.pooler_output, self.attentions, self.token_ids, self.offsets)
+        return sum(a.nbytes for a in arrays if a is not None) + 5 * self.token_ids.nbytes
+
+    def layer(self, layer: int) -> FloatArray:
+        """(n_tokens, n_dims) hidden states of one layer by its number.
+
+        Raises:
+            ValueError: the layer was not asked for when encoding.
+        """
+        return self.hidden[self.layers.index(layer)]
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingParts:
+    """The embedding layer's arithmetic for one input, step by step.
+
+    word + position (+ segment) = total -> LayerNorm -> normalized (-> projection) -> output.
+
+    Attributes:
+        tokens: the input as tokenized.
+        position_ids: (n_tokens,) int64 rows of the position table.
+        word, position: (n_tokens, n_embedding_dims) float32 table rows.
+        segment: the same of the segment table, or None where the model has none.
+        total: their sum.
+        normalized: LayerNorm of `total`.
+        projected: whether a linear layer follows (ALBERT; ELECTRA where sizes differ).
+        output: (n_tokens, n_dims) float32, our layer 0.
+    """
+
+    tokens: Tokens
+    position_ids: IntArray
+    word: FloatArray
+    position: FloatArray
+    segment: FloatArray | None
+    total: FloatArray
+    normalized: FloatArray
+    projected: bool
+    output: FloatArray
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    n_bytes: int
+    tied_to: str | None  # the name that holds the same memory, listed earlier
+    trained: bool

@@ -1,0 +1,98 @@
+"""Settings from the environment, validated once, documented in one table (`describe`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from components.core.errors import SettingsError
+
+__all__ = ["TABLE", "Settings"]
+
+TABLE: tuple[tuple[str, str, str], ...] = (
+    ("CONTEXTLENS_CACHE_MB", "512", "Memory for remembered results, in MB (1 MB = 1,000,000 bytes)."),
+    ("CONTEXTLENS_MODEL_MB", "4096", "Memory for loaded models, in MB; the least used leaves first."),
+    ("CONTEXTLENS_DATA_DIR", "the user's cache folder", "Where measured baselines are kept."),
+    ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
+    ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
+    ("CONTEXTLENS_HUB_ENDPOINT", "", "Address of a hub mirror; empty means the public hub."),
+    ("CONTEXTLENS_MODEL_FOLDERS", "", "Folder whose sub-folders may be loaded as local models."),
+)
+"""Every variable: name, default, meaning."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Validated settings; build with `from_env`."""
+
+    cache_bytes: int = 512_000_000
+    model_bytes: int = 4_096_000_000
+    data_dir: Path = field(default_factory=lambda: user_cache_path("contextlens"))
+    models: tuple[str, ...] = ()
+    allow_downloads: bool = True
+    hub_endpoint: str | None = None
+    model_folder: Path | None = None
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """Settings read from the environment (`os.environ` unless given).
+
+        Raises:
+            SettingsError: a variable has a value that is not allowed.
+        """
+        env = os.environ if environ is None else environ
+        folder = env.get("CONTEXTLENS_MODEL_FOLDERS", "").strip()
+        data_dir = env.get("CONTEXTLENS_DATA_DIR", "").strip()
+        return cls(
+            cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
+            model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
+            data_dir=Path(data_dir).expanduser() if data_dir else user_cache_path("contextlens"),
+            models=_names(env.get("CONTEXTLENS_MODELS", "")),
+            allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),
+            hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
+            model_folder=_folder(folder) if folder else None,
+        )
+
+
+def _megabytes(env: Mapping[str, str], name: str, default: int) -> int:
+    raw = env.get(name, "").strip() or str(default)
+    if not (raw.isascii() and raw.isdigit()) or not 1 <= int(raw) <= 1_000_000:
+        raise SettingsError(
+            f"{name} is {raw!r}; it must be a whole number of megabytes from 1 to 1000000. "
+            f"Correct it, or unset it for the default, {default}."
+        )
+    return int(raw) * 1_000_000
+
+
+def _flag(env: Mapping[str, str], name: str, *, default: bool) -> bool:
+    raw = env.get(name, "").strip()
+    if raw not in {"", "0", "1"}:
+        raise SettingsError(f"{name} is {raw!r}; it must be 0 or 1.")
+    return raw == "1" if raw else default
+
+
+def _names(raw: str) -> tuple[str, ...]:
+    return tuple(name for part in raw.split(",") if (name := part.strip()))
+
+
+def _endpoint(raw: str) -> str | None:
+    address = raw.strip().rstrip("/")
+    if address and not address.startswith(("http://", "https://")):
+        raise SettingsError(
+            f"CONTEXTLENS_HUB_ENDPOINT is {raw!r}; it must start with http:// or https://."
+        )
+    return address or None
+
+
+def _folder(raw: str) -> Path:
+    folder = Path(raw).expanduser().resolve()
+    if not folder.is_dir():
+        raise SettingsError(
+            f"CONTEXTLENS_MODEL_FOLDERS is {raw!r}, which is not a folder. "
+            "Name a folder that holds one sub-folder for each model, or unset it."
+        )
+    return folder
