@@ -12,7 +12,7 @@ ContextlensError
     ├── CheckpointError      files that are missing, damaged or unsafe
     └── FetchError           the hub did not give the files
 
-Each message says what was given, what is allowed and what to do next, because pages show it as it is.
+Each message says what was given, what is allowed and what to do next: pages show it as it is.
 """
 
 from __future__ import annotations

@@ -194,7 +194,8 @@ class Encoding(Tokens):
         Raises:
             ValueError: the layer was not asked for when encoding.
         """
-        return self.hidden[self.layers.index(layer)]
+        rows: FloatArray = self.hidden[self.layers.index(layer)]
+        return rows
 
 
 @dataclass(frozen=True, eq=False)

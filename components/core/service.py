@@ -1,13 +1,18 @@
 """The one door to a model: the `EncoderService` protocol, and the local service behind it.
 
-Importing this module does not import torch: the encoder package is imported when a model is loaded.
+Importing this module does not import torch: `LocalService` imports the encoder package, which takes
+seconds, inside the methods that run a model.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
+from components.core import registry
 from components.core.schema import (
     AttentionRequest,
     EmbeddingParts,
@@ -19,8 +24,16 @@ from components.core.schema import (
     Parameter,
     Precision,
     Progress,
+    ProgressEvent,
     Tokens,
 )
+from components.core.settings import Settings
+
+if TYPE_CHECKING:
+    from components.core.cache import CachedService
+    from components.core.encoder import LoadedModel
+
+__all__ = ["EncoderService", "LocalService", "open_service"]
 
 
 class EncoderService(Protocol):
@@ -60,9 +73,7 @@ class EncoderService(Protocol):
         """Each text's encoding, in the order given."""
         ...
 
-    def embedding_parts(
-        self, model: str, text: str, *, pair: str | None = None
-    ) -> EmbeddingParts:
+    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """The embedding layer's arithmetic for one text."""
         ...
 
@@ -70,9 +81,7 @@ class EncoderService(Protocol):
         """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
         ...
 
-    def nearest_rows(
-        self, model: str, vector: FloatArray, n: int
-    ) -> list[tuple[int, str, float]]:
+    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
         """The n rows of the word table nearest to a vector: (token ID, token, cosine)."""
         ...
 
@@ -83,3 +92,141 @@ class EncoderService(Protocol):
     def matrix(self, model: str, name: str) -> FloatArray:
         """One parameter as float32; too large a one is refused."""
         ...
+
+
+class LocalService:
+    """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
+        self._lock = threading.Lock()
+        self._loading: dict[str, threading.Lock] = {}
+
+    def models(self) -> tuple[ModelSpec, ...]:
+        """See `EncoderService.models`."""
+        specs = registry.list_models(self._settings)
+        return tuple(replace(spec, loaded=spec.id in self._loaded) for spec in specs)
+
+    def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
+        """See `EncoderService.load`.
+
+        Raises:
+            ModelError: the model cannot be had or used, with the reason.
+        """
+        return self._get(model, progress).card
+
+    def tokenize(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+    ) -> list[Tokens]:
+        """See `EncoderService.tokenize`."""
+        from components.core.encoder import tokenize
+
+        loaded = self._get(model)
+        return tokenize(loaded, texts, pairs=pairs, pad_to=pad_to)
+
+    def encode(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+        mask: Mask = "model",
+        layers: Sequence[int] | None = None,
+        attentions: AttentionRequest = False,
+        precision: Precision = "exact",
+    ) -> list[Encoding]:
+        """See `EncoderService.encode`."""
+        from components.core.encoder import Request, encode
+
+        loaded = self._get(model)
+        request = Request.checked(
+            loaded.card,
+            pad_to=pad_to,
+            mask=mask,
+            layers=layers,
+            attentions=attentions,
+            precision=precision,
+        )
+        return encode(loaded, texts, request, pairs=pairs)
+
+    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
+        """See `EncoderService.embedding_parts`."""
+        from components.core.encoder import embedding_parts
+
+        return embedding_parts(self._get(model), text, pair=pair)
+
+    def word_rows(self, model: str, token_ids: Sequence[int]) -> FloatArray:
+        """See `EncoderService.word_rows`."""
+        from components.core.encoder import word_rows
+
+        return word_rows(self._get(model), token_ids)
+
+    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
+        """See `EncoderService.nearest_rows`."""
+        from components.core.encoder import nearest_rows
+
+        return nearest_rows(self._get(model), vector, n)
+
+    def parameters(self, model: str) -> tuple[Parameter, ...]:
+        """See `EncoderService.parameters`."""
+        from components.core.encoder import list_parameters
+
+        return list_parameters(self._get(model))
+
+    def matrix(self, model: str, name: str) -> FloatArray:
+        """See `EncoderService.matrix`."""
+        from components.core.encoder import read_matrix
+
+        return read_matrix(self._get(model), name)
+
+    def _get(self, model: str, progress: Progress | None = None) -> LoadedModel:
+        """The loaded model; of several threads that ask, one loads and the others wait."""
+        registry.check_allowed(model, self._settings)
+        with self._lock:
+            if model in self._loaded:
+                self._loaded.move_to_end(model)
+                return self._loaded[model]
+            loading = self._loading.setdefault(model, threading.Lock())
+        with loading:
+            if model not in self._loaded:
+                loaded = self._load(model, progress)
+                with self._lock:
+                    self._loaded[model] = loaded
+                    self._make_room()
+                return loaded
+            return self._loaded[model]
+
+    def _load(self, model: str, progress: Progress | None) -> LoadedModel:
+        files = registry.locate(model, self._settings, progress)
+        if progress is not None:
+            progress(ProgressEvent(f"Loading {files.title}"))
+        from components.core.encoder import load_model
+
+        return load_model(files)
+
+    def _make_room(self) -> None:
+        """Drop the least used models while there is more than the bound and more than one."""
+        while len(self._loaded) > 1 and self._held_bytes() > self._settings.model_bytes:
+            self._loaded.popitem(last=False)
+
+    def _held_bytes(self) -> int:
+        return sum(loaded.memory_bytes for loaded in self._loaded.values())
+
+
+def open_service(settings: Settings | None = None) -> CachedService:
+    """The service that the environment asks for: local, with a bounded cache in front.
+
+    Raises:
+        SettingsError: an environment variable has a value that is not allowed.
+    """
+    from components.core.cache import CachedService
+
+    settings = settings or Settings.from_env()
+    return CachedService(LocalService(settings), max_bytes=settings.cache_bytes)

@@ -14,8 +14,16 @@ from components.core.errors import SettingsError
 __all__ = ["TABLE", "Settings"]
 
 TABLE: tuple[tuple[str, str, str], ...] = (
-    ("CONTEXTLENS_CACHE_MB", "512", "Memory for remembered results, in MB (1 MB = 1,000,000 bytes)."),
-    ("CONTEXTLENS_MODEL_MB", "4096", "Memory for loaded models, in MB; the least used leaves first."),
+    (
+        "CONTEXTLENS_CACHE_MB",
+        "512",
+        "Memory for remembered results, in MB (1 MB = 1,000,000 bytes).",
+    ),
+    (
+        "CONTEXTLENS_MODEL_MB",
+        "4096",
+        "Memory for loaded models, in MB; the least used leaves first.",
+    ),
     ("CONTEXTLENS_DATA_DIR", "the user's cache folder", "Where measured baselines are kept."),
     ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),

@@ -1,0 +1,1 @@
+"""All that touches streamlit, apart from the short page scripts."""

@@ -1,0 +1,22 @@
+"""The only package that imports torch and transformers; numpy goes out."""
+
+from __future__ import annotations
+
+from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
+from components.core.encoder.loading import LoadedModel, load_model
+from components.core.encoder.parameters import list_parameters, read_matrix
+from components.core.encoder.running import Request, encode
+from components.core.encoder.tokenizing import tokenize
+
+__all__ = [
+    "LoadedModel",
+    "Request",
+    "embedding_parts",
+    "encode",
+    "list_parameters",
+    "load_model",
+    "nearest_rows",
+    "read_matrix",
+    "tokenize",
+    "word_rows",
+]

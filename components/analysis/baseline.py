@@ -1,0 +1,165 @@
+"""The random-pair baseline: how alike two unrelated words are in a model, layer by layer.
+
+Anisotropy makes a lone cosine meaningless (Ethayarajh 2019, "How Contextual are Contextualized Word
+Representations?"): in some layers any two words score high. So every cosine is shown beside the
+cosines of random pairs of words, taken from different sentences of a fixed sample.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.words import POOLINGS, Pooling, pool, token_positions
+from components.core.schema import Encoding, FloatArray
+
+__all__ = ["Band", "Baseline", "SampleWords", "load", "measure", "sample_words", "save"]
+
+N_PAIRS = 5000
+WORDS_PER_SENTENCE = 4
+SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Cosines of random pairs at each layer: 5th percentile, mean and 95th percentile."""
+
+    low: FloatArray  # (n_layers,)
+    mean: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Baselines of one model for each pooling (axis 0, in the order of `POOLINGS`).
+
+    Attributes:
+        plain: (n_poolings, 3, n_layers) low, mean and high of the cosine.
+        centred: the same of the centred cosine.
+        means: (n_poolings, n_layers, n_dims) mean word vector of the sample.
+        static_means: (n_poolings, n_embedding_dims) mean word-table vector of the sample.
+        n_words: words in the sample.
+    """
+
+    plain: FloatArray
+    centred: FloatArray
+    means: FloatArray
+    static_means: FloatArray
+    n_words: int
+
+    def band(self, pooling: Pooling, *, centred: bool) -> Band:
+        """The band for one pooling."""
+        low, mean, high = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
+        return Band(low, mean, high)
+
+    def centre(self, pooling: Pooling) -> tuple[FloatArray, FloatArray]:
+        """Mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
+        row = POOLINGS.index(pooling)
+        return self.means[row], self.static_means[row]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleWords:
+    """Vectors of sampled words: (n_poolings, n_words, n_layers, n_dims) and their sentences."""
+
+    vectors: FloatArray
+    static: FloatArray  # (n_poolings, n_words, n_embedding_dims)
+    sentences: NDArray[np.int64]  # (n_words,)
+
+
+def sample_words(
+    encodings: Sequence[Encoding],
+    rows: Sequence[FloatArray],
+    spans: Sequence[Sequence[tuple[int, int]]],
+) -> SampleWords:
+    """A few words of each sentence, chosen by a fixed seed.
+
+    Args:
+        encodings: the sample's sentences with all layers.
+        rows: for each sentence, (n_tokens, n_embedding_dims) rows of the word table.
+        spans: for each sentence, the spans of its words.
+    """
+    random = np.random.default_rng(SEED)
+    vectors, static, sentences = [], [], []
+    for i, (encoding, table, words) in enumerate(zip(encodings, rows, spans, strict=True)):
+        chosen = random.permutation(len(words))[:WORDS_PER_SENTENCE]
+        for k in sorted(chosen):
+            positions = token_positions(encoding, words[k])
+            vectors.append([pool(encoding.hidden[:, positions], p) for p in POOLINGS])
+            static.append([pool(table[positions], p) for p in POOLINGS])
+            sentences.append(i)
+    return SampleWords(
+        np.swapaxes(np.array(vectors, np.float32), 0, 1),
+        np.swapaxes(np.array(static, np.float32), 0, 1),
+        np.array(sentences, np.int64),
+    )
+
+
+def measure(words: SampleWords) -> Baseline:
+    """The baseline from sampled words: `N_PAIRS` random pairs from different sentences."""
+    first, second = _random_pairs(words.sentences)
+    means = words.vectors.mean(axis=1)
+    return Baseline(
+        plain=np.stack([_band(v, first, second) for v in words.vectors]),
+        centred=np.stack(
+            [_band(v - m, first, second) for v, m in zip(words.vectors, means, strict=True)]
+        ),
+        means=means,
+        static_means=words.static.mean(axis=1),
+        n_words=len(words.sentences),
+    )
+
+
+def _random_pairs(sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    random = np.random.default_rng(SEED)
+    first, second = random.integers(len(sentences), size=(2, 2 * N_PAIRS))
+    apart = sentences[first] != sentences[second]
+    return first[apart][:N_PAIRS], second[apart][:N_PAIRS]
+
+
+def _band(vectors: FloatArray, first: NDArray[np.int64], second: NDArray[np.int64]) -> FloatArray:
+    """(3, n_layers) 5th percentile, mean, 95th percentile of the pairs' cosines."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    units = vectors / np.maximum(lengths, 1e-12)
+    # Layer by layer: all layers of all pairs at once would take gigabytes for the largest models.
+    cosines = [
+        np.einsum("pd,pd->p", units[first, layer], units[second, layer])
+        for layer in range(vectors.shape[1])
+    ]
+    rows = [(np.percentile(c, 5), c.mean(), np.percentile(c, 95)) for c in cosines]
+    return np.array(rows, np.float32).T
+
+
+def save(baseline: Baseline, path: Path) -> None:
+    """Write a baseline to disk, whole or not at all.
+
+    Raises:
+        OSError: the disk is full or not writable.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(
+                file, **{f.name: np.asarray(getattr(baseline, f.name)) for f in fields(baseline)}
+            )
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> Baseline | None:
+    """A baseline from disk; None where there is none or it cannot be read (measure it again)."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {f.name: file[f.name] for f in fields(Baseline)}
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+    return Baseline(**{**arrays, "n_words": int(arrays["n_words"])})

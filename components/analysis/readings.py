@@ -1,0 +1,181 @@
+"""What is on screen, said in words. Each reading is a pure function of the numbers shown.
+
+Markdown comes out, with the numbers in bold. What a user typed is escaped by `quoted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.analysis.baseline import Band
+from components.analysis.similarity import Comparison, Item, Pair
+from components.core.schema import FloatArray
+
+__all__ = ["meaning_in_context", "meaning_title", "quoted"]
+
+_SAME = 0.005
+"""Cosines closer than this are called equal: they look equal to two decimals."""
+_EQUAL = 0.9995
+_MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
+
+
+def quoted(text: str, longest: int = 24) -> str:
+    """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
+    flat = " ".join(text.split())
+    cut = flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return f"“{cut.translate(_MARKDOWN)}”"
+
+
+def meaning_title(comparison: Comparison) -> str:
+    """The finding of the main picture: where the sentences' words part, or that they do not."""
+    pairs = comparison.pairs("sentences")
+    if not pairs or len(comparison.layers) < 2:
+        return "Cosine at every layer"
+    falls = np.array([_steepest_fall(comparison.along(pair)) for pair in pairs])
+    best = int(falls[:, 0].argmax())
+    drop, row = falls[best]
+    if drop < 0.02:
+        return "No layer pulls these words apart"
+    a, b = (comparison.items[i] for i in (pairs[best].first, pairs[best].second))
+    layer = comparison.layers[int(row)]
+    return f"{_both(a, b)} part most at layer {layer}"
+
+
+def meaning_in_context(comparison: Comparison, layer: int, band: Band | None) -> list[str]:
+    """One to three sentences on the chosen layer: the sentences' words, then the references."""
+    row = comparison.layers.index(layer)
+    said = [_sentences_reading(comparison, row, band)]
+    gaps = _reference_gaps(comparison, row)
+    said += [_reference_reading(comparison, row, ref) for ref, _ in gaps[:2]]
+    return [sentence for sentence in said if sentence]
+
+
+def _steepest_fall(values: FloatArray) -> tuple[float, int]:
+    steps = values[:-1] - values[1:]
+    row = int(steps.argmax())
+    return float(steps[row]), row + 1
+
+
+def _both(a: Item, b: Item) -> str:
+    if a.word.casefold() == b.word.casefold():
+        return f"The “{_short(a.word)}” of {a.label} and of {b.label}"
+    return f"{a.label} “{_short(a.word)}” and {b.label} “{_short(b.word)}”"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 20 else flat[:19] + "…"
+
+
+def _item(item: Item) -> str:
+    return quoted(item.word) + (f" in {item.label}" if item.label else "")
+
+
+def _number(value: float) -> str:
+    return f"**{value:.2f}**"
+
+
+def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> str:
+    pairs = comparison.pairs("sentences")
+    if not pairs:
+        return ""
+    values = np.array([comparison.cosines[row, p.first, p.second] for p in pairs])
+    layer = comparison.layers[row]
+    if len(pairs) == 1:
+        return _one_pair(comparison, pairs[0], row) + _against(values[0], band, row)
+    if values.max() - values.min() < _SAME:
+        every = f"At layer {layer} all pairs of words are equally alike ({_number(values.max())})"
+        return every + _against(values.max(), band, row)
+    best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
+    return (
+        f"At layer {layer}, {_names(comparison, best)} are most alike ({_number(values.max())}), "
+        f"{_names(comparison, worst)} least ({_number(values.min())}){_level(band, row)}."
+    )
+
+
+def _names(comparison: Comparison, pair: Pair) -> str:
+    return " and ".join(_item(comparison.items[i]) for i in (pair.first, pair.second))
+
+
+def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
+    start, now = float(comparison.along(pair)[0]), float(comparison.along(pair)[row])
+    layer = comparison.layers[row]
+    names = _names(comparison, pair)
+    if now >= _EQUAL:
+        same = f"{names} have the same vector at layer {layer} ({_number(now)})"
+        return same + (": same word, same position, nothing mixed in yet" if layer == 0 else "")
+    if row == 0 or comparison.layers[0] != 0:
+        return f"At layer {layer}, {names} have a cosine of {_number(now)}"
+    begun = "equal" if start >= _EQUAL else f"at {_number(start)}"
+    return f"{names} start {begun} at layer 0 and stand at {_number(now)} at layer {layer}"
+
+
+def _against(value: float, band: Band | None, row: int) -> str:
+    """The end of a sentence: how a cosine stands against random pairs."""
+    if band is None:
+        return "."
+    if value > band.high[row]:
+        place = "far more alike than random words"
+    elif value < band.low[row]:
+        place = "less alike than random words"
+    else:
+        place = "no more alike than random words can be"
+    return f", {place} ({band.mean[row]:.2f} on average)."
+
+
+def _level(band: Band | None, row: int) -> str:
+    return "" if band is None else f"; random words average {band.mean[row]:.2f}"
+
+
+def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:
+    """References with how far the sentences' words differ in closeness to them, widest first."""
+    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    if not own:
+        return []
+    gaps = [
+        (j, float(np.ptp(comparison.cosines[row, own, j])))
+        for j, item in enumerate(comparison.items)
+        if item.role == "reference"
+    ]
+    return sorted(gaps, key=lambda gap: -gap[1])
+
+
+def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
+    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    values = comparison.cosines[row, own, ref]
+    name = quoted(comparison.items[ref].word)
+    near, far = own[int(values.argmax())], own[int(values.argmin())]
+    if len(own) == 1:
+        return f"{name} is at {_number(values[0])} from {_item(comparison.items[near])}."
+    if values.max() - values.min() < _SAME:
+        return f"{name} is equally close to all of them ({_number(values.max())})."
+    return (
+        f"{name} is closer to {_item(comparison.items[near])} ({_number(values.max())}) than to "
+        f"{_item(comparison.items[far])} ({_number(values.min())})"
+        f"{_holds(comparison, row, (near, far, ref))}."
+    )
+
+
+def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
+    """Over which layers the same order holds, where that is worth saying."""
+    near, far, ref = who
+    ahead = comparison.cosines[:, near, ref] > comparison.cosines[:, far, ref]
+    first = row
+    while first > 0 and ahead[first - 1]:
+        first -= 1
+    if first < len(ahead) - 1 and bool(ahead[first:].all()):
+        layer = comparison.layers[first]
+        return ", at every layer" if first == 0 else f", at every layer from {layer} on"
+    others = _listed(
+        [n for n, is_ahead in zip(comparison.layers, ahead, strict=True) if not is_ahead]
+    )
+    return f" here, but not at {others}" if others else ""
+
+
+def _listed(layers: Sequence[int]) -> str:
+    if not layers:
+        return ""
+    numbers = ", ".join(map(str, layers))
+    return f"layer {numbers}" if len(layers) == 1 else f"layers {numbers}"

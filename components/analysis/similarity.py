@@ -1,0 +1,121 @@
+"""Cosines between words in context: over all layers, and without context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from components.core.schema import FloatArray
+
+__all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One compared word: its sentence's letter, the word as written, what it is there for."""
+
+    label: str  # "A", "B", ... of a sentence; "" for a reference
+    word: str
+    role: Literal["sentence", "reference"]
+    color: int  # index into the palette
+
+    @property
+    def name(self) -> str:
+        """The item as pages call it: 'A python', or 'snake' for a reference."""
+        return f"{self.label} {self.word}".strip()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two items by index, the first one the earlier."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Everything that Meaning in context shows.
+
+    Attributes:
+        items: sentences' words first, then references.
+        layers: the layer of each row of `cosines`.
+        vectors: (n_items, n_layers, n_dims) float32 word vectors, as the model gives them.
+        cosines: (n_layers, n_items, n_items) cosine (or centred cosine) in [-1, 1].
+        static: (n_items, n_items) the same of the rows of the word-embedding table.
+        centred: whether the mean word vector was taken off first.
+    """
+
+    items: tuple[Item, ...]
+    layers: tuple[int, ...]
+    vectors: FloatArray
+    cosines: FloatArray
+    static: FloatArray
+    centred: bool
+
+    def pairs(self, kind: Literal["all", "sentences", "references"] = "all") -> list[Pair]:
+        """Pairs of sentence words, of a sentence word and a reference, or both kinds."""
+        sentence = [item.role == "sentence" for item in self.items]
+        found = []
+        for i, j in combinations(range(len(self.items)), 2):
+            both = sentence[i] and sentence[j]
+            one = sentence[i] and not sentence[j]
+            if (both and kind != "references") or (one and kind != "sentences"):
+                found.append(Pair(i, j))
+        return found
+
+    def along(self, pair: Pair) -> FloatArray:
+        """(n_layers,) a pair's cosine at each layer."""
+        values: FloatArray = self.cosines[:, pair.first, pair.second]
+        return values
+
+    def pair_name(self, pair: Pair) -> str:
+        """'A python ~ snake'."""
+        return f"{self.items[pair.first].name} ~ {self.items[pair.second].name}"
+
+
+def cosine_matrix(vectors: FloatArray) -> FloatArray:
+    """(..., n, n) cosines in [-1, 1] between the rows of (..., n, n_dims); diagonal exactly 1.
+
+    The cosine with a vector of length zero is 0, as in scikit-learn.
+    """
+    doubles = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(doubles, axis=-1, keepdims=True)
+    units = np.divide(doubles, lengths, out=np.zeros_like(doubles), where=lengths > 0)
+    cosines = np.clip(units @ np.swapaxes(units, -1, -2), -1.0, 1.0)
+    diagonal = np.arange(cosines.shape[-1])
+    cosines[..., diagonal, diagonal] = (lengths[..., 0] > 0).astype(float)
+    return cosines.astype(np.float32)
+
+
+def compare(
+    items: Sequence[Item],
+    vectors: FloatArray,
+    static: FloatArray,
+    *,
+    layers: Sequence[int],
+    centre: tuple[FloatArray, FloatArray] | None = None,
+) -> Comparison:
+    """All cosines between items.
+
+    Args:
+        items: what the vectors belong to.
+        vectors: (n_items, n_layers, n_dims) word vectors in context.
+        static: (n_items, n_embedding_dims) word-table vectors, without context.
+        layers: the layer of each row of `vectors`.
+        centre: mean vectors to take off first, (n_layers, n_dims) and (n_embedding_dims,).
+    """
+    context_mean, static_mean = centre if centre is not None else (0.0, 0.0)
+    by_layer = np.swapaxes(vectors - context_mean, 0, 1)
+    return Comparison(
+        items=tuple(items),
+        layers=tuple(layers),
+        vectors=vectors,
+        cosines=cosine_matrix(by_layer),
+        static=cosine_matrix(static - static_mean),
+        centred=centre is not None,
+    )

@@ -1,0 +1,59 @@
+"""Word vectors: which tokens make up a word, and how their vectors become one."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from components.core.errors import RequestError
+from components.core.schema import Encoding, FloatArray, IntArray, Tokens
+
+__all__ = ["POOLINGS", "Pooling", "pool", "token_positions", "word_vectors"]
+
+Pooling = Literal["mean", "first", "last"]
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
+
+
+def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) -> IntArray:
+    """Positions of the tokens that share characters with a span of the text (1 for the pair).
+
+    Raises:
+        RequestError: no token does: the span was cut off, or the model drops its characters.
+    """
+    start, end = span
+    own = tokens.text_ids == text_id
+    inside = own & (tokens.offsets[:, 0] < end) & (tokens.offsets[:, 1] > start)
+    positions = np.flatnonzero(inside)
+    if not positions.size:
+        text = tokens.text if text_id == 0 else tokens.pair or ""
+        raise RequestError(_why_missing(tokens, text[start:end]))
+    return positions
+
+
+def pool(vectors: FloatArray, pooling: Pooling) -> FloatArray:
+    """(..., n_dims): the mean, first or last of (..., n_tokens, n_dims) token vectors."""
+    if pooling == "first":
+        return vectors[..., 0, :]
+    if pooling == "last":
+        return vectors[..., -1, :]
+    mean: FloatArray = vectors.mean(axis=-2, dtype=np.float32)
+    return mean
+
+
+def word_vectors(
+    encoding: Encoding, span: tuple[int, int], pooling: Pooling = "mean", *, text_id: int = 0
+) -> FloatArray:
+    """(len(encoding.layers), n_dims) float32: a word's vector at each layer of an encoding."""
+    positions = token_positions(encoding, span, text_id=text_id)
+    return pool(encoding.hidden[:, positions], pooling)
+
+
+def _why_missing(tokens: Tokens, word: str) -> str:
+    shown = word if len(word) <= 30 else word[:29] + "…"
+    if tokens.n_truncated:
+        return (
+            f"“{shown}” stands behind the part of the text that fits the model "
+            f"({tokens.n_truncated} tokens were cut off). Choose an earlier word or shorten the text."
+        )
+    return f"The model's tokenizer drops “{shown}”, so it has no vector. Choose another word."

@@ -1,0 +1,115 @@
+"""The embedding layer taken apart, and its word table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from components.core.encoder.loading import LoadedModel
+from components.core.encoder.tokenizing import tokenize
+from components.core.errors import RequestError
+from components.core.schema import EmbeddingParts, FloatArray
+
+__all__ = ["embedding_parts", "nearest_rows", "word_rows"]
+
+
+@torch.inference_mode()
+def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) -> EmbeddingParts:
+    """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
+    tokens = tokenize(loaded, [text], pairs=[pair])[0]
+    tables = loaded.model.embeddings
+    ids = torch.from_numpy(tokens.token_ids.copy())
+    positions = _position_ids(tables.position_embeddings, ids)
+    word, position = tables.word_embeddings(ids), tables.position_embeddings(positions)
+    segment = _segment(tables, tokens.token_type_ids, len(ids))
+    total = word + position if segment is None else word + segment + position
+    normalized = tables.LayerNorm(total)
+    projection = _projection(loaded)
+    output = normalized if projection is None else projection(normalized)
+    return EmbeddingParts(
+        tokens=tokens,
+        position_ids=_frozen(positions),
+        word=_frozen(word),
+        position=_frozen(position),
+        segment=None if segment is None else _frozen(segment),
+        total=_frozen(total),
+        normalized=_frozen(normalized),
+        projected=projection is not None,
+        output=_frozen(output),
+    )
+
+
+@torch.inference_mode()
+def word_rows(loaded: LoadedModel, token_ids: Sequence[int]) -> FloatArray:
+    """(len(token_ids), n_embedding_dims) float32 rows of the word table.
+
+    Raises:
+        RequestError: an ID outside the table.
+    """
+    table = loaded.model.embeddings.word_embeddings.weight
+    ids = np.asarray(token_ids, dtype=np.int64).reshape(-1)
+    if ids.size and not (ids.min() >= 0 and ids.max() < len(table)):
+        raise RequestError(
+            f"Token IDs {ids.min()} to {ids.max()} were asked; the word table has rows 0 to "
+            f"{len(table) - 1}."
+        )
+    rows: FloatArray = _frozen(table[torch.from_numpy(ids)])
+    return rows
+
+
+@torch.inference_mode()
+def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
+    """The n rows of the word table with the highest cosine to a vector, best first.
+
+    Raises:
+        RequestError: a vector of another length, of length zero or not finite; n below 1.
+    """
+    table = loaded.model.embeddings.word_embeddings.weight
+    wanted = np.array(vector, dtype=np.float32)
+    if wanted.shape != (table.shape[1],) or not np.isfinite(wanted).all() or not wanted.any():
+        raise RequestError(
+            f"A vector of shape {wanted.shape} was given; it must have {table.shape[1]} finite "
+            "values, not all zero."
+        )
+    if n < 1:
+        raise RequestError(f"{n} neighbours were asked; ask for at least 1.")
+    query = torch.nn.functional.normalize(torch.from_numpy(wanted), dim=0)
+    cosines = (table @ query) / table.norm(dim=1).clamp_min(1e-12)
+    best = torch.topk(cosines, min(n, len(table)))
+    names = loaded.tokenizer.convert_ids_to_tokens(best.indices.tolist())
+    pairs = zip(best.indices.tolist(), names, best.values.tolist(), strict=True)
+    return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
+
+
+def _position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
+    """Rows of the position table. RoBERTa and MPNet count real tokens from padding_idx + 1."""
+    if table.padding_idx is None:
+        return torch.arange(len(ids))
+    start = int(table.padding_idx)
+    real = (ids != start).long()
+    return torch.cumsum(real, dim=0) * real + start
+
+
+def _segment(tables: Any, token_type_ids: Any, n_tokens: int) -> torch.Tensor | None:
+    if not hasattr(tables, "token_type_embeddings"):
+        return None
+    ids = np.zeros(n_tokens, np.int64) if token_type_ids is None else token_type_ids.copy()
+    rows: torch.Tensor = tables.token_type_embeddings(torch.from_numpy(ids))
+    return rows
+
+
+def _projection(loaded: LoadedModel) -> Any:
+    """The linear layer between LayerNorm and layer 0 (ALBERT, and ELECTRA where sizes differ)."""
+    part = loaded.model
+    for name in (loaded.family.projection or "").split("."):
+        part = getattr(part, name, None) if name else None
+    return part
+
+
+def _frozen(tensor: torch.Tensor) -> Any:
+    array = tensor.numpy().copy()
+    array.flags.writeable = False
+    return array

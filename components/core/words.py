@@ -1,0 +1,32 @@
+"""Where the words of a text are: Unicode word segmentation (UAX 29), the same for every model."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import regex
+
+__all__ = ["Span", "find_word", "split_words"]
+
+Span = tuple[int, int]
+"""Start and end in code points of a text."""
+
+_BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
+
+
+@lru_cache(maxsize=4096)
+def split_words(text: str) -> tuple[Span, ...]:
+    """The spans of a text's words in order; punctuation and emoji count, white space does not.
+
+    The boundaries are those of UAX 29 (`regex`'s default Unicode word boundaries).
+    """
+    cuts = sorted({0, len(text), *(match.start() for match in _BOUNDARY.finditer(text))})
+    return tuple((a, b) for a, b in pairwise(cuts) if not text[a:b].isspace())
+
+
+def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
+    """The span of the n-th occurrence of a whole word, ignoring case; None where it is not."""
+    wanted = word.casefold()
+    spans = [span for span in split_words(text) if text[slice(*span)].casefold() == wanted]
+    return spans[occurrence] if 0 <= occurrence < len(spans) else None
