@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,13 +147,15 @@ def save(baseline: Baseline, path: Path) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(
-                file, **{f.name: np.asarray(getattr(baseline, f.name)) for f in fields(baseline)}
-            )
+            np.savez(file, allow_pickle=False, **_arrays(baseline))
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _arrays(baseline: Baseline) -> dict[str, NDArray[Any]]:
+    return {f.name: np.asarray(getattr(baseline, f.name)) for f in fields(baseline)}
 
 
 def load(path: Path) -> Baseline | None:

@@ -13,7 +13,7 @@ from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, Pair
 from components.core.schema import FloatArray
 
-__all__ = ["meaning_in_context", "meaning_title", "quoted"]
+__all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]
 
 _SAME = 0.005
 """Cosines closer than this are called equal: they look equal to two decimals."""
@@ -21,11 +21,16 @@ _EQUAL = 0.9995
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
 
+def escape(text: str) -> str:
+    """The text with every Markdown, LaTeX and emoji-code sign shown as it was typed."""
+    return text.translate(_MARKDOWN)
+
+
 def quoted(text: str, longest: int = 24) -> str:
     """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
     flat = " ".join(text.split())
     cut = flat if len(flat) <= longest else flat[: longest - 1] + "…"
-    return f"“{cut.translate(_MARKDOWN)}”"
+    return f"“{escape(cut)}”"
 
 
 def meaning_title(comparison: Comparison) -> str:
@@ -117,16 +122,16 @@ def _against(value: float, band: Band | None, row: int) -> str:
     if band is None:
         return "."
     if value > band.high[row]:
-        place = "far more alike than random words"
+        place = "more alike than 95 of 100 random pairs"
     elif value < band.low[row]:
-        place = "less alike than random words"
+        place = "less alike than 95 of 100 random pairs"
     else:
-        place = "no more alike than random words can be"
-    return f", {place} ({band.mean[row]:.2f} on average)."
+        place = "within what random pairs of words show"
+    return f", {place} (average {band.mean[row]:.2f})."
 
 
 def _level(band: Band | None, row: int) -> str:
-    return "" if band is None else f"; random words average {band.mean[row]:.2f}"
+    return "" if band is None else f"; random pairs average {band.mean[row]:.2f}"
 
 
 def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from components.analysis.baseline import Band
 from components.core.schema import FloatArray
 
-__all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix"]
+__all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix", "pair_rows"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def cosine_matrix(vectors: FloatArray) -> FloatArray:
     cosines = np.clip(units @ np.swapaxes(units, -1, -2), -1.0, 1.0)
     diagonal = np.arange(cosines.shape[-1])
     cosines[..., diagonal, diagonal] = (lengths[..., 0] > 0).astype(float)
-    return cosines.astype(np.float32)
+    result: FloatArray = cosines.astype(np.float32)
+    return result
 
 
 def compare(
@@ -119,3 +121,31 @@ def compare(
         static=cosine_matrix(static - static_mean),
         centred=centre is not None,
     )
+
+
+def pair_rows(comparison: Comparison, band: Band | None) -> list[dict[str, str | float]]:
+    """One row for each pair shown: its names, its cosine at every layer and without context.
+
+    The random-pair baseline follows as rows of its own, where it is known.
+    """
+    rows: list[dict[str, str | float]] = [
+        {
+            "first": comparison.items[pair.first].name,
+            "second": comparison.items[pair.second].name,
+            **_by_layer(comparison, comparison.along(pair)),
+            "without context": float(comparison.static[pair.first, pair.second]),
+        }
+        for pair in comparison.pairs()
+    ]
+    if band is not None:
+        named = {"mean": band.mean, "5th percentile": band.low, "95th percentile": band.high}
+        rows += [
+            {"first": "random pairs", "second": name, **_by_layer(comparison, values)}
+            for name, values in named.items()
+        ]
+    return rows
+
+
+def _by_layer(comparison: Comparison, values: FloatArray) -> dict[str, float]:
+    layers = zip(comparison.layers, values, strict=True)
+    return {f"layer {layer}": float(value) for layer, value in layers}

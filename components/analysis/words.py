@@ -54,6 +54,6 @@ def _why_missing(tokens: Tokens, word: str) -> str:
     if tokens.n_truncated:
         return (
             f"“{shown}” stands behind the part of the text that fits the model "
-            f"({tokens.n_truncated} tokens were cut off). Choose an earlier word or shorten the text."
+            f"({tokens.n_truncated} tokens were cut off). Choose an earlier word, or shorten it."
         )
     return f"The model's tokenizer drops “{shown}”, so it has no vector. Choose another word."

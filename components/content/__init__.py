@@ -1,0 +1,1 @@
+"""Texts that ship with the app: explanations, examples, sentences; imports nothing of ours."""

@@ -16,6 +16,7 @@ from components.core.schema import (
     EmbeddingParts,
     Encoding,
     FloatArray,
+    IntArray,
     Mask,
     ModelCard,
     ModelSpec,
@@ -198,7 +199,7 @@ class CachedService:
         )
         return parts
 
-    def word_rows(self, model: str, token_ids: Sequence[int]) -> FloatArray:
+    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
         """See `EncoderService.word_rows`; a table look-up is not worth remembering."""
         return self._inner.word_rows(model, token_ids)
 

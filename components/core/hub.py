@@ -1,7 +1,7 @@
 """Model files from the hub: safetensors and tokenizer files, never pickles, never code.
 
-All that touches huggingface_hub is here, so that its errors become ours in one place. It is imported
-inside functions, being slow to import; torch, transformers and streamlit are not imported at all.
+All that touches huggingface_hub is here, so that its errors become ours in one place. It is slow to
+import, so functions do it; torch, transformers and streamlit are not imported at all.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
 _SINGLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
-_SMALL_FILES = frozenset(
-    "config.json tokenizer.json tokenizer_config.json special_tokens_map.json added_tokens.json "
-    "vocab.txt vocab.json merges.txt".split()
+_TOKENIZER_FILES = frozenset(
+    {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
+    | {"vocab.txt", "vocab.json", "merges.txt"}
 )
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _ANSWER_SECONDS = 10.0
+_STEP_BYTES = 1 << 18
 _N_PARALLEL = 4
 
 
@@ -119,8 +120,8 @@ def fetch(
         return here
     if not allow_downloads:
         raise FetchError(
-            f"{model_id} is not on this machine, and CONTEXTLENS_ALLOW_DOWNLOADS=0 forbids fetching "
-            "it. Choose a model that is here, or have whoever runs this app allow downloads."
+            f"{model_id} is not on this machine, and CONTEXTLENS_ALLOW_DOWNLOADS=0 forbids "
+            "fetching it. Choose a model that is here, or ask whoever runs this app to allow it."
         )
     tally = _Tally(f"Fetching {model_id}", progress)
     try:
@@ -132,7 +133,9 @@ def fetch(
             raise
         kind, what, advice = _diagnose(exc)
         hub = "the hub" if endpoint is None else "the hub named in CONTEXTLENS_HUB_ENDPOINT"
-        raise kind(f"{model_id} could not be fetched: {what.format(hub=hub)}. {advice}") from exc
+        raise kind(
+            f"{model_id} could not be fetched: {what.replace('{hub}', hub)}. {advice}"
+        ) from exc
 
 
 def _download(
@@ -165,10 +168,11 @@ def _set_up_huggingface_hub() -> None:
     from huggingface_hub import constants
 
     # Xet transfers leave the configured endpoint for another service, and report and stop in ways
-    # that no test here can prove: plain HTTP instead. Its usual steps of 10 MiB make a slow fetch
-    # look stuck. Both are read at each use, the first from the environment only at import.
+    # that no test here can prove: plain HTTP instead. The usual steps of 10 MiB make a slow fetch
+    # look stuck, and what a cut connection has of one is lost. Both are read at each use, but from
+    # the environment only at import.
     constants.HF_HUB_DISABLE_XET = True
-    constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
+    constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES
 
 
 def _read_listing(info: ModelInfo, model_id: str) -> _Listing:
@@ -192,17 +196,16 @@ def _read_listing(info: ModelInfo, model_id: str) -> _Listing:
 def _choose(names: Collection[str]) -> list[str]:
     """The files worth having among a repository's; of weights, one file or else the shards."""
     weights = {_SINGLE} if _SINGLE in names else {_INDEX, *filter(_SHARD.fullmatch, names)}
-    wanted = _SMALL_FILES | weights
+    wanted = {"config.json"} | _TOKENIZER_FILES | weights
     return sorted(name for name in names if name in wanted or _SENTENCEPIECE.fullmatch(name))
 
 
 def _lack(names: Collection[str]) -> str | None:
     """What a repository's files lack to be a model that can be used, in words; or None."""
     if _SINGLE not in names and not (_INDEX in names and any(map(_SHARD.fullmatch, names))):
-        pickled = sorted(name for name in names if name.endswith(_PICKLED))
+        pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
         if pickled:
-            first = next((name for name in pickled if "model" in name), pickled[0])
-            return f"has only pickled weights ({_shown(first)}), which can run code when read"
+            return f"has only pickled weights ({pickled[0][:80]}), which can run code when read"
         return f"has no weights in safetensors ({_SINGLE}), the one format that is read here"
     if "config.json" not in names:
         return "has no config.json, so its architecture is not known"
@@ -227,7 +230,7 @@ def _snapshots(model_id: str, cache_dir: Path | None) -> list[Path]:
     """Folders of the commits in the cache, best first."""
     repository = _repository(model_id, cache_dir)
     reference = repository / "refs" / "main"
-    main = reference.read_text().strip() if reference.is_file() else ""
+    main = reference.read_text(errors="replace").strip() if reference.is_file() else ""
     folders = [p for p in repository.glob("snapshots/*") if _COMMIT.fullmatch(p.name)]
     return sorted(folders, key=lambda p: (p.name == main, p.stat().st_mtime), reverse=True)
 
@@ -249,13 +252,13 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None) -> bool:
 
 
 def _shards(folder: Path, names: Collection[str]) -> set[str]:
-    """The names of the weight files that the index asks for; {""} where it cannot be read."""
+    """The weight files that the index asks for; a name that no file has if it cannot be read."""
     if _SINGLE in names:
         return {_SINGLE}
     try:
         return set(json.loads((folder / _INDEX).read_bytes())["weight_map"].values())
     except (ValueError, KeyError, TypeError, AttributeError):
-        return {""}
+        return {"?"}
 
 
 def _has_size(path: Path, size: int) -> bool:
@@ -270,28 +273,28 @@ def _keep_whole_files(folder: Path, listing: _Listing) -> int:
 
 
 def _check_files(folder: Path, listing: _Listing, model_id: str) -> None:
-    """Pass where the files are those that the hub listed; others are deleted, for a fresh start.
+    """Pass where the files are those that the hub listed; damaged ones are deleted.
 
     Raises:
-        CheckpointError: a file is missing or is not what the hub listed.
+        FetchError: a file is missing.
+        CheckpointError: a file is not what the hub listed, or the listing lacks weights.
     """
+    missing = [name for name in listing.sizes if not (folder / name).is_file()]
+    if missing:  # snapshot_download is content with what is there when the hub fails on its way
+        raise FetchError(f"{model_id} is not complete: {missing[0]} did not arrive. {_LATER}")
     damaged = [name for name, size in listing.sizes.items() if not _has_size(folder / name, size)]
-    damaged += [
-        name
-        for name, checksum in listing.checksums.items()
-        if name not in damaged and _sha256(folder / name) != checksum
-    ]
+    damaged += [name for name, sum_ in listing.checksums.items() if _sha256(folder / name) != sum_]
     if damaged:
         _discard(folder / name for name in damaged)
         raise CheckpointError(
-            f"{model_id} arrived damaged ({', '.join(damaged)} is not what the hub listed) and was "
-            "deleted. Try again; if it happens again, choose another model."
+            f"{model_id} arrived damaged ({damaged[0]} is not what the hub listed), and what is "
+            "damaged was deleted. Try again; if it happens again, choose another model."
         )
-    missing = sorted(_shards(folder, listing.sizes) - set(listing.sizes))
-    if missing:
+    unlisted = _shards(folder, listing.sizes) - set(listing.sizes)
+    if unlisted:
         raise CheckpointError(
-            f"{model_id} lacks weight files that its index names "
-            f"({_shown(', '.join(map(str, missing)))}). Choose another model."
+            f"{model_id} lacks a weight file that its index names ({_shown(min(unlisted))}). "
+            "Choose another model."
         )
 
 
@@ -360,14 +363,14 @@ class _Tally:
 
 def _bar_class(tally: _Tally) -> Any:
     """A progress bar class for huggingface_hub that draws nothing and tells the tally."""
-    from huggingface_hub.utils import tqdm
+    from huggingface_hub.utils.tqdm import tqdm
 
     class Bar(tqdm):
         monitor_interval = 0  # no thread that watches bars which are never drawn
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self.counts_bytes = kwargs.get("unit") == "B"
-            super().__init__(*args, **{**kwargs, "disable": True})
+            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[no-untyped-call]
 
         def update(self, n: float | None = 1) -> None:
             tally.add(self, n or 0)
@@ -382,7 +385,7 @@ def _shown(text: str) -> str:
 
 _LATER = "Try again in a few minutes, or choose a model that is on this machine."
 _ACCESS = (
-    "Ask for access on the model's page and set HF_TOKEN where this app runs, or choose another."
+    "Ask for access on the model's page and set HF_TOKEN for this app, or choose another model."
 )
 
 
@@ -408,13 +411,13 @@ def _diagnose(exc: BaseException) -> tuple[type[ModelError], str, str]:
             return FetchError, "HF_HUB_OFFLINE forbids asking {hub}", advice
         case httpx2.TimeoutException():
             return FetchError, "{hub} took too long to answer", _LATER
-        case httpx2.TransportError():
+        case httpx2.ConnectError() | httpx2.ProxyError():
             advice = "Check this machine's network, or choose a model that is on this machine."
             return FetchError, "{hub} cannot be reached", advice
+        case httpx2.TransportError():
+            return FetchError, "the connection to {hub} broke", "Try again: it starts afresh."
         case OSError(errno=int()):
-            advice = (
-                "See that the hub cache's folder can be written to and has room, and try again."
-            )
+            advice = "See that the hub cache has room and can be written to, and try again."
             return FetchError, f"its files could not be stored ({exc.strerror})", advice
         case OSError() if not isinstance(exc, errors.FileMetadataError):
             return FetchError, "a file did not arrive whole", "Try again: it starts afresh."

@@ -171,9 +171,9 @@ def _locate_folder(model: str, settings: Settings) -> ModelFiles:
 
 
 def _locate_hub(model: str, settings: Settings, progress: Progress | None) -> ModelFiles:
-    from components.core import hub
+    from components.core.hub import fetch
 
-    fetched = hub.fetch(
+    fetched = fetch(
         model,
         endpoint=settings.hub_endpoint,
         allow_downloads=settings.allow_downloads,

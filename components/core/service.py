@@ -18,6 +18,7 @@ from components.core.schema import (
     EmbeddingParts,
     Encoding,
     FloatArray,
+    IntArray,
     Mask,
     ModelCard,
     ModelSpec,
@@ -77,7 +78,7 @@ class EncoderService(Protocol):
         """The embedding layer's arithmetic for one text."""
         ...
 
-    def word_rows(self, model: str, token_ids: Sequence[int]) -> FloatArray:
+    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
         """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
         ...
 
@@ -162,7 +163,7 @@ class LocalService:
 
         return embedding_parts(self._get(model), text, pair=pair)
 
-    def word_rows(self, model: str, token_ids: Sequence[int]) -> FloatArray:
+    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
         """See `EncoderService.word_rows`."""
         from components.core.encoder import word_rows
 

@@ -11,7 +11,7 @@ import torch
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.tokenizing import tokenize
 from components.core.errors import RequestError
-from components.core.schema import EmbeddingParts, FloatArray
+from components.core.schema import EmbeddingParts, FloatArray, IntArray
 
 __all__ = ["embedding_parts", "nearest_rows", "word_rows"]
 
@@ -43,7 +43,7 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
 
 
 @torch.inference_mode()
-def word_rows(loaded: LoadedModel, token_ids: Sequence[int]) -> FloatArray:
+def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> FloatArray:
     """(len(token_ids), n_embedding_dims) float32 rows of the word table.
 
     Raises:

@@ -1,0 +1,55 @@
+"""What the pages say besides their numbers: definitions, formulas and limits.
+
+Prose is kept out of the page scripts so that it can be read and corrected in one place. The strings
+are Markdown with LaTeX between dollar signs and contain no results: readings are computed. Imports
+nothing of ours.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CENTRED_DEFINITION", "FORMULA", "HOME_INTRO", "WHAT_THIS_DOES_NOT_SHOW"]
+
+HOME_INTRO = (
+    "Contextlens shows what a language model of the BERT family does with your text, from the "
+    "tokens that it is cut into to the vectors that every layer makes of them. "
+    "Type sentences, choose a word, and see how the words around it change what the model makes of "
+    "it. "
+    "Every number is computed by the model you choose, and can be downloaded and checked."
+)
+
+CENTRED_DEFINITION = (
+    "Centred cosine: the average word vector of the sample sentences at the same layer is taken "
+    "away from both vectors before their cosine is computed. The vectors of a layer often share a "
+    "common direction, which lifts every cosine; without it you see what sets words apart."
+)
+
+WHAT_THIS_DOES_NOT_SHOW = (
+    "A cosine says how alike two vectors are in this model at this layer; it does not say what a "
+    "word means, why the vectors are alike, or what another model or wording would give."
+)
+
+FORMULA = r"""
+**Word vector.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the hidden
+state $h_{\ell,t}$, and the word has their mean:
+
+$$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}$$
+
+With pooling *first* or *last*, $w_\ell$ is the hidden state of the first or last sub-token alone.
+
+**Cosine similarity** of two word vectors $u$ and $v$ of the same layer, a number from $-1$ to $1$:
+
+$$\cos(u, v) = \frac{u \cdot v}{\lVert u \rVert \, \lVert v \rVert}$$
+
+**Centred cosine.** With $\mu_\ell$ the mean of all word vectors of the sample sentences at layer
+$\ell$:
+
+$$\cos_{\mathrm{c}}(u, v) = \cos(u - \mu_\ell, \; v - \mu_\ell)$$
+
+**Random-pair baseline.** From the sample sentences, draw random pairs of words such that the two
+words of a pair come from different sentences. The band at layer $\ell$ runs from the 5th to the
+95th percentile of their cosines: $[\,q_{0.05}, \; q_{0.95}\,]$. A cosine inside the band is one
+that words with nothing to do with each other often get as well.
+
+**Static vector.** The mean of the rows $e_t$ that the word-embedding table holds for the
+sub-tokens $t \in T$, before position and context are added.
+""".strip()

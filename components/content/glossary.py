@@ -1,0 +1,111 @@
+"""What the field's terms mean, one plain sentence each, for the dotted underlines on the pages.
+
+Kept in one place so that a term means the same on every page. Imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["GLOSSARY"]
+
+GLOSSARY: Mapping[str, str] = MappingProxyType(
+    {
+        "encoder": (
+            "A model that reads a whole text at once and gives a vector for each of its tokens."
+        ),
+        "token": (
+            "A piece of text that the model knows by number: a word, a part of a word, or a sign."
+        ),
+        "sub-token": (
+            "One of several tokens that a word is cut into when it is not in the vocabulary whole."
+        ),
+        "token ID": "The number of a token in the model's vocabulary.",
+        "vocabulary": "The fixed list of all tokens that a model knows.",
+        "tokenizer": "The part that cuts a text into tokens and looks up their IDs.",
+        "special token": (
+            "A token that the tokenizer adds and that stands for no text, such as a mark for the "
+            "start, the end or padding."
+        ),
+        "[CLS]": (
+            "The special token that BERT puts first; its vector is often used, not always well, "
+            "to stand for the whole text."
+        ),
+        "[SEP]": "The special token that BERT puts at the end of each text, and so between two.",
+        "[PAD]": "The special token that fills a shorter text up to a common length.",
+        "[UNK]": (
+            "The special token that stands in for a piece of text that the vocabulary cannot spell."
+        ),
+        "[MASK]": "The special token that stands for a hidden word while a BERT model is trained.",
+        "padding": (
+            "Filling shorter texts with a special token so that all texts of a batch are equally "
+            "long."
+        ),
+        "attention mask": (
+            "A row of ones and zeros, one for each token, that tells the model to heed a token (1) "
+            "or to ignore it as padding (0)."
+        ),
+        "attention": (
+            "The step in which each token gathers information from the others, weighted by how "
+            "much each of them matters to it."
+        ),
+        "head": "One of several attention steps that run side by side within a layer.",
+        "vector": "A list of numbers, read as an arrow in a space with that many directions.",
+        "dimension": "One of the numbers of a vector.",
+        "layer": (
+            "One round of the model's work, which takes a vector for each token and gives a new "
+            "one; layer 0 is the embedding layer."
+        ),
+        "embedding layer": (
+            "The first step, which adds up what is stored for a token, its position and, in some "
+            "models, its segment before any context is read."
+        ),
+        "segment": (
+            "Which of two texts a token belongs to, told to those models that can read a pair."
+        ),
+        "hidden state": "The vector that the model holds for one token after one layer.",
+        "word vector": (
+            "One vector for a word in its sentence, made at one layer from the hidden states of "
+            "its sub-tokens, by default as their mean."
+        ),
+        "static vector": (
+            "The vector that the model stores for a word before it sees any sentence, the same in "
+            "every context."
+        ),
+        "sentence vector": (
+            "One vector for a whole text, by default the mean of the hidden states of its tokens "
+            "without padding."
+        ),
+        "occurrence": "One word at one place in one sentence.",
+        "reference": "A word or phrase of your choice to compare the chosen words with.",
+        "pooling": "Making one vector out of several, for example by taking their mean.",
+        "pooler": (
+            "An extra layer that some models apply to the last vector of the first token; in some "
+            "files it was never trained."
+        ),
+        "cosine similarity": (
+            "How far two vectors point in the same direction, from -1 (opposite) over 0 (at right "
+            "angles) to 1 (the same direction)."
+        ),
+        "centred cosine": (
+            "Cosine similarity after the average word vector of a layer has been taken away from "
+            "both vectors, so that what all words share no longer counts."
+        ),
+        "random-pair baseline": (
+            "The range of cosines that this model gives at this layer to random pairs of words "
+            "from different sentences, from the 5th to the 95th percentile."
+        ),
+        "percentile": (
+            "The value below which the given share of all values lies, so that the 95th percentile "
+            "leaves one value in twenty above it."
+        ),
+        "context": "The other tokens of the text that a token stands in.",
+        "cased": "Said of a model that keeps capital letters apart from small ones.",
+        "uncased": "Said of a model whose tokenizer turns every letter into a small one first.",
+        "passport": (
+            "The model, revision, checksum, versions and settings behind a result, so that someone "
+            "else can get the same numbers."
+        ),
+    }
+)

@@ -1,0 +1,273 @@
+"""The pictures of Meaning in context: cosines over the layers, and the cosine matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.analysis.baseline import Band
+from components.analysis.similarity import Comparison, Pair
+from components.core.schema import FloatArray
+from components.figures.theme import (
+    DASHES,
+    NEUTRAL,
+    SEQUENTIAL,
+    color_of,
+    figure,
+    plain,
+    values,
+)
+
+__all__ = ["cosine_heatmap", "cosine_lines", "cosine_range"]
+
+_MAX_LABELS = 9
+_MAX_COLOURED = 14
+
+
+@dataclass(frozen=True)
+class _Style:
+    color: str
+    dash: str
+    width: float
+
+
+def cosine_range(*arrays: FloatArray) -> tuple[float, float]:
+    """One scale for all of a page's cosines: from a round number below the lowest to 1."""
+    lowest = min((float(a.min()) for a in arrays if a.size), default=0.0)
+    return min(-0.2, np.floor(lowest * 5) / 5), 1.0
+
+
+def cosine_lines(
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    *,
+    layer: int,
+    band: Band | None,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 430,
+) -> go.Figure:
+    """Each pair's cosine over the layers, the random-pair band behind, the layer marked."""
+    x = list(comparison.layers)
+    labelled = _to_label(comparison, pairs)
+    traces = [*_band_traces(x, band), *(_line(comparison, p, p in labelled) for p in pairs)]
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer (0 is the embedding layer)"},
+            "tickvals": _ticks(x),
+            "range": [x[0] - 0.15, x[-1] + 0.15],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {"title": {"text": _axis_name(comparison)}, "range": [scale[0], scale[1] + 0.04]},
+        "shapes": [_layer_mark(layer)],
+        "margin": {"l": 56, "r": _label_margin(comparison, labelled), "t": 40, "b": 48},
+        "annotations": [
+            *_line_labels(comparison, labelled, scale, height),
+            *_band_label(x, band),
+        ],
+        "hovermode": "closest",
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def cosine_heatmap(
+    comparison: Comparison,
+    matrix: FloatArray,
+    *,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 430,
+) -> go.Figure:
+    """The cosines of all items with each other, on the page's fixed scale."""
+    names = [plain(item.name, 16) for item in comparison.items]
+    positions = list(range(len(names)))
+    few = len(names) <= 8
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": positions,
+        "y": positions,
+        "z": values(matrix),
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "text": [
+            [_cell_text(a, b, v) for b, v in zip(names, row, strict=True)]
+            for a, row in zip(names, matrix, strict=True)
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "xgap": 2,
+        "ygap": 2,
+        "colorbar": {"title": {"text": _axis_name(comparison)}, "thickness": 8, "len": 0.9},
+    }
+    if few:
+        trace["texttemplate"] = "%{z:.2f}"
+    layout = {
+        "xaxis": {
+            "tickvals": positions,
+            "ticktext": names,
+            "side": "bottom",
+            "showgrid": False,
+            "zeroline": False,
+            "tickangle": -35 if len(names) > 3 else 0,
+        },
+        "yaxis": {
+            "tickvals": positions,
+            "ticktext": names,
+            "autorange": "reversed",
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "margin": {"l": 16, "r": 8, "t": 40, "b": 48},
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _axis_name(comparison: Comparison) -> str:
+    return "centred cosine" if comparison.centred else "cosine"
+
+
+def _cell_text(a: str, b: str, value: float) -> str:
+    return f"{a} ~ {b}<br>cosine {value:.4f}"
+
+
+def _ticks(layers: list[int]) -> list[int]:
+    return layers if len(layers) <= 13 else layers[:: 2 if len(layers) <= 25 else 4]
+
+
+def _layer_mark(layer: int) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    return {
+        "type": "line",
+        "x0": layer,
+        "x1": layer,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "line": line,
+    }
+
+
+def _band_traces(x: list[int], band: Band | None) -> list[dict[str, Any]]:
+    if band is None:
+        return []
+    area = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*x, *x[::-1]],
+        "y": [*values(band.high), *values(band.low)[::-1]],
+        "fill": "toself",
+        "fillcolor": "rgba(128,128,128,0.16)",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
+    mean = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": values(band.mean),
+        "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
+        "hovertemplate": "random pairs<br>layer %{x}<br>mean cosine %{y:.4f}<extra></extra>",
+    }
+    return [area, mean]
+
+
+def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
+    if band is None:
+        return []
+    label = {
+        "text": "random pairs (middle 90%)",
+        "x": x[0],
+        "y": float(band.low[0]),
+        "xanchor": "left",
+        "yanchor": "top",
+        "showarrow": False,
+        "font": {"size": 11, "color": NEUTRAL},
+    }
+    return [label]
+
+
+def _style(comparison: Comparison, pair: Pair) -> _Style:
+    first, second = comparison.items[pair.first], comparison.items[pair.second]
+    if second.role == "sentence":
+        return _Style(NEUTRAL, "solid", 3)
+    references = [i for i, item in enumerate(comparison.items) if item.role == "reference"]
+    dash = DASHES[references.index(pair.second) % len(DASHES)]
+    return _Style(color_of(first.color), dash, 2.25)
+
+
+def _line(comparison: Comparison, pair: Pair, labelled: bool) -> dict[str, Any]:
+    style = _style(comparison, pair)
+    name = plain(comparison.pair_name(pair), 48)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(comparison.layers),
+        "y": values(comparison.along(pair)),
+        "name": name,
+        "line": {"color": style.color, "dash": style.dash, "width": style.width},
+        "marker": {"size": 6},
+        "opacity": 1 if labelled else 0.35,
+        "text": [name] * len(comparison.layers),
+        "hovertemplate": "%{text}<br>layer %{x}<br>cosine %{y:.4f}<extra></extra>",
+    }
+
+
+def _to_label(comparison: Comparison, pairs: Sequence[Pair]) -> list[Pair]:
+    """The lines that get a name: all of a few; of many, the highest and the lowest at the end."""
+    if len(pairs) <= _MAX_LABELS:
+        return list(pairs)
+    ranked = sorted(pairs, key=lambda p: -float(comparison.along(p)[-1]))
+    return [*ranked[:3], *ranked[-3:]]
+
+
+def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
+    longest = max((len(_label_text(comparison, p)) for p in pairs), default=0)
+    return min(190, 24 + 7 * longest)
+
+
+def _label_text(comparison: Comparison, pair: Pair) -> str:
+    first, second = comparison.items[pair.first], comparison.items[pair.second]
+    end = second.label if second.role == "sentence" else second.word
+    return f"{first.label} ~ {end}"
+
+
+def _line_labels(
+    comparison: Comparison, pairs: Sequence[Pair], scale: tuple[float, float], height: int
+) -> list[dict[str, Any]]:
+    """Names at the lines' right ends, moved apart where they would overlap."""
+    ends = [float(comparison.along(pair)[-1]) for pair in pairs]
+    gap = (scale[1] - scale[0]) * 17 / max(height - 88, 1)
+    spots = _spread(ends, gap, scale)
+    return [
+        {
+            "text": plain(_label_text(comparison, pair), 24),
+            "x": 1,
+            "xref": "paper",
+            "y": spot,
+            "xanchor": "left",
+            "xshift": 6,
+            "showarrow": False,
+            "font": {"size": 12, "color": _style(comparison, pair).color},
+        }
+        for pair, spot in zip(pairs, spots, strict=True)
+    ]
+
+
+def _spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
+    """The same heights, moved as little as a single sweep up and down can so that gaps stay."""
+    order = sorted(range(len(spots)), key=lambda i: spots[i])
+    placed = list(spots)
+    for lower, upper in pairwise(order):
+        placed[upper] = max(placed[upper], placed[lower] + gap)
+    over = max((placed[i] for i in order), default=0.0) - scale[1]
+    if over > 0 and order:
+        placed[order[-1]] -= over
+        for upper, lower in pairwise(order[::-1]):
+            placed[lower] = min(placed[lower], placed[upper] - gap)
+    return placed

@@ -1,0 +1,72 @@
+"""Palette, template and layout, held once so that every figure looks like one house's.
+
+Backgrounds, text and grid colours are left to Streamlit's theme, which changes between light and
+dark without a rerun; only colours that read well on both are set here.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+__all__ = [
+    "CATEGORICAL",
+    "DASHES",
+    "NEUTRAL",
+    "SEQUENTIAL",
+    "color_of",
+    "figure",
+    "plain",
+    "values",
+]
+
+CATEGORICAL = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+"""Okabe and Ito's palette for categories, made for readers with colour-vision deficiencies."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+NEUTRAL = "#808080"
+SEQUENTIAL = "Viridis"
+
+
+def color_of(index: int) -> str:
+    """The palette's colour for the n-th category, going round."""
+    return CATEGORICAL[index % len(CATEGORICAL)]
+
+
+def plain(text: str, longest: int = 24) -> str:
+    """A user's text for labels and hovers: one line, cut to a length, no HTML in effect.
+
+    Plotly draws a subset of HTML, so what was typed must be escaped.
+    """
+    flat = " ".join(text.split())
+    return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
+
+
+def values(array: NDArray[Any]) -> list[float]:
+    """Rounded Python floats: a fifth of the bytes of full float64 text in the browser."""
+    rounded: list[float] = np.round(array.astype(float), 5).tolist()
+    return rounded
+
+
+def figure(
+    traces: list[dict[str, Any]],
+    layout: dict[str, Any],
+    *,
+    title: str,
+    height: int,
+) -> go.Figure:
+    """A figure in the house's layout, the finding as its title."""
+    whole = {
+        "title": {"text": plain(title, 80), "x": 0, "xanchor": "left", "font": {"size": 16}},
+        "height": height,
+        "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+        "showlegend": False,
+        "hoverlabel": {"align": "left"},
+        "dragmode": False,
+        **layout,
+    }
+    # Plain dicts, not the add_* methods: 1 ms instead of 44 ms for twelve lines.
+    return go.Figure(data=traces, layout=whole)

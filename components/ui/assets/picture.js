@@ -1,0 +1,140 @@
+// Saves the chart on the page as a picture, drawn once more by the plotly that drew it.
+// Plotly lays the copy out at 960 x 540 and it is scaled to 1200 x 675, so that text stays readable
+// on a slide; PNGs have twice the pixels. Background, edge and caption are added to plotly's SVG.
+
+const LAYOUT = { width: 960, height: 540 };
+const PICTURE = { width: 1200, height: 675 };
+const EDGE = 16;
+const CAPTION = { size: 10, line: 14, above: 12 };
+const SVG = "http://www.w3.org/2000/svg";
+
+export default function render({ parentElement, data }) {
+  const root = parentElement.querySelector(".picture");
+  for (const button of root.querySelectorAll("button")) {
+    button.onclick = () => save(root, button.dataset.format, data);
+  }
+}
+
+async function save(root, format, { chart, file, caption }) {
+  const plot = document.querySelector(`.${CSS.escape(chart)} .js-plotly-plot`);
+  if (!plot?.data || !window.Plotly) {
+    say(root, "There is no chart here to save yet. Wait until it is drawn, then try again.", true);
+    return;
+  }
+  busy(root, true);
+  say(root, "");
+  try {
+    const style = getComputedStyle(root);
+    const svg = await draw(plot, style, caption);
+    const blob = format === "svg" ? blobOf(svg) : await rasterize(svg);
+    const name = `${file}.${format}`;
+    download(blob, name);
+    say(root, `Saved ${name}`);
+  } catch (error) {
+    console.error("The chart could not be saved", error);
+    say(root, "The browser could not draw this chart as a picture. The data can still be saved.", true);
+  } finally {
+    busy(root, false);
+  }
+}
+
+function busy(root, on) {
+  for (const button of root.querySelectorAll("button")) button.disabled = on;
+}
+
+function say(root, words, problem = false) {
+  const said = root.querySelector(".said");
+  said.textContent = words;
+  said.classList.toggle("problem", problem);
+}
+
+async function draw(plot, style, caption) {
+  const lines = wrapped(caption);
+  const foot = lines.length ? lines.length * CAPTION.line + CAPTION.above : 0;
+  const copy = structuredClone({ data: plot.data, layout: plot.layout });
+  plainFonts(copy);
+  const size = { width: LAYOUT.width - 2 * EDGE, height: LAYOUT.height - 2 * EDGE - foot };
+  const drawn = await window.Plotly.toImage(copy, { format: "svg", imageDataOnly: true, ...size });
+  return framed(drawn, lines, {
+    page: style.getPropertyValue("--st-background-color").trim() || "#ffffff",
+    paper: plot._fullLayout?.paper_bgcolor ?? "none", // may be transparent
+    ink: style.getPropertyValue("--st-text-color").trim() || "#31333f",
+  });
+}
+
+// Web fonts do not reach a picture: lay out with fonts that every reader has.
+function plainFonts(node) {
+  if (!node || typeof node !== "object" || ArrayBuffer.isView(node)) return;
+  for (const [name, value] of Object.entries(node)) {
+    if (name !== "family" || typeof value !== "string") plainFonts(value);
+    else node[name] = /mono|code/i.test(value) ? "Menlo, Consolas, monospace" : FONT;
+  }
+}
+
+const FONT = "Helvetica, Arial, sans-serif";
+
+function framed(drawn, lines, { page, paper, ink }) {
+  // XML has no control characters; plotly lets those of user text through.
+  const clean = drawn.toWellFormed().replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+  const svg = new DOMParser().parseFromString(clean, "image/svg+xml").documentElement;
+  if (svg.nodeName !== "svg") throw new Error(svg.textContent);
+  set(svg, { ...PICTURE, viewBox: `${-EDGE} ${-EDGE} ${LAYOUT.width} ${LAYOUT.height}` });
+  for (const fill of [paper, page]) {
+    const ground = document.createElementNS(SVG, "rect");
+    set(ground, { ...LAYOUT, x: -EDGE, y: -EDGE, class: "background", fill });
+    svg.prepend(ground);
+  }
+  const first = LAYOUT.height - 2 * EDGE - (lines.length - 1) * CAPTION.line;
+  lines.forEach((line, i) => {
+    const text = document.createElementNS(SVG, "text");
+    set(text, { class: "caption", x: 0, y: first + i * CAPTION.line, fill: ink });
+    set(text, { "fill-opacity": 0.7, "font-family": FONT, "font-size": CAPTION.size });
+    text.textContent = line;
+    svg.append(text);
+  });
+  return new XMLSerializer().serializeToString(svg);
+}
+
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}
+
+function wrapped(caption) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${CAPTION.size}px ${FONT}`;
+  const lines = [];
+  for (const word of caption.split(/\s+/).filter(Boolean)) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    const fits = pen.measureText(longer).width <= LAYOUT.width - 2 * EDGE;
+    if (lines.length && fits) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function blobOf(svg) {
+  return new Blob([svg], { type: "image/svg+xml" });
+}
+
+async function rasterize(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * PICTURE.width;
+  canvas.height = 2 * PICTURE.height;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
+  });
+}
+
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,177 @@
+"""Sentences whose words are chosen by click or by keyboard, as a component of Streamlit's own page.
+
+Python cuts the text and counts code points, so JavaScript never converts an offset; user text
+travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Literal, TypedDict
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from components.core.words import Span, split_words
+
+__all__ = ["ChipRow", "word_chips"]
+
+
+@dataclass(frozen=True)
+class ChipRow:
+    """One line of words.
+
+    Attributes:
+        label: The letter in the badge, "A"; may be empty.
+        text: What is cut into words, as it was typed.
+        color: The row's palette colour, "#0072B2".
+        chosen: The marked span in code points; several words make a phrase. None marks nothing.
+        role: A sentence has a line of its own; references share one where they fit.
+        note: A short remark at the row's end.
+        warning: Whether the note is a problem.
+    """
+
+    label: str
+    text: str
+    color: str
+    chosen: Span | None
+    role: Literal["sentence", "reference"] = "sentence"
+    note: str = ""
+    warning: bool = False
+
+
+class _Segment(TypedDict):
+    text: str
+    start: int
+    end: int
+    word: bool
+    dir: Literal["ltr", "rtl", ""]
+
+
+class _RowData(TypedDict):
+    label: str
+    name: str
+    role: str
+    color: str
+    ink: str
+    chosen: Span | None
+    note: str
+    warning: bool
+    segments: list[_Segment]
+
+
+def word_chips(rows: Sequence[ChipRow], *, key: str, on_pick: Callable[[int, Span], None]) -> None:
+    """Shows rows of words and calls `on_pick(row, span)` before the rerun that a pick causes.
+
+    The span is one word's, in code points of that row's text as it was shown. Picks that fit no
+    row or no word are ignored. `on_pick` is a callback in Streamlit's sense: it may write state.
+    """
+    shown = tuple(rows)
+
+    def receive() -> None:
+        # A component's trigger value can only be read here; everything else goes through state.py.
+        pick = _checked_pick(st.session_state[key].get("picked"), shown)
+        if pick is not None:
+            on_pick(*pick)
+
+    data = {"rows": _payload(shown)}
+    _renderer()(key=key, data=data, on_picked_change=receive)
+
+
+@cache
+def _renderer() -> ComponentRenderer:
+    assets = files("components.ui") / "assets"
+    html, css, js = (
+        (assets / f"chips.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("contextlens_chips", html=html, css=css, js=js)
+
+
+def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:
+    """The row and span that the browser reported; None where they are no word of these rows."""
+    if not isinstance(pick, Mapping):
+        return None
+    row, start, end = (pick.get(name) for name in ("row", "start", "end"))
+    # `type`, because True is an int too.
+    if type(row) is not int or type(start) is not int or type(end) is not int:
+        return None
+    if not 0 <= row < len(rows) or (start, end) not in split_words(rows[row].text):
+        return None
+    return row, (start, end)
+
+
+def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
+    counts = {"sentence": 0, "reference": 0}
+    payload: list[_RowData] = []
+    for row in rows:
+        counts[row.role] += 1
+        payload.append(
+            {
+                "label": _shown(row.label),
+                "name": f"{row.role} {_shown(row.label) or counts[row.role]}",
+                "role": row.role,
+                "color": row.color,
+                "ink": _ink(row.color),
+                "chosen": row.chosen,
+                "note": _shown(row.note),
+                "warning": row.warning,
+                "segments": _segments(row.text),
+            }
+        )
+    return payload
+
+
+def _segments(text: str) -> list[_Segment]:
+    """The words of a text and the gaps between them, which together are the whole text."""
+    words = split_words(text)
+    cuts = sorted({0, len(text), *(cut for span in words for cut in span)})
+    mixed = any(_direction(character) == "rtl" for character in text)
+    known = set(words)
+    return [
+        {
+            "text": _shown(text[a:b]),
+            "start": a,
+            "end": b,
+            "word": (a, b) in known,
+            "dir": _direction(text[a:b]) if mixed and (a, b) in known else "",
+        }
+        for a, b in pairwise(cuts)
+    ]
+
+
+def _direction(text: str) -> Literal["ltr", "rtl", ""]:
+    """Which way the first letter with a direction runs; empty for digits, signs and emoji."""
+    for character in text:
+        kind = unicodedata.bidirectional(character)
+        if kind in ("R", "AL"):
+            return "rtl"
+        if kind == "L":
+            return "ltr"
+    return ""
+
+
+_VISIBLE = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\v\f\r"},
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+    **dict.fromkeys(map(ord, "\t\n\v\f\r\x85\u2028\u2029"), 0x20),
+    0x7F: 0x2421,
+}
+"""Control characters as their pictures, line ends as spaces; one code point for each, always."""
+
+
+def _shown(text: str) -> str:
+    return text.translate(_VISIBLE)
+
+
+def _ink(color: str) -> Literal["#ffffff", "#111111"]:
+    """Which of white and black reads better on a colour, by WCAG 2 relative luminance."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.0561 else "#111111"

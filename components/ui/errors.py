@@ -1,0 +1,39 @@
+"""Where errors end: ours as a sentence, unknown ones as a reference to the log."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from components.analysis.readings import escape
+from components.core.errors import ContextlensError
+
+__all__ = ["boundary", "show"]
+
+_log = logging.getLogger("contextlens")
+
+
+@contextmanager
+def boundary() -> Iterator[None]:
+    """Show what goes wrong inside as one message; the rest of the page stays."""
+    try:
+        yield
+    except ContextlensError as exc:
+        show(exc)
+    except Exception:  # noqa: BLE001 - the last place that can tell the visitor anything
+        reference = secrets.token_hex(4)
+        _log.exception("Unexpected error, reference %s", reference)
+        st.error(
+            f"Something went wrong that should not (reference {reference}). Nothing you typed is "
+            "lost: go back, or press Reset. Whoever runs this app finds the details in its log.",
+            icon=":material/error:",
+        )
+
+
+def show(exc: ContextlensError) -> None:
+    """One of our errors as the sentence it carries."""
+    st.error(escape(str(exc)), icon=":material/error:")

@@ -1,0 +1,179 @@
+"""Widgets that show the view and write it back, each in its callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from components.core.words import Span
+from components.ui import state
+from components.ui.view import (
+    MAX_CHARACTERS,
+    MAX_SENTENCES,
+    Control,
+    Sentence,
+    ViewState,
+    retyped,
+)
+
+__all__ = ["choice", "layer_slider", "pick_word", "sentence_editor", "switch"]
+
+Group = Literal["sentences", "references"]
+
+
+def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0) -> None:
+    """Text fields for the sentences or references, each with a button to take it away."""
+    rows: tuple[Sentence, ...] = getattr(view, group)
+    noun = "Sentence" if group == "sentences" else "Reference"
+    for i, sentence in enumerate(rows):
+        key = f"{where}_{group}_{i}"
+        label = f"{noun} {chr(ord('A') + i) if group == 'sentences' else i + 1}"
+        with st.container(
+            horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
+        ):
+            state.bind(key, sentence.text)
+            st.text_input(
+                label,
+                key=key,
+                max_chars=MAX_CHARACTERS,
+                placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
+                on_change=_retype,
+                args=(group, i, key),
+            )
+            st.button(
+                "",
+                icon=":material/close:",
+                help=f"Take {label[0].lower()}{label[1:]} away",
+                key=f"{key}_remove",
+                type="tertiary",
+                disabled=len(rows) <= least,
+                on_click=_remove,
+                args=(group, i),
+            )
+    st.button(
+        f"Add a {noun.lower()}",
+        icon=":material/add:",
+        key=f"{where}_{group}_add",
+        type="tertiary",
+        disabled=len(rows) >= MAX_SENTENCES,
+        help=f"At most {MAX_SENTENCES}" if len(rows) >= MAX_SENTENCES else None,
+        on_click=_add,
+        args=(group,),
+    )
+
+
+def pick_word(row: int, span: Span) -> None:
+    """Choose a word by its row of chips; a reference's chosen word again means its whole text."""
+    view = state.current()
+    n = len(view.sentences)
+    group: Group = "sentences" if row < n else "references"
+    index = row if row < n else row - n
+    old = getattr(view, group)[index]
+    again = group == "references" and old.word == span
+    _replace_row(view, group, index, replace(old, word=None if again else span))
+
+
+def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
+    """A slider over the layers; gives the chosen one, the last where the view names none."""
+    last = layers[-1]
+    chosen = view.layer if view.layer in layers else last
+    state.bind(key, chosen)
+    st.slider(
+        "Layer",
+        layers[0],
+        last,
+        key=key,
+        on_change=lambda: state.write(
+            replace(
+                state.current(), layer=None if state.value(key) == last else int(state.value(key))
+            )
+        ),
+        help="Layer 0 is the embedding layer's output; each later layer mixes in more context.",
+    )
+    return int(chosen if chosen is not None else last)
+
+
+def choice(
+    view: ViewState,
+    page: str,
+    name: str,
+    options: Sequence[str],
+    label: str,
+    *,
+    help: str = "",  # noqa: A002
+) -> str:
+    """A choice of a few words; the first option is the default."""
+    key = state.control_key(page, name)
+    chosen = str(view.control(page, name, options[0]))
+    chosen = chosen if chosen in options else options[0]
+    state.bind(key, chosen)
+    st.segmented_control(
+        label,
+        options,
+        key=key,
+        required=True,
+        help=help or None,
+        on_change=_write_control(page, name, key, options[0]),
+    )
+    return chosen
+
+
+def switch(view: ViewState, page: str, name: str, label: str, *, help: str = "") -> bool:  # noqa: A002
+    """An option that is off by default."""
+    key = state.control_key(page, name)
+    on = bool(view.control(page, name, default=False))
+    state.bind(key, on)
+    st.toggle(label, key=key, help=help or None, on_change=_write_control(page, name, key, False))
+    return on
+
+
+def _write_control(page: str, name: str, key: str, default: Control) -> Callable[[], None]:
+    def write() -> None:
+        state.write(state.current().with_control(page, name, state.value(key), default))
+
+    return write
+
+
+def _retype(group: Group, index: int, key: str) -> None:
+    view = state.current()
+    rows: tuple[Sentence, ...] = getattr(view, group)
+    if index >= len(rows):
+        return
+    text = str(state.value(key) or "")
+    wanted = _word_of_others(view, index) if group == "sentences" else None
+    _replace_row(view, group, index, retyped(rows[index], text, wanted))
+
+
+def _word_of_others(view: ViewState, index: int) -> str | None:
+    """The word that another sentence has chosen: a new sentence most likely is about it too."""
+    others = (s for i, s in enumerate(view.sentences) if i != index and s.word is not None)
+    first = next(others, None)
+    return first.text[slice(*first.word)] if first is not None and first.word else None
+
+
+def _replace_row(view: ViewState, group: Group, index: int, new: Sentence) -> None:
+    rows = list(getattr(view, group))
+    rows[index] = new
+    _write_rows(view, group, rows)
+
+
+def _remove(group: Group, index: int) -> None:
+    view = state.current()
+    rows = [row for i, row in enumerate(getattr(view, group)) if i != index]
+    _write_rows(view, group, rows)
+
+
+def _add(group: Group) -> None:
+    view = state.current()
+    if len(getattr(view, group)) < MAX_SENTENCES:
+        _write_rows(view, group, [*getattr(view, group), Sentence("")])
+
+
+def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:
+    if group == "sentences":
+        state.write(replace(view, sentences=tuple(rows)))
+    else:
+        state.write(replace(view, references=tuple(rows)))

@@ -1,0 +1,160 @@
+"""Meaning in context, from a view to what is compared; shared by its page and the home page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.analysis.baseline import Band, Baseline
+from components.analysis.similarity import Comparison, Item, compare
+from components.analysis.words import POOLINGS, Pooling, pool, token_positions
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, Passport
+from components.core.words import Span
+from components.figures.theme import color_of
+from components.ui.chips import ChipRow
+from components.ui.view import Sentence, ViewState
+
+__all__ = ["Meaning", "chip_rows", "compute", "letter", "pooling_of"]
+
+PAGE = "similarity"
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A chosen word that has vectors: where it stands, and its sentence's encoding."""
+
+    item: Item
+    span: Span
+    encoding: Encoding
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """What Meaning in context shows for a view.
+
+    Attributes:
+        chosen: the words compared, as in `comparison.items`.
+        comparison: None where fewer than two words can be compared.
+        problems: what keeps chosen words out of the comparison, in a sentence each.
+        band: the random-pair baseline, or None while it is being measured.
+        baseline_mean: (n_layers, n_dims) the mean that centred cosines take off.
+    """
+
+    chosen: tuple[Chosen, ...]
+    comparison: Comparison | None
+    problems: tuple[str, ...]
+    pooling: Pooling
+    band: Band | None
+    baseline_mean: FloatArray | None
+
+    @property
+    def passport(self) -> Passport:
+        """The passport behind the numbers."""
+        return self.chosen[0].encoding.passport
+
+
+def letter(index: int) -> str:
+    """The letter of the n-th sentence."""
+    return chr(ord("A") + index)
+
+
+def pooling_of(view: ViewState) -> Pooling:
+    """The chosen pooling; mean where the address names none that exists."""
+    asked = view.control(PAGE, "pooling", "mean")
+    return next((p for p in POOLINGS if p == asked), "mean")
+
+
+def chip_rows(view: ViewState) -> list[ChipRow]:
+    """The sentences and references as rows of chips."""
+    return [
+        ChipRow(letter(i), s.text, color_of(i), s.word, note=_missing(s, "sentence"), warning=True)
+        for i, s in enumerate(view.sentences)
+    ] + [
+        ChipRow(
+            "", s.text, color_of(i), _span(s), "reference", _missing(s, "reference"), warning=True
+        )
+        for i, s in enumerate(view.references, start=len(view.sentences))
+    ]
+
+
+def compute(
+    view: ViewState, service: EncoderService, card: ModelCard, baseline: Baseline | None
+) -> Meaning:
+    """Encode the sentences and compare their chosen words."""
+    sentences = [*view.sentences, *view.references]
+    usable = [i for i, s in enumerate(sentences) if _is_ready(s, i < len(view.sentences))]
+    encodings = service.encode(view.model, [sentences[i].text for i in usable])
+    chosen, problems = [], []
+    for i, encoding in zip(usable, encodings, strict=True):
+        span = _span(sentences[i])
+        try:
+            token_positions(encoding, span or (0, 0))
+        except RequestError as exc:
+            problems.append(str(exc))
+        else:
+            chosen.append(Chosen(_item(view, i), span or (0, 0), encoding))
+    pooling = pooling_of(view)
+    centred = bool(view.control(PAGE, "centred", default=False)) and baseline is not None
+    return Meaning(
+        chosen=tuple(chosen),
+        comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
+        problems=tuple(problems),
+        pooling=pooling,
+        band=None if baseline is None else baseline.band(pooling, centred=centred),
+        baseline_mean=baseline.centre(pooling)[0] if centred and baseline is not None else None,
+    )
+
+
+def _is_ready(sentence: Sentence, own: bool) -> bool:
+    return not _missing(sentence, "sentence" if own else "reference")
+
+
+def _missing(sentence: Sentence, role: str) -> str:
+    if not sentence.text.strip():
+        return f"This {role} is empty. Type something, or take it away."
+    if role == "sentence" and sentence.word is None:
+        return "Choose a word of this sentence."
+    return ""
+
+
+def _span(sentence: Sentence) -> Span | None:
+    """The chosen span; of a reference without one, the whole text."""
+    return sentence.word or ((0, len(sentence.text)) if sentence.text.strip() else None)
+
+
+def _item(view: ViewState, index: int) -> Item:
+    own = index < len(view.sentences)
+    sentence = view.sentences[index] if own else view.references[index - len(view.sentences)]
+    word = sentence.text[slice(*(_span(sentence) or (0, 0)))]
+    return Item(letter(index) if own else "", word, "sentence" if own else "reference", index)
+
+
+def _compare(
+    chosen: Sequence[Chosen],
+    service: EncoderService,
+    card: ModelCard,
+    pooling: Pooling,
+    centre: Baseline | None,
+) -> Comparison | None:
+    if len(chosen) < 2 or not any(c.item.role == "sentence" for c in chosen):
+        return None
+    positions = [token_positions(c.encoding, c.span) for c in chosen]
+    vectors = [
+        pool(c.encoding.hidden[:, where], pooling)
+        for c, where in zip(chosen, positions, strict=True)
+    ]
+    static = [
+        pool(service.word_rows(card.id, c.encoding.token_ids[where]), pooling)
+        for c, where in zip(chosen, positions, strict=True)
+    ]
+    return compare(
+        [c.item for c in chosen],
+        np.stack(vectors),
+        np.stack(static),
+        layers=chosen[0].encoding.layers,
+        centre=None if centre is None else centre.centre(pooling),
+    )

@@ -1,0 +1,93 @@
+"""Every page in one table, and the menu made of it. A new page is one row here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.navigation.page import Page as StreamlitPage
+from streamlit.runtime.pages_manager import PagesManager
+
+from components.ui import state
+from components.ui.view import ViewState
+
+__all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]
+
+SECTIONS = ("", "Read", "Inside", "Meaning", "Library")
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """One page: its file in `pages/`, and what visitors see of it."""
+
+    name: str
+    title: str
+    icon: str
+    section: str
+    question: str
+
+    @property
+    def file(self) -> str:
+        """The script's path from the root."""
+        return f"pages/{self.name}.py"
+
+
+PAGES = (
+    PageRow(
+        "home", "Start here", ":material/home:", "", "What does a language model see in your text?"
+    ),
+    PageRow(
+        "similarity",
+        "Meaning in context",
+        ":material/compare_arrows:",
+        "Meaning",
+        "Does a word mean the same thing in another sentence?",
+    ),
+)
+
+
+def row(name: str) -> PageRow:
+    """The row of a page."""
+    return next(page for page in PAGES if page.name == name)
+
+
+def ensure_frame() -> None:
+    """Run `app.py` around the page where a page address was the first that a server ever saw.
+
+    Until `st.navigation` has been called once in a process, Streamlit takes the `pages/` folder
+    for its older kind of app and runs the page's file alone, without menu or error boundary.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def streamlit_pages() -> Sequence[StreamlitPage]:
+    """The pages for `st.navigation`, the first one at the root address."""
+    return [
+        st.Page(page.file, title=page.title, icon=page.icon, default=page is PAGES[0])
+        for page in PAGES
+    ]
+
+
+def menu(view: ViewState) -> None:
+    """The menu, in sections; each link carries the view along."""
+    for section in SECTIONS:
+        pages = [page for page in PAGES if page.section == section]
+        if pages and section:
+            st.caption(section)
+        for page in pages:
+            link(page, view)
+
+
+def link(
+    page: PageRow, view: ViewState, *, label: str | None = None, icon: str | None = None
+) -> None:
+    """A link to a page that opens it on a view."""
+    st.page_link(
+        page.file,
+        label=label or page.title,
+        icon=icon or page.icon,
+        query_params=state.parameters(view),
+    )

@@ -1,0 +1,43 @@
+"""Saving a chart as a picture in the reader's browser: no Chrome and no renderer on the server.
+
+The page's own plotly draws the chart once more, so what is saved is what is on the page, in the
+theme it is seen in. Must not import torch, transformers or plotly.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+__all__ = ["picture_buttons"]
+
+
+def picture_buttons(*, chart_key: str, file_name: str, key: str, caption: str = "") -> None:
+    """Shows the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save one chart.
+
+    Args:
+        chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
+        file_name: The file's name without its ending.
+        key: The buttons' own key.
+        caption: What stands in small type under the picture: the passport.
+    """
+    data = {"chart": _css_class(chart_key), "file": file_name, "caption": caption}
+    _renderer()(key=key, data=data)
+
+
+def _css_class(key: str) -> str:
+    """The class that Streamlit's frontend gives an element with this key."""
+    return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())
+
+
+@cache
+def _renderer() -> ComponentRenderer:
+    assets = files("components.ui") / "assets"
+    html, css, js = (
+        (assets / f"picture.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("contextlens_picture", html=html, css=css, js=js)

@@ -1,0 +1,146 @@
+"""What every page has: title and question, link and downloads, reading, tabs below."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.analysis.readings import escape
+from components.core.errors import StateError
+from components.core.schema import Passport
+from components.ui import navigation, state
+from components.ui.export import caption
+from components.ui.picture import picture_buttons
+from components.ui.view import ViewState, from_json, to_json
+
+__all__ = ["header", "reading", "style", "tabs"]
+
+_CSS = """<style>
+.stMainBlockContainer { padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1320px; }
+.stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
+.stMainBlockContainer h1 { padding: 0; font-size: 1.9rem; }
+.st-key-reading p { font-size: 1.15rem; line-height: 1.5; }
+.stMain [data-testid="stCaptionContainer"] p { line-height: 1.4; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
+  .stMainBlockContainer h1 { font-size: 1.5rem; }
+  .st-key-reading p { font-size: 1.05rem; }
+}
+</style>"""
+
+
+def style() -> None:
+    """The few rules that the theme has no setting for."""
+    st.html(_CSS)
+
+
+def header(name: str, view: ViewState) -> DeltaGenerator:
+    """The page's title and question; gives the place for its downloads."""
+    navigation.ensure_frame()
+    page = navigation.row(name)
+    top = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with top:
+        with st.container(gap=None, width="stretch", key="page_title"):
+            st.title(page.title, anchor=False)
+            st.caption(page.question)
+        _link_popover(view)
+        downloads = st.container(width="content", key="downloads")
+    notice = state.take_notice()
+    if notice:
+        st.warning(escape(notice), icon=":material/info:")
+    return downloads
+
+
+def reading(sentences: Sequence[str]) -> None:
+    """What is on screen, in words."""
+    with st.container(key="reading"):
+        st.markdown(" ".join(sentences))
+
+
+@contextmanager
+def downloads(
+    place: DeltaGenerator, passport: Passport, *, chart: str, name: str
+) -> Iterator[None]:
+    """The page's Download menu: the picture's formats, then what is put inside."""
+    with place, st.popover("Download", icon=":material/download:"):
+        st.caption("Picture, with its passport as caption")
+        picture_buttons(
+            chart_key=chart, file_name=name, key=f"{name}_picture", caption=caption(passport)
+        )
+        st.caption("Numbers, with the passport inside")
+        yield
+
+
+def download(label: str, make: Callable[[], bytes], *, file_name: str, mime: str) -> None:
+    """One download; the file is made when it is asked for."""
+    st.download_button(
+        label,
+        make,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        width="stretch",
+        key=file_name,
+    )
+
+
+def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
+    """The three tabs under a picture."""
+    first, second, third = st.tabs(["Numbers", "Under the hood", "What this does not show"])
+    with first:
+        numbers()
+    with second:
+        hood()
+    with third:
+        st.markdown(limits)
+
+
+def passport_json(passport: Passport) -> None:
+    """The passport, to read and copy."""
+    st.code(json.dumps(passport.as_dict(), indent=2, ensure_ascii=False), language="json")
+
+
+def _link_popover(view: ViewState) -> None:
+    with st.popover("Copy link", icon=":material/link:", key="copy_link"):
+        if state.is_too_long(view):
+            st.markdown("These texts are too long for an address. Send a state file instead.")
+        else:
+            st.markdown("Who opens this address sees this view.")
+            st.code(_address(), language=None, wrap_lines=True)
+            st.caption("Your sentences are part of the address: share it as you would share them.")
+        st.download_button(
+            "Save the view as a file",
+            lambda: to_json(view).encode("utf-8", "replace"),
+            file_name="contextlens-view.json",
+            mime="application/json",
+            on_click="ignore",
+            key="save_view",
+        )
+        st.file_uploader(
+            "Open a view", type="json", key="open_view", on_change=_open_view, max_upload_size=2
+        )
+
+
+def _address() -> str:
+    """The address as the browser has it."""
+    base = (st.context.url or "").split("?")[0]
+    query = st.query_params.to_dict()
+    return base + (
+        "?" + "&".join(f"{key}={value}" for key, value in query.items()) if query else ""
+    )
+
+
+def _open_view() -> None:
+    file = state.value("open_view")
+    if file is None:
+        return
+    try:
+        state.write(from_json(file.getvalue().decode()))
+    except UnicodeDecodeError:
+        state.remember("This file is not text, so it is not a view. Choose another file.")
+    except StateError as exc:
+        state.remember(str(exc))

@@ -1,0 +1,127 @@
+"""The sidebar: menu, model and its card in one line, shared sentences, examples, Reset."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.analysis.readings import escape
+from components.content.examples import EXAMPLES, Example
+from components.core import ModelCard, ModelSpec
+from components.ui import inputs, navigation, runtime, state
+from components.ui.view import DEFAULT, ViewState, from_example
+
+__all__ = ["draw", "example_link", "finish"]
+
+
+def draw(view: ViewState) -> DeltaGenerator:
+    """The whole sidebar; gives the place of the model card, which needs the model loaded."""
+    with st.sidebar:
+        st.markdown("### :material/center_focus_strong: Contextlens")
+        navigation.menu(view)
+        st.divider()
+        _model_picker(view)
+        card_place = st.empty()
+        finish(card_place, view)
+        st.divider()
+        inputs.sentence_editor(view, "sentences", where="side", least=1)
+        with st.container(horizontal=True, gap="small"):
+            _examples(view)
+            st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)
+    return card_place
+
+
+def finish(place: DeltaGenerator, view: ViewState) -> None:
+    """Fill in the model card, now that the page has loaded the model; a skeleton before."""
+    if runtime.is_loaded(view.model):
+        with place.container():
+            _card(runtime.service().load(view.model))
+    else:
+        place.caption("Not loaded yet")
+
+
+def example_link(example: Example, page: str, view: ViewState) -> None:
+    """A link that opens a page on an example, with the model at hand unless it needs another."""
+    loaded = example.model is None or runtime.is_loaded(example.model)
+    if not loaded:
+        st.button(
+            example.title,
+            icon=example.icon,
+            disabled=True,
+            type="tertiary",
+            key=f"example_{example.key}_{page}_off",
+            help=f"Choose the model {example.model} first: this example needs it.",
+        )
+        return
+    navigation.link(
+        navigation.row(page),
+        from_example(example, view.model),
+        label=example.title,
+        icon=example.icon,
+    )
+
+
+def _examples(view: ViewState) -> None:
+    with st.popover("Examples", icon=":material/lightbulb:"):
+        for example in EXAMPLES:
+            example_link(example, "similarity", view)
+
+
+def _model_picker(view: ViewState) -> None:
+    specs = {spec.id: spec for spec in runtime.service().models()}
+    if view.model not in specs:
+        specs[view.model] = ModelSpec(view.model, view.model.split("/")[-1], "", "hub")
+    state.bind("model", view.model)
+    st.selectbox(
+        "Model",
+        list(specs),
+        key="model",
+        format_func=lambda name: _model_label(specs[name]),
+        on_change=lambda: state.write(
+            replace(state.current(), model=state.value("model"), layer=None)
+        ),
+    )
+
+
+def _model_label(spec: ModelSpec) -> str:
+    if spec.loaded or spec.download_bytes is None:
+        return spec.title
+    return f"{spec.title} · {spec.download_bytes / 1e6:,.0f} MB to fetch"
+
+
+def _card(card: ModelCard) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(
+            f"{card.n_layers} layers · {card.n_dims} dims · {card.n_heads} heads", width="content"
+        )
+        with st.popover("Model card", type="tertiary", icon=":material/badge:"):
+            _card_details(card)
+
+
+def _card_details(card: ModelCard) -> None:
+    facts = {
+        "Family": card.family,
+        "From": card.location,
+        "Revision": card.revision or "none",
+        "Weights, SHA-256": card.checksum,
+        "Parameters": f"{card.n_parameters:,}",
+        "Memory": f"{card.memory_bytes / 1e6:,.0f} MB",
+        "Vocabulary": f"{card.vocabulary_size:,} pieces, "
+        + ("capitals matter" if card.cased else "capitals make no difference"),
+        "Longest input": f"{card.max_length} tokens",
+    }
+    st.markdown(f"**{escape(card.title)}**")
+    st.markdown("  \n".join(f"{name}: {escape(text)}" for name, text in facts.items()))
+    parts = {
+        "Embedding layer": card.provenance.embedding_layer,
+        "Encoder": card.provenance.encoder,
+        "Pooler": card.provenance.pooler,
+    }
+    for name, part in parts.items():
+        st.markdown(f"**{name}: {part.state}.** {escape(part.reason)}")
+
+
+def _reset() -> None:
+    state.write(DEFAULT)

@@ -1,0 +1,132 @@
+"""The only owner of session state and of the address.
+
+The address is the view: `current` reads it, and `write`, called in callbacks only, changes both.
+Writing it on every run would undo the browser's Back; parameters set by a page would vanish when
+Streamlit's own menu navigates, hence our own menu of links that carry the view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import streamlit as st
+
+from components.core.errors import StateError
+from components.ui.view import (
+    DEFAULT,
+    MAX_ADDRESS,
+    Control,
+    Sentence,
+    ViewState,
+    decode,
+    encode,
+    to_json,
+)
+
+__all__ = [
+    "Control",
+    "Sentence",
+    "ViewState",
+    "bind",
+    "control_key",
+    "current",
+    "is_too_long",
+    "parameters",
+    "remember",
+    "take_notice",
+    "value",
+    "write",
+]
+
+_PARAMETER = "s"
+_VIEW = "_view"  # (address parameter, its view)
+_LONG = "_long_views"  # views too long for an address, by the token that stands for them there
+_NOTICE = "_notice"
+_TOKEN = "file-"
+
+
+def current() -> ViewState:
+    """The view that the address names; the default view and a notice where it names none."""
+    parameter = st.query_params.get(_PARAMETER, "")
+    known = st.session_state.get(_VIEW)
+    if known is not None and known[0] == parameter:
+        view: ViewState = known[1]
+        return view
+    try:
+        view = _read(parameter)
+    except StateError as exc:
+        st.session_state[_NOTICE] = f"{exc} You see the opening example instead."
+        view = DEFAULT
+    st.session_state[_VIEW] = (parameter, view)
+    return view
+
+
+def write(view: ViewState) -> None:
+    """Make this the view, in the session and in the address. Call in callbacks only."""
+    parameter = _parameter(view)
+    st.session_state[_VIEW] = (parameter, view)
+    if parameter:
+        st.query_params[_PARAMETER] = parameter
+    else:
+        st.query_params.pop(_PARAMETER, None)
+
+
+def parameters(view: ViewState) -> dict[str, str]:
+    """The address parameters of a view, for links."""
+    parameter = _parameter(view)
+    return {_PARAMETER: parameter} if parameter else {}
+
+
+def is_too_long(view: ViewState) -> bool:
+    """Whether a view does not fit in an address and needs a state file."""
+    return len(encode(view)) > MAX_ADDRESS
+
+
+def take_notice() -> str:
+    """What the visitor should be told once; empty for nothing."""
+    return str(st.session_state.pop(_NOTICE, ""))
+
+
+def remember(notice: str) -> None:
+    """Tell the visitor something on the next run."""
+    st.session_state[_NOTICE] = notice
+
+
+def control_key(page: str, name: str) -> str:
+    """The widget key of a page's control."""
+    return f"{page}_{name}"
+
+
+def bind(key: str, wanted: Any) -> None:
+    """Make a widget with this key show a value; only a change is sent to the browser."""
+    if key not in st.session_state or st.session_state[key] != wanted:
+        st.session_state[key] = wanted
+
+
+def value(key: str) -> Any:
+    """What a widget holds, inside its callback."""
+    return st.session_state.get(key)
+
+
+def _read(parameter: str) -> ViewState:
+    if not parameter.startswith(_TOKEN):
+        return decode(parameter)
+    view: ViewState | None = st.session_state.get(_LONG, {}).get(parameter)
+    if view is None:
+        raise StateError(
+            "This view is too long for an address. Open its state file (Copy link, Open a view)."
+        )
+    return view
+
+
+def _parameter(view: ViewState) -> str:
+    parameter = encode(view)
+    if len(parameter) <= MAX_ADDRESS:
+        return parameter
+    token = _TOKEN + hashlib.sha256(to_json(view).encode("utf-8", "replace")).hexdigest()[:16]
+    kept = st.session_state.setdefault(_LONG, {})
+    kept[token] = view
+    while len(kept) > 20:
+        kept.pop(next(iter(kept)))
+    return token

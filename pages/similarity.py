@@ -1,0 +1,28 @@
+"""Meaning in context: the same word in several sentences, compared at every layer."""
+
+import streamlit as st
+
+from components.ui import inputs, meaning, meaning_page, runtime, shell, state
+from components.ui.chips import word_chips
+
+view = state.current()
+downloads = shell.header("similarity", view)
+with st.container(border=True):
+    word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
+    meaning_page.toolbar(view)
+
+with st.skeleton(height=560):
+    card = runtime.load(view.model)
+    baseline = runtime.baseline(card)
+    result = meaning.compute(view, runtime.service(), card, baseline)
+
+meaning_page.problems(result)
+what = meaning_page.shown(result, view)
+if what is not None:
+    meaning_page.picture(what)
+    meaning_page.words(what)
+    if baseline is None:
+        runtime.await_baseline(card)
+    inputs.layer_slider(view, what.comparison.layers, key="layer")
+    meaning_page.explain(what, card)
+    meaning_page.downloads(what, downloads)
