@@ -4,11 +4,8 @@ import streamlit as st
 
 from components.ui import errors, navigation, shell, sidebar, state
 
-st.set_page_config(
-    page_title="Contextlens", page_icon=":material/center_focus_strong:", layout="wide"
-)
+shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
-shell.style()
 view = state.current()
 with errors.boundary():
     card_place = sidebar.draw(view)

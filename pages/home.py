@@ -30,5 +30,5 @@ with right:
     st.subheader("Try an example", anchor=False)
     for example in EXAMPLES:
         with st.container(gap=None, key=f"home_{example.key}"):
-            sidebar.example_link(example, "similarity", view)
+            sidebar.example_link(example, view, where="home")
             st.caption(example.question)

@@ -45,7 +45,7 @@ def meaning_title(comparison: Comparison) -> str:
         return "No layer pulls these words apart"
     a, b = (comparison.items[i] for i in (pairs[best].first, pairs[best].second))
     layer = comparison.layers[int(row)]
-    return f"{_both(a, b)} part most at layer {layer}"
+    return f"{a.label} and {b.label} part most at layer {layer}"
 
 
 def meaning_in_context(comparison: Comparison, layer: int, band: Band | None) -> list[str]:
@@ -61,17 +61,6 @@ def _steepest_fall(values: FloatArray) -> tuple[float, int]:
     steps = values[:-1] - values[1:]
     row = int(steps.argmax())
     return float(steps[row]), row + 1
-
-
-def _both(a: Item, b: Item) -> str:
-    if a.word.casefold() == b.word.casefold():
-        return f"The “{_short(a.word)}” of {a.label} and of {b.label}"
-    return f"{a.label} “{_short(a.word)}” and {b.label} “{_short(b.word)}”"
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 20 else flat[:19] + "…"
 
 
 def _item(item: Item) -> str:

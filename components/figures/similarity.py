@@ -26,7 +26,7 @@ from components.figures.theme import (
 __all__ = ["cosine_heatmap", "cosine_lines", "cosine_range"]
 
 _MAX_LABELS = 9
-_MAX_COLOURED = 14
+_MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,6 @@ def cosine_heatmap(
     """The cosines of all items with each other, on the page's fixed scale."""
     names = [plain(item.name, 16) for item in comparison.items]
     positions = list(range(len(names)))
-    few = len(names) <= 8
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": positions,
@@ -105,8 +104,6 @@ def cosine_heatmap(
         "ygap": 2,
         "colorbar": {"title": {"text": _axis_name(comparison)}, "thickness": 8, "len": 0.9},
     }
-    if few:
-        trace["texttemplate"] = "%{z:.2f}"
     layout = {
         "xaxis": {
             "tickvals": positions,
@@ -114,18 +111,37 @@ def cosine_heatmap(
             "side": "bottom",
             "showgrid": False,
             "zeroline": False,
-            "tickangle": -35 if len(names) > 3 else 0,
+            "tickangle": -35,
+            "ticks": "",
         },
         "yaxis": {
             "tickvals": positions,
             "ticktext": names,
             "autorange": "reversed",
+            "ticks": "",
             "showgrid": False,
             "zeroline": False,
         },
-        "margin": {"l": 16, "r": 8, "t": 40, "b": 48},
+        "margin": {"l": 16, "r": 8, "t": 16, "b": 48},
+        "annotations": _cell_labels(matrix, scale) if len(names) <= _MAX_CELLS else [],
     }
     return figure([trace], layout, title=title, height=height)
+
+
+def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
+    """The values on their cells, dark on bright colours and bright on dark ones."""
+    bright = scale[0] + 0.62 * (scale[1] - scale[0])
+    return [
+        {
+            "text": f"{value:.2f}",
+            "x": x,
+            "y": y,
+            "showarrow": False,
+            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
+        }
+        for y, row in enumerate(matrix)
+        for x, value in enumerate(row)
+    ]
 
 
 def _axis_name(comparison: Comparison) -> str:
@@ -231,6 +247,11 @@ def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
     return min(190, 24 + 7 * longest)
 
 
+def _dot(color: str) -> str:
+    """The line's colour as a dot: the name itself stays in the theme's text colour, to be read."""
+    return f'<span style="color:{color}">●</span> '
+
+
 def _label_text(comparison: Comparison, pair: Pair) -> str:
     first, second = comparison.items[pair.first], comparison.items[pair.second]
     end = second.label if second.role == "sentence" else second.word
@@ -246,14 +267,14 @@ def _line_labels(
     spots = _spread(ends, gap, scale)
     return [
         {
-            "text": plain(_label_text(comparison, pair), 24),
+            "text": _dot(_style(comparison, pair).color) + plain(_label_text(comparison, pair), 24),
             "x": 1,
             "xref": "paper",
             "y": spot,
             "xanchor": "left",
             "xshift": 6,
             "showarrow": False,
-            "font": {"size": 12, "color": _style(comparison, pair).color},
+            "font": {"size": 12},
         }
         for pair, spot in zip(pairs, spots, strict=True)
     ]

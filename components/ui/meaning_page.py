@@ -46,12 +46,12 @@ class Shown:
 def toolbar(view: ViewState) -> None:
     """Editors for a phone, and the options of how to compare."""
     with st.container(horizontal=True, gap="small"):
-        with st.popover("Edit sentences", icon=":material/edit:"):
+        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             inputs.sentence_editor(view, "sentences", where="page", least=1)
-        with st.popover("References", icon=":material/flag:"):
+        with st.popover("References", icon=":material/flag:", type="tertiary"):
             st.caption("Words or phrases to compare with. In a reference sentence, click its word.")
             inputs.sentence_editor(view, "references", where="page")
-        with st.popover("Options", icon=":material/tune:"):
+        with st.popover("Options", icon=":material/tune:", type="tertiary"):
             inputs.choice(
                 view,
                 PAGE,
@@ -112,7 +112,7 @@ def picture(what: Shown) -> None:
             _matrix(what, what.comparison.static, "static")
 
 
-def lines(what: Shown, *, key: str, height: int = 430) -> None:
+def lines(what: Shown, *, key: str, height: int = 400) -> None:
     """The main picture."""
     title = meaning_title(what.comparison)
     st.plotly_chart(
@@ -161,7 +161,7 @@ def downloads(what: Shown, place: DeltaGenerator) -> None:
 
 def _matrix(what: Shown, matrix: FloatArray, name: str) -> None:
     st.plotly_chart(
-        cosine_heatmap(what.comparison, matrix, scale=what.scale, title="", height=374),
+        cosine_heatmap(what.comparison, matrix, scale=what.scale, title="", height=344),
         key=f"meaning_matrix_{name}",
         config={"displayModeBar": False, "displaylogo": False},
         alt="The cosine of every word with every other one.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,24 +18,32 @@ from components.ui.export import caption
 from components.ui.picture import picture_buttons
 from components.ui.view import ViewState, from_json, to_json
 
-__all__ = ["header", "reading", "style", "tabs"]
+__all__ = ["configure", "header", "reading", "tabs"]
 
 _CSS = """<style>
-.stMainBlockContainer { padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1320px; }
+.stMainBlockContainer { padding-top: 3.4rem; padding-bottom: 3rem; max-width: 1320px; }
+.stAppHeader { background: transparent; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
-.stMainBlockContainer h1 { padding: 0; font-size: 1.9rem; }
+.stSidebar hr { margin: 0.25rem 0; }
+.stMainBlockContainer h1 { padding: 0 0 1rem; font-size: 1.9rem; }
 .st-key-reading p { font-size: 1.15rem; line-height: 1.5; }
 .stMain [data-testid="stCaptionContainer"] p { line-height: 1.4; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-page_title) { flex-basis: 100%; }
   .st-key-reading p { font-size: 1.05rem; }
 }
 </style>"""
 
 
-def style() -> None:
-    """The few rules that the theme has no setting for."""
+def configure() -> None:
+    """Page title, icon and width; and the few rules that the theme has no setting for.
+
+    The icon is ours: Streamlit's own would be fetched from the network.
+    """
+    icon = str(files("components.ui") / "assets" / "icon.svg")
+    st.set_page_config(page_title="Contextlens", page_icon=icon, layout="wide")
     st.html(_CSS)
 
 

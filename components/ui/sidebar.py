@@ -42,8 +42,8 @@ def finish(place: DeltaGenerator, view: ViewState) -> None:
         place.caption("Not loaded yet")
 
 
-def example_link(example: Example, page: str, view: ViewState) -> None:
-    """A link that opens a page on an example, with the model at hand unless it needs another."""
+def example_link(example: Example, view: ViewState, *, where: str) -> None:
+    """A link that opens Meaning in context on an example, disabled until its model is loaded."""
     loaded = example.model is None or runtime.is_loaded(example.model)
     if not loaded:
         st.button(
@@ -51,12 +51,12 @@ def example_link(example: Example, page: str, view: ViewState) -> None:
             icon=example.icon,
             disabled=True,
             type="tertiary",
-            key=f"example_{example.key}_{page}_off",
+            key=f"{where}_example_{example.key}",
             help=f"Choose the model {example.model} first: this example needs it.",
         )
         return
     navigation.link(
-        navigation.row(page),
+        navigation.row("similarity"),
         from_example(example, view.model),
         label=example.title,
         icon=example.icon,
@@ -66,7 +66,7 @@ def example_link(example: Example, page: str, view: ViewState) -> None:
 def _examples(view: ViewState) -> None:
     with st.popover("Examples", icon=":material/lightbulb:"):
         for example in EXAMPLES:
-            example_link(example, "similarity", view)
+            example_link(example, view, where="side")
 
 
 def _model_picker(view: ViewState) -> None:
@@ -92,11 +92,10 @@ def _model_label(spec: ModelSpec) -> str:
 
 
 def _card(card: ModelCard) -> None:
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(
-            f"{card.n_layers} layers · {card.n_dims} dims · {card.n_heads} heads", width="content"
-        )
-        with st.popover("Model card", type="tertiary", icon=":material/badge:"):
+    origin = {"bundled": "bundled, checked", "hub": f"hub {card.revision[:7]}", "folder": "folder"}
+    with st.container(gap=None):
+        st.caption(f"{card.n_layers} layers · {card.n_dims} dims · {card.n_heads} heads")
+        with st.popover(origin[card.source], type="tertiary", icon=":material/verified:"):
             _card_details(card)
 
 

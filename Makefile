@@ -1,0 +1,143 @@
+# Contextlens. `make` alone lists the targets.
+
+PORT ?= 8501
+# Not taken from the environment: some shells set HOST to the machine's own name there.
+HOST = localhost
+PYTHON ?=
+INDEX ?=
+RELOAD ?=
+export PORT HOST PYTHON INDEX
+
+RUN_PYTHON = .venv/bin/python
+PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check \
+	$(if $(INDEX),--extra-index-url "$$INDEX") -c constraints.txt
+URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run setup test test-fast bench lint format clean port chromium
+
+help:
+	@echo "make run        start the app on http://localhost:8501"
+	@echo "                PORT=8502 another port, HOST=0.0.0.0 open to the network,"
+	@echo "                RELOAD=1 notice changed source files"
+	@echo "make setup      only create .venv and install the app"
+	@echo "                PYTHON=python3.12 the Python to use, INDEX=address one more package index"
+	@echo "make test       lint, types, all tests; finds or installs a Chromium"
+	@echo "make test-fast  the same without the browser"
+	@echo "make bench      measure speed and memory"
+	@echo "make format     rewrite the source in the project's style"
+	@echo "make clean      remove .venv and everything that can be made again"
+
+# --- The app -----------------------------------------------------------------------------
+
+run: port .venv/.app
+	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
+	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
+	    --browser.serverAddress "$(URL_HOST)" $(if $(RELOAD),--server.fileWatcherType auto)
+
+port:
+	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"
+
+# --- Set-up: done once, and again when one of the two files changed ------------------------
+
+setup: .venv/.app
+
+.venv/.app: pyproject.toml constraints.txt
+	@$(CREATE_VENV)
+	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+.venv/.dev: .venv/.app
+	@$(PIP_INSTALL) -e ".[dev]"
+	@touch $@
+
+# --- Tests -------------------------------------------------------------------------------
+
+test: chromium lint
+	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m pytest
+
+test-fast: lint
+	$(RUN_PYTHON) -m pytest -m "not browser"
+
+lint: .venv/.dev
+	$(RUN_PYTHON) -m ruff check .
+	$(RUN_PYTHON) -m ruff format --check .
+	$(RUN_PYTHON) -m mypy
+
+chromium: .venv/.dev
+	@sh .ci/chromium > .venv/.chromium
+	@echo "Browser tests use $$(cat .venv/.chromium)."
+
+bench: .venv/.dev
+	$(RUN_PYTHON) -m tests.benchmarks
+
+format: .venv/.dev
+	$(RUN_PYTHON) -m ruff format .
+	$(RUN_PYTHON) -m ruff check --fix .
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- Shell and Python used above -----------------------------------------------------------
+
+FITS = -c "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
+
+# Sets $python: the one in .venv, else PYTHON, else the first on the PATH that fits.
+define FIND_PYTHON
+set -- $(RUN_PYTHON); \
+if [ -n "$$PYTHON" ]; then set -- "$$@" "$$PYTHON"; \
+else set -- "$$@" python3 python3.13 python3.12 python3.11; fi; \
+for python in "$$@" ""; do "$$python" $(FITS) >/dev/null 2>&1 && break; done; \
+if [ -z "$$python" ]; then \
+  if [ -n "$$PYTHON" ]; then echo "PYTHON=$$PYTHON is not a Python 3.11, 3.12 or 3.13." >&2; \
+  else echo "No Python 3.11, 3.12 or 3.13 was found. Install one, or name it:" \
+    "make run PYTHON=/path/to/python3" >&2; fi; \
+  exit 1; \
+fi
+endef
+
+# A .venv without pip is what an earlier, failed attempt leaves behind: made afresh.
+define CREATE_VENV
+if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&1; then \
+  rm -rf .venv; $(FIND_PYTHON); \
+  "$$python" -m venv .venv || { rm -rf .venv; \
+    echo "$$python cannot create a virtual environment. On Debian and Ubuntu, install the" \
+      "package python3-venv and try again." >&2; exit 1; }; \
+fi
+endef
+
+# Connecting finds a server on either localhost; binding finds what cannot be opened at all.
+define CHECK_PORT
+import errno, os, socket, sys
+port, host = os.environ["PORT"].strip(), os.environ["HOST"].strip()
+if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+    sys.exit(f"PORT={port} is not a port. Choose a whole number from 1024 to 65535: make run PORT=8502")
+in_use = f"Port {port} is in use. Stop what uses it, or choose another: make run PORT=" + str(
+    int(port) + 1 if int(port) < 65535 else 8502)
+try:
+    addresses = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+except (OSError, UnicodeError):
+    sys.exit(f"HOST={host} is not an address of this machine. Leave it out for localhost.")
+for address in ("127.0.0.1", "::1"):
+    try:
+        socket.create_connection((address, int(port)), timeout=1).close()
+    except OSError:
+        continue
+    sys.exit(in_use)
+for family, kind, protocol, _, address in addresses:
+    try:
+        with socket.socket(family, kind, protocol) as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(address)
+    except OSError as exc:
+        if exc.errno == errno.EADDRINUSE:
+            sys.exit(in_use)
+        if exc.errno == errno.EACCES:
+            sys.exit(f"Port {port} needs administrator rights. Choose one from 1024 on: make run PORT=8501")
+        if exc.errno == errno.EADDRNOTAVAIL and host != "localhost":
+            sys.exit(f"HOST={host} is not an address of this machine. Leave it out for localhost.")
+endef
+export CHECK_PORT

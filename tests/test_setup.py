@@ -1,0 +1,278 @@
+"""Set-up as a newcomer meets it: the Makefile's sentences, the pins, README and configuration."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import socket
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from streamlit import config as streamlit_config
+
+from components.core import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+
+
+def _make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", "-C", str(ROOT), *arguments],
+        env={name: value for name, value in env.items() if name not in {"PORT", "MFLAGS"}},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _localhosts() -> list[str]:
+    found = []
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            with socket.socket(family) as probe:
+                probe.bind((address, 0))
+        except OSError:
+            continue
+        found.append(address)
+    return found
+
+
+# --- make run ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", _localhosts())
+def test_a_port_in_use_is_named_with_a_way_out(address: str) -> None:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with closing(socket.create_server((address, 0), family=family)) as server:
+        port = server.getsockname()[1]
+        answer = _make("run", f"PORT={port}")
+    assert answer.returncode != 0
+    assert f"Port {port} is in use. Stop what uses it, or choose another: make run PORT=" in (
+        answer.stderr
+    )
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "8501.5", "٨٥٠١", "1; exit 0"])
+def test_a_port_that_is_none_meets_a_sentence(port: str) -> None:
+    answer = _make("run", f"PORT={port}")
+    assert answer.returncode != 0
+    assert f"PORT={port} is not a port. Choose a whole number" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_host_of_another_machine_meets_a_sentence() -> None:
+    answer = _make("run", "HOST=192.0.2.1", f"PORT={_free_port()}")
+    assert answer.returncode != 0
+    assert "HOST=192.0.2.1 is not an address of this machine." in answer.stderr
+
+
+def test_a_free_port_passes_the_check() -> None:
+    answer = _make("port", f"PORT={_free_port()}")
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_the_host_of_the_environment_does_not_open_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST", "0.0.0.0")
+    recipe = _make("-n", "run", f"PORT={_free_port()}").stdout
+    assert "Contextlens starts on http://localhost:" in recipe
+    assert "0.0.0.0" not in recipe
+
+
+def test_an_unfit_python_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
+    answer = _make("-C", str(tmp_path), "port", "PYTHON=/nowhere/python3")
+    assert answer.returncode != 0
+    assert "PYTHON=/nowhere/python3 is not a Python 3.11, 3.12 or 3.13." in answer.stderr
+
+
+def _free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        return int(server.getsockname()[1])
+
+
+# --- pins ----------------------------------------------------------------------------------
+
+
+def _pins() -> dict[str, Version]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    stated = [line.split("#")[0].strip() for line in lines]
+    found = {}
+    for line in filter(None, stated):
+        name, separator, version = line.partition("==")
+        assert separator, f"{line!r} in constraints.txt is not pinned with =="
+        found[canonicalize_name(name)] = Version(version)
+    return found
+
+
+def _stated() -> list[Requirement]:
+    project = PYPROJECT["project"]
+    extras = project["optional-dependencies"].values()
+    return [Requirement(line) for group in (project["dependencies"], *extras) for line in group]
+
+
+def _needed(requirement: Requirement, seen: set[str]) -> Iterator[str]:
+    """The requirement's name and, from installed metadata, those of all it needs here."""
+    name = canonicalize_name(requirement.name)
+    if name in seen:
+        return
+    seen.add(name)
+    yield name
+    for line in importlib.metadata.requires(name) or []:
+        inner = Requirement(line)
+        extras = requirement.extras or {""}
+        if inner.marker is None or any(inner.marker.evaluate({"extra": e}) for e in extras):
+            yield from _needed(inner, seen)
+
+
+def test_every_stated_dependency_is_pinned_within_its_range() -> None:
+    pins = _pins()
+    for requirement in _stated():
+        pinned = pins.get(canonicalize_name(requirement.name))
+        assert pinned is not None, f"{requirement.name} is not in constraints.txt"
+        assert pinned in requirement.specifier, f"{requirement} excludes {pinned}"
+
+
+def test_everything_that_set_up_installs_is_pinned() -> None:
+    seen: set[str] = set()
+    needed = {name for requirement in _stated() for name in _needed(requirement, seen)}
+    assert needed - _pins().keys() == set()
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    for requirement in _stated():
+        name = canonicalize_name(requirement.name)
+        installed = Version(importlib.metadata.version(name))
+        assert installed.public == _pins()[name].public, name
+
+
+# --- README, licence -----------------------------------------------------------------------
+
+
+def test_readme_lists_exactly_the_settings() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(CONTEXTLENS_\w+)` \|([^|]*)\|([^|]*)\|$", text, re.MULTILINE)
+    written = [tuple(cell.strip().strip("`") for cell in row) for row in rows]
+    assert written == [tuple(row) for row in settings.TABLE]
+
+
+def test_readme_states_the_supported_pythons() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert PYPROJECT["project"]["requires-python"] == ">=3.11,<3.14"
+    assert "Python 3.11, 3.12 or 3.13" in text
+
+
+def test_licence_is_the_full_apache_text() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    for part in ("Version 2.0, January 2004", "9. Accepting Warranty", "APPENDIX: How to apply"):
+        assert part in text
+
+
+# --- what the files may not name -------------------------------------------------------------
+
+
+def _project_files() -> list[Path]:
+    """Files that git tracks or would add; in an unpacked archive, all but made ones."""
+    command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "ls-files", "-z"]
+    options = ["--cached", "--others", "--exclude-standard"]
+    if (ROOT / ".git").exists():
+        answer = subprocess.run([*command, *options], capture_output=True, check=True)
+        names = answer.stdout.decode().split("\0")
+        paths = [ROOT / name for name in names if name]
+    else:
+        made = {".venv", "__pycache__", "build", ".hypothesis", ".mypy_cache", ".ruff_cache"}
+        paths = [p for p in ROOT.rglob("*") if not made & set(p.relative_to(ROOT).parts)]
+    return [path for path in paths if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(?<![\w./~-])/wor" + "k/",  # split, so that this file does not match itself
+        "pypi" + r"\.org",
+        "python" + r"hosted\.",
+        "download" + r"\.pytorch\.",
+        r"conda\." + "anaconda",
+    ],
+)
+def test_no_file_names_a_private_path_or_a_registry_host(pattern: str) -> None:
+    paths = _project_files()
+    assert ROOT / "pyproject.toml" in paths
+    expression = re.compile(pattern.encode())
+    hits = [str(path.relative_to(ROOT)) for path in paths if expression.search(path.read_bytes())]
+    assert hits == []
+
+
+# --- .streamlit/config.toml ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("section", "option", "value"),
+    [
+        ("browser", "gatherUsageStats", False),
+        ("server", "address", "localhost"),
+        ("server", "showEmailPrompt", False),
+        ("server", "maxUploadSize", 20),
+        ("server", "fileWatcherType", "none"),
+        ("client", "showErrorDetails", "none"),
+        ("client", "showErrorLinks", False),
+        ("client", "showSidebarNavigation", False),
+        ("client", "toolbarMode", "viewer"),
+        ("runner", "magicEnabled", False),
+    ],
+)
+def test_configuration_keeps_private_and_safe(
+    section: str, option: str, value: str | int | bool
+) -> None:
+    assert CONFIG[section][option] == value
+
+
+def test_configuration_leaves_the_cross_site_protections_on() -> None:
+    assert (
+        not {"enableCORS", "enableXsrfProtection", "corsAllowedOrigins"} & CONFIG["server"].keys()
+    )
+
+
+def _options(table: dict[str, object], prefix: str = "") -> Iterator[str]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _options(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def test_streamlit_knows_every_option() -> None:
+    known = set(streamlit_config.get_config_options())
+    assert set(_options(CONFIG)) - known == set()
+
+
+def test_chart_palettes_have_ten_colours() -> None:
+    shared, light, dark = CONFIG["theme"], CONFIG["theme"]["light"], CONFIG["theme"]["dark"]
+    palettes = [
+        shared["chartCategoricalColors"],
+        shared["chartSequentialColors"],
+        light["chartDivergingColors"],
+        dark["chartDivergingColors"],
+    ]
+    for palette in palettes:
+        assert len(set(palette)) == 10
+        assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette)
+
+
+def test_no_font_is_fetched() -> None:
+    fonts = [value for name, value in CONFIG["theme"].items() if name.lower().endswith("font")]
+    assert fonts == ["sans-serif", "monospace"]
+    assert "fontFaces" not in CONFIG["theme"]

@@ -1,0 +1,203 @@
+"""What goes to the browser and what is believed of what comes back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.testing.v1 import AppTest
+
+from components.core.words import split_words
+from components.ui import chips, picture
+from components.ui.chips import ChipRow
+
+# Everything a text field, an address or a file can bring: surrogates and control characters too.
+texts = st.text(st.characters(exclude_categories=()), max_size=60)
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+
+
+def row(text: str, **changes: object) -> ChipRow:
+    return ChipRow(**{"label": "A", "text": text, "color": "#0072B2", "chosen": None, **changes})
+
+
+# What is shown
+
+
+@given(texts)
+def test_segments_together_are_the_whole_text(text: str) -> None:
+    segments = chips._segments(text)
+    assert "".join(segment["text"] for segment in segments) == chips._shown(text)
+    assert [segment["start"] for segment in segments] == [
+        0,
+        *[segment["end"] for segment in segments[:-1]],
+    ][: len(segments)]
+    assert all(len(part["text"]) == part["end"] - part["start"] for part in segments)
+
+
+@given(texts)
+def test_words_are_those_of_the_text_and_gaps_are_white_space(text: str) -> None:
+    segments = chips._segments(text)
+    spans = tuple((part["start"], part["end"]) for part in segments if part["word"])
+    assert spans == split_words(text)
+    assert all(text[part["start"] : part["end"]].isspace() for part in segments if not part["word"])
+
+
+@given(texts)
+def test_shown_text_has_no_control_characters_and_no_surrogates(text: str) -> None:
+    shown = chips._shown(text)
+    assert len(shown) == len(text)
+    assert not any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in shown)
+    shown.encode("utf-8")
+
+
+def test_control_characters_are_shown_as_their_pictures() -> None:
+    assert chips._shown("nul\x00 esc\x1b del\x7f") == "nul␀ esc␛ del␡"
+    assert chips._shown("a\tb\nc\x85d\ud83de") == "a b c d\ufffde"
+
+
+@given(st.lists(texts, max_size=4))
+def test_the_payload_survives_json(contents: list[str]) -> None:
+    payload = chips._payload([row(text, label=text[:1], note=text) for text in contents])
+    assert json.loads(json.dumps(payload)) == payload
+    json.dumps(payload, ensure_ascii=False).encode("utf-8")
+
+
+def test_rows_are_named_for_those_who_cannot_see_the_badge() -> None:
+    rows = [row("x"), row("x", label=""), row("x", label="", role="reference")]
+    names = [each["name"] for each in chips._payload(rows)]
+    assert names == ["sentence A", "sentence 2", "reference 1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "directions"),
+    [
+        ("pet python", ["", ""]),
+        ("say مرحبا 12 !", ["ltr", "rtl", "", ""]),
+        ("שלום world", ["rtl", "ltr"]),
+    ],
+)
+def test_directions_are_told_only_where_a_text_has_both(text: str, directions: list[str]) -> None:
+    assert [part["dir"] for part in chips._segments(text) if part["word"]] == directions
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_the_badge_letter_has_contrast(color: str) -> None:
+    assert contrast(chips._ink(color), color) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2 contrast ratio, by the standard's own formula."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+# What comes back
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 30) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+)
+picks = st.fixed_dictionaries({"row": json_values, "start": json_values, "end": json_values})
+
+
+@given(json_values | picks)
+def test_only_a_real_word_of_a_real_row_is_believed(pick: object) -> None:
+    rows = [row("I love my pet python"), row("")]
+    believed = chips._checked_pick(pick, rows)
+    if believed is not None:
+        index, span = believed
+        assert type(index) is int
+        assert span in split_words(rows[index].text)
+
+
+@given(texts, st.data())
+def test_every_word_can_be_picked(text: str, data: st.DataObject) -> None:
+    rows = [row("before"), row(text)]
+    for start, end in split_words(text):
+        pick = {"row": 1, "start": start, "end": end}
+        assert chips._checked_pick(json.loads(json.dumps(pick)), rows) == (1, (start, end))
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [
+        None,
+        [],
+        "picked",
+        {"row": 0},
+        {"row": True, "start": 0, "end": 4},
+        {"row": 0.0, "start": 0, "end": 4},
+        {"row": -1, "start": 0, "end": 4},
+        {"row": 2, "start": 0, "end": 4},
+        {"row": 0, "start": 0, "end": 3},
+        {"row": 0, "start": 0, "end": 10},
+        {"row": 0, "start": "0", "end": 4},
+    ],
+)
+def test_other_picks_are_ignored(pick: object) -> None:
+    assert chips._checked_pick(pick, [row("pets python"), row("pets python")]) is None
+
+
+# In a script
+
+
+def script() -> None:
+    import streamlit as st
+
+    from components.ui.chips import ChipRow, word_chips
+    from components.ui.picture import picture_buttons
+
+    def keep(row: int, span: tuple[int, int]) -> None:
+        st.session_state["picked"] = (row, span)
+
+    rows = [ChipRow("A", "👩‍👧 loves python", "#0072B2", None)]
+    word_chips(rows, key="chips", on_pick=keep)
+    picture_buttons(chart_key="my chart!", file_name="senses", key="save", caption="passport")
+    st.text(st.session_state.get("picked"))
+
+
+def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
+    """Does what the browser does on a click: sends the component's trigger and reruns."""
+    proto = next(element.proto for element in app.get("bidi_component") if key in element.proto.id)
+    states: WidgetStates = app._tree.get_widget_states()
+    value = json.dumps([{"event": "picked", "value": pick}])
+    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=value)
+    return app._run(states)
+
+
+def test_a_pick_reaches_the_callback_in_code_points() -> None:
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    send_pick(app, "chips", row=0, start=4, end=9)
+    assert not app.exception
+    assert app.text[0].value == "(0, (4, 9))"
+    app.run()
+    assert app.text[0].value == "(0, (4, 9))"
+
+
+def test_a_made_up_pick_does_nothing() -> None:
+    app = AppTest.from_function(script).run()
+    send_pick(app, "chips", row=7, start=4, end=9)
+    assert not app.exception
+    assert app.text[0].value == "None"
+
+
+def test_the_components_get_their_data_as_json() -> None:
+    app = AppTest.from_function(script).run()
+    drawn = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    words = [part["text"] for part in drawn[0]["rows"][0]["segments"] if part["word"]]
+    assert words == ["👩‍👧", "loves", "python"]
+    assert drawn[1] == {"chart": "st-key-my-chart-", "file": "senses", "caption": "passport"}
+
+
+def test_a_chart_key_becomes_the_class_that_streamlit_makes_of_it() -> None:
+    assert picture._css_class(" senses of “bank” 2 ") == "st-key-senses-of--bank--2"
