@@ -187,12 +187,13 @@ class CachedService:
                 precision=precision,
             )
 
-        heads = attentions if isinstance(attentions, bool) else tuple(map(tuple, attentions))
-        settings = (pad_to, mask, None if layers is None else tuple(layers), heads, precision)
+        settings = (pad_to, mask, layers, attentions, precision)
         return self._each("encode", model, texts, pairs, settings, compute)
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""
+        if not isinstance(text, str) or not isinstance(pair, str | None):
+            return self._inner.embedding_parts(model, text, pair=pair)
         key = ("embedding_parts", model, self._checksum(model), text, pair)
         parts: EmbeddingParts = self._cache.get(
             key, lambda: self._inner.embedding_parts(model, text, pair=pair)
@@ -225,16 +226,22 @@ class CachedService:
         model: str,
         texts: Sequence[str],
         pairs: Sequence[str | None] | None,
-        settings: tuple[Hashable, ...],
+        settings: tuple[Any, ...],
         compute: Callable[[list[int]], Sequence[Any]],
     ) -> list[Any]:
-        """One cache entry for each text; what cannot be a key is left to the inner service."""
+        """One cache entry for each text; what is no text is left to the inner service to refuse."""
         checksum = self._checksum(model)
         others = pairs if pairs is not None else [None] * len(texts)
         if isinstance(texts, str) or isinstance(pairs, str) or len(others) != len(texts):
             return list(compute(list(range(len(texts)))))
+        if not all(
+            isinstance(t, str) and isinstance(p, str | None)
+            for t, p in zip(texts, others, strict=True)
+        ):
+            return list(compute(list(range(len(texts)))))
+        exact = repr(settings)  # not the values: 1, 1.0 and True are equal as keys
         keys = [
-            (kind, model, checksum, type(text), text, pair, *settings)
+            (kind, model, checksum, text, pair, exact)
             for text, pair in zip(texts, others, strict=True)
         ]
         return self._cache.get_many(keys, compute)

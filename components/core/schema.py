@@ -194,6 +194,8 @@ class Encoding(Tokens):
         Raises:
             ValueError: the layer was not asked for when encoding.
         """
+        if layer not in self.layers:
+            raise ValueError(f"Layer {layer} was not encoded; there are layers {self.layers}.")
         rows: FloatArray = self.hidden[self.layers.index(layer)]
         return rows
 

@@ -237,7 +237,7 @@ def test_chosen_layers_are_those_layers(subject: Subject, tiny_service: EncoderS
     assert len(encoding.hidden) == 2
     assert_agrees(encoding, plain)
     np.testing.assert_array_equal(encoding.layer(0), encoding.hidden[1])
-    with pytest.raises(ValueError, match="not in"):
+    with pytest.raises(ValueError, match="was not encoded"):
         encoding.layer(1)
 
 

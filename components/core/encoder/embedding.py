@@ -50,12 +50,15 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
         RequestError: an ID outside the table.
     """
     table = loaded.model.embeddings.word_embeddings.weight
-    ids = np.asarray(token_ids, dtype=np.int64).reshape(-1)
-    if ids.size and not (ids.min() >= 0 and ids.max() < len(table)):
+    asked = np.asarray(token_ids).reshape(-1)
+    if asked.size and (
+        asked.dtype.kind not in "iu" or asked.min() < 0 or asked.max() >= len(table)
+    ):
         raise RequestError(
-            f"Token IDs {ids.min()} to {ids.max()} were asked; the word table has rows 0 to "
-            f"{len(table) - 1}."
+            f"Token IDs {str(token_ids)[:100]} were asked; they must be whole numbers from 0 to "
+            f"{len(table) - 1}, the rows of the word table."
         )
+    ids = asked.astype(np.int64)
     rows: FloatArray = _frozen(table[torch.from_numpy(ids)])
     return rows
 
@@ -74,8 +77,8 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
             f"A vector of shape {wanted.shape} was given; it must have {table.shape[1]} finite "
             "values, not all zero."
         )
-    if n < 1:
-        raise RequestError(f"{n} neighbours were asked; ask for at least 1.")
+    if type(n) is not int or n < 1:
+        raise RequestError(f"{n!r} neighbours were asked; ask for a whole number, at least 1.")
     query = torch.nn.functional.normalize(torch.from_numpy(wanted), dim=0)
     cosines = (table @ query) / table.norm(dim=1).clamp_min(1e-12)
     best = torch.topk(cosines, min(n, len(table)))

@@ -86,6 +86,12 @@ def family_of(config: dict[str, Any]) -> Family:
             f"This {model_type} model is set up as a decoder (each token sees only those before "
             "it). Contextlens shows encoders; choose one without is_decoder in its config."
         )
+    positions = config.get("position_embedding_type") or "absolute"
+    if positions != "absolute":
+        raise UnsupportedModelError(
+            f"This model uses {positions} positions, which the installed transformers no longer "
+            "computes, so its numbers would be wrong. Choose a model with absolute positions."
+        )
     return family
 
 

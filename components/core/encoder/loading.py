@@ -157,14 +157,23 @@ def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
     return model.eval().requires_grad_(requires_grad=False), missing
 
 
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+
+
 def _read_tokenizer(files: ModelFiles) -> Any:
+    # Without its files transformers makes up a vocabulary of five pieces and says nothing.
+    if not any(any(files.folder.glob(name)) for name in _TOKENIZER_FILES):
+        raise CheckpointError(
+            f"The tokenizer files of {files.title} are missing. Fetch the model again, or choose "
+            "another."
+        )
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             files.folder, local_files_only=True, trust_remote_code=False, use_fast=True
         )
     except Exception as exc:  # so do missing ones
         raise CheckpointError(
-            f"The tokenizer files of {files.title} are missing or cannot be read "
+            f"The tokenizer files of {files.title} cannot be read "
             f"({_first_line(exc)}). Fetch the model again, or choose another."
         ) from exc
     if not tokenizer.is_fast:

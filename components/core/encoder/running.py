@@ -59,14 +59,9 @@ class Request:
         """
         _one_of("mask", mask, ("model", "ones"))
         _one_of("precision", precision, ("exact", "fast"))
-        chosen = tuple(range(card.n_layers + 1)) if layers is None else tuple(layers)
-        if not chosen or not all(_is_index(n, 0, card.n_layers) for n in chosen):
-            raise RequestError(
-                f"Layers {list(chosen)} were asked; {card.title} has layers 0 (the embedding "
-                f"layer) to {card.n_layers}. Ask for at least one of these."
-            )
+        chosen = range(card.n_layers + 1) if layers is None else _checked_layers(layers, card)
         heads = attentions if isinstance(attentions, bool) else _checked_heads(attentions, card)
-        return cls(pad_to, mask, chosen, heads, precision)
+        return cls(pad_to, mask, tuple(chosen), heads, precision)
 
 
 def encode(
@@ -93,21 +88,38 @@ def _one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:
 
 
 def _is_index(number: object, low: int, high: int) -> bool:
-    return isinstance(number, int | np.integer) and bool(low <= number <= high)
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return whole and bool(low <= number <= high)  # type: ignore[operator]
+
+
+def _checked_layers(layers: Sequence[int], card: ModelCard) -> list[int]:
+    try:
+        chosen = list(layers)
+    except TypeError:
+        chosen = []
+    if not chosen or not all(_is_index(n, 0, card.n_layers) for n in chosen):
+        raise RequestError(
+            f"Layers {layers!r} were asked; {card.title} has layers 0 (the embedding layer) to "
+            f"{card.n_layers}. Give a list of at least one of these."
+        )
+    return [int(n) for n in chosen]
 
 
 def _checked_heads(
     heads: Sequence[tuple[int, int]], card: ModelCard
 ) -> tuple[tuple[int, int], ...]:
-    for head in heads:
-        fits = len(head) == 2 and _is_index(head[0], 1, card.n_layers)
-        if not (fits and _is_index(head[1], 0, card.n_heads - 1)):
-            raise RequestError(
-                f"The attention head {tuple(head)} was asked as (layer, head); {card.title} has "
-                f"layers 1 to {card.n_layers} (layer 0, the embedding layer, has no attention) "
-                f"and heads 0 to {card.n_heads - 1}."
-            )
-    return tuple((int(layer), int(head)) for layer, head in heads)
+    try:
+        asked = [(layer, head) for layer, head in heads]
+    except (TypeError, ValueError):
+        asked = []
+    layers, numbers = (1, card.n_layers), (0, card.n_heads - 1)
+    if not asked or not all(_is_index(a, *layers) and _is_index(b, *numbers) for a, b in asked):
+        raise RequestError(
+            f"Attentions {heads!r} were asked; give True for all, or a list of (layer, head) with "
+            f"layers 1 to {card.n_layers} (layer 0, the embedding layer, has no attention) and "
+            f"heads 0 to {card.n_heads - 1}."
+        )
+    return tuple((int(layer), int(head)) for layer, head in asked)
 
 
 def _batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:

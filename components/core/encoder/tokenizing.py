@@ -111,11 +111,13 @@ def _tokens(
     text_ids = [-1 if s is None else s for s in encoding.sequence_ids]
     segments = encoding.type_ids if loaded.family.has_segments else None
     tokenizer = loaded.tokenizer
+    ids = [*encoding.ids, *[tokenizer.pad_token_id] * n_pad]
     return Tokens(
         text=text,
         pair=pair,
-        tokens=(*encoding.tokens, *[str(tokenizer.pad_token)] * n_pad),
-        token_ids=_row(encoding.ids, n_pad, tokenizer.pad_token_id),
+        # Not encoding.tokens: a Unigram tokenizer puts the raw text there for unknown pieces.
+        tokens=(*map(str, tokenizer.convert_ids_to_tokens(ids)),),
+        token_ids=_row(ids, 0, 0),
         attention_mask=_row([1] * len(encoding), n_pad, 0),
         token_type_ids=None if segments is None else _row(segments, n_pad, 0),
         special_tokens_mask=_row(encoding.special_tokens_mask, n_pad, 1),
@@ -129,6 +131,8 @@ def _tokens(
 def _padding(n_tokens: int, pad_to: int | None, limit: int) -> int:
     if pad_to is None:
         return 0
+    if type(pad_to) is not int:
+        raise RequestError(f"pad_to is {pad_to!r}; it must be a whole number of tokens.")
     if pad_to > limit:
         raise RequestError(
             f"Padding to {pad_to} tokens was asked, but the model takes at most {limit}."
