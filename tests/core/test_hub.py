@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from components.core import hub
 from components.core.errors import CheckpointError, FetchError, ModelError, UnknownModelError
-from components.core.hub import Fetched, cached, fetch
+from components.core.hub import Fetched, cached, faults, fetch, fetching
 from components.core.schema import ProgressEvent
 from tests.hub_server import Faults, HubServer, Reply, Request, error, hub_server
 from tests.tiny_models import build
@@ -425,7 +424,7 @@ def test_an_address_that_is_none_is_said(cache: Path, endpoint: str) -> None:
 def test_a_silent_hub_is_not_waited_for(
     server: HubServer, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(fetching, "_ANSWER_SECONDS", 0.1)
     server.faults = lambda _request, normal: replace(normal, delay=0.5)
     with pytest.raises(FetchError, match="too long"):
         get(server, cache)
@@ -576,7 +575,7 @@ def test_every_error_of_huggingface_hub_has_one_of_ours() -> None:
     for kind in (*raised, httpx2.ReadError, ValueError, KeyError, RuntimeError):
         exc = kind.__new__(kind)
         exc.response = httpx2.Response(418)
-        ours, what, advice = hub._diagnose(exc)
+        ours, what, advice = faults.diagnose(exc)
         assert issubclass(ours, ModelError)
         assert what
         assert advice.endswith(".")

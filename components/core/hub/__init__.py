@@ -1,0 +1,12 @@
+"""Model files from the hub. All that touches huggingface_hub is here.
+
+huggingface_hub is slow to import, so functions import it; torch, transformers and streamlit are not
+imported at all.
+"""
+
+from __future__ import annotations
+
+from components.core.hub.fetching import Fetched, cached, fetch
+from components.core.hub.listing import check_id
+
+__all__ = ["Fetched", "cached", "check_id", "fetch"]
