@@ -7,7 +7,7 @@ from components.ui.chips import word_chips
 
 view = state.current()
 downloads = shell.header("similarity", view)
-with st.container(border=True):
+with st.container(border=True, gap="xsmall"):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
     meaning_page.toolbar(view)
 
@@ -24,5 +24,6 @@ if what is not None:
     if baseline is None:
         runtime.await_baseline(card)
     inputs.layer_slider(view, what.comparison.layers, key="layer")
+    meaning_page.terms()
     meaning_page.explain(what, card)
     meaning_page.downloads(what, downloads)

@@ -45,8 +45,9 @@ $\ell$:
 
 $$\cos_{\mathrm{c}}(u, v) = \cos(u - \mu_\ell, \; v - \mu_\ell)$$
 
-**Random-pair baseline.** From the sample sentences, draw random pairs of words such that the two
-words of a pair come from different sentences. The band at layer $\ell$ runs from the 5th to the
+**Random-pair baseline.** From the sample sentences, draw random pairs of words of at least four
+letters (shorter ones are mostly function words) such that the two words of a pair come from
+different sentences. The band at layer $\ell$ runs from the 5th to the
 95th percentile of their cosines: $[\,q_{0.05}, \; q_{0.95}\,]$. A cosine inside the band is one
 that words with nothing to do with each other often get as well.
 

@@ -26,6 +26,7 @@ from components.figures.theme import (
 __all__ = ["cosine_heatmap", "cosine_lines", "cosine_range"]
 
 _MAX_LABELS = 9
+_FAINT = {"mode": "lines", "opacity": 0.35}
 _MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 
 
@@ -55,7 +56,12 @@ def cosine_lines(
     """Each pair's cosine over the layers, the random-pair band behind, the layer marked."""
     x = list(comparison.layers)
     labelled = _to_label(comparison, pairs)
-    traces = [*_band_traces(x, band), *(_line(comparison, p, p in labelled) for p in pairs)]
+    faint = [pair for pair in pairs if pair not in labelled]
+    traces = [
+        *_band_traces(x, band),
+        *(_line(comparison, pair) | _FAINT for pair in faint),
+        *(_line(comparison, pair) for pair in labelled),
+    ]
     layout = {
         "xaxis": {
             "title": {"text": "layer (0 is the embedding layer)"},
@@ -211,13 +217,13 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
 def _style(comparison: Comparison, pair: Pair) -> _Style:
     first, second = comparison.items[pair.first], comparison.items[pair.second]
     if second.role == "sentence":
-        return _Style(NEUTRAL, "solid", 3)
+        return _Style(NEUTRAL, "solid", 2.5)
     references = [i for i, item in enumerate(comparison.items) if item.role == "reference"]
     dash = DASHES[references.index(pair.second) % len(DASHES)]
     return _Style(color_of(first.color), dash, 2.25)
 
 
-def _line(comparison: Comparison, pair: Pair, labelled: bool) -> dict[str, Any]:
+def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
     style = _style(comparison, pair)
     name = plain(comparison.pair_name(pair), 48)
     return {
@@ -228,7 +234,6 @@ def _line(comparison: Comparison, pair: Pair, labelled: bool) -> dict[str, Any]:
         "name": name,
         "line": {"color": style.color, "dash": style.dash, "width": style.width},
         "marker": {"size": 6},
-        "opacity": 1 if labelled else 0.35,
         "text": [name] * len(comparison.layers),
         "hovertemplate": "%{text}<br>layer %{x}<br>cosine %{y:.4f}<extra></extra>",
     }

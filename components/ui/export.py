@@ -27,7 +27,6 @@ def caption(passport: Passport) -> str:
         f"weights {passport.checksum[:12]}",
         f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit",
         versions,
-        "Contextlens",
     )
     return " · ".join(parts)
 

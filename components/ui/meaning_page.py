@@ -24,7 +24,18 @@ from components.ui import export, inputs, shell
 from components.ui.meaning import Meaning
 from components.ui.view import ViewState
 
-__all__ = ["Shown", "downloads", "explain", "picture", "problems", "shown", "toolbar"]
+__all__ = [
+    "Shown",
+    "downloads",
+    "explain",
+    "lines",
+    "picture",
+    "problems",
+    "shown",
+    "terms",
+    "toolbar",
+    "words",
+]
 
 PAGE = "similarity"
 CHART = "meaning_lines"
@@ -136,6 +147,13 @@ def words(what: Shown) -> None:
     shell.reading(meaning_in_context(what.comparison, what.layer, what.meaning.band))
 
 
+def terms() -> None:
+    """The terms that the page uses, each with its meaning at hand."""
+    shell.terms(
+        "word vector", "cosine similarity", "layer", "random-pair baseline", "static vector"
+    )
+
+
 def explain(what: Shown, card: ModelCard) -> None:
     """The tabs under the picture."""
     shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), WHAT_THIS_DOES_NOT_SHOW)
@@ -171,7 +189,7 @@ def _matrix(what: Shown, matrix: FloatArray, name: str) -> None:
 def _numbers(what: Shown) -> None:
     table = pd.DataFrame(pair_rows(what.comparison, what.meaning.band))
     numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[2:]}
-    st.dataframe(table, hide_index=True, column_config=numbers, key="meaning_table")
+    st.dataframe(table, hide_index=True, column_config=numbers, placeholder="", key="meaning_table")
 
 
 def _under_the_hood(what: Shown, card: ModelCard) -> None:

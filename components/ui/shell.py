@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import escape
+from components.content.glossary import GLOSSARY
 from components.core.errors import StateError
 from components.core.schema import Passport
 from components.ui import navigation, state
@@ -18,7 +20,7 @@ from components.ui.export import caption
 from components.ui.picture import picture_buttons
 from components.ui.view import ViewState, from_json, to_json
 
-__all__ = ["configure", "header", "reading", "tabs"]
+__all__ = ["configure", "header", "reading", "tabs", "terms"]
 
 _CSS = """<style>
 .stMainBlockContainer { padding-top: 3.4rem; padding-bottom: 3rem; max-width: 1320px; }
@@ -28,6 +30,15 @@ _CSS = """<style>
 .stMainBlockContainer h1 { padding: 0 0 1rem; font-size: 1.9rem; }
 .st-key-reading p { font-size: 1.15rem; line-height: 1.5; }
 .stMain [data-testid="stCaptionContainer"] p { line-height: 1.4; }
+.st-key-examples a { background: transparent; font-weight: 400; }
+.terms { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; font-size: 0.875rem; opacity: 0.75; }
+.term { position: relative; border-bottom: 1px dotted currentColor; cursor: help; }
+.term:hover::after, .term:focus::after {
+  content: attr(data-meaning); position: absolute; left: 0; top: 1.6em; z-index: 9;
+  width: max-content; max-width: min(20rem, 70vw); padding: 0.5rem 0.75rem; border-radius: 0.5rem;
+  background: #1f2933; color: #ffffff; line-height: 1.4;
+}
+.terms:has(.term:hover), .terms:has(.term:focus) { opacity: 1; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
@@ -68,6 +79,17 @@ def reading(sentences: Sequence[str]) -> None:
     """What is on screen, in words."""
     with st.container(key="reading"):
         st.markdown(" ".join(sentences))
+
+
+def terms(*names: str) -> None:
+    """Terms of the glossary in one muted line; each shows its meaning on hover, focus or touch."""
+    marked = " ".join(
+        f'<span class="term" tabindex="0" role="note" aria-label="{html.escape(name)}: '
+        f'{html.escape(GLOSSARY[name])}" data-meaning="{html.escape(GLOSSARY[name])}">'
+        f"{html.escape(name)}</span>"
+        for name in names
+    )
+    st.html(f'<div class="terms">{marked}</div>')
 
 
 @contextmanager

@@ -64,7 +64,10 @@ def example_link(example: Example, view: ViewState, *, where: str) -> None:
 
 
 def _examples(view: ViewState) -> None:
-    with st.popover("Examples", icon=":material/lightbulb:"):
+    with (
+        st.popover("Examples", icon=":material/lightbulb:"),
+        st.container(key="examples", gap="small"),
+    ):
         for example in EXAMPLES:
             example_link(example, view, where="side")
 

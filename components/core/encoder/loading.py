@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,9 @@ class LoadedModel:
     @cached_property
     def versions(self) -> dict[str, str]:
         """The libraries' versions, for passports."""
+        own = {"contextlens": metadata.version("contextlens")}
         modules = (torch, transformers, tokenizers)
-        return {module.__name__: str(module.__version__) for module in modules}
+        return own | {module.__name__: str(module.__version__) for module in modules}
 
 
 def load_model(files: ModelFiles) -> LoadedModel:
