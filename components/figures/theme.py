@@ -28,7 +28,7 @@ CATEGORICAL = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"),
     *("#A6761D", "#7570B3", "#8A8F98"),
 )
-"""Okabe and Ito's palette, made for readers with colour-vision deficiencies, and three for the rest."""
+"""Okabe and Ito's palette, made for readers with colour-vision deficiencies, and three more."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 NEUTRAL = "#808080"
 SEQUENTIAL = "Viridis"

@@ -12,11 +12,12 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (
@@ -40,6 +41,10 @@ AT_REST = """
   return rest && performance.now() - since > 250;
 }
 """
+
+
+# Streamlit's frontend looks for its server under the page's path first.
+PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,201 @@ def settle() -> Callable[[Page], None]:
         page.wait_for_function(AT_REST, timeout=seconds * 1000)
 
     return wait
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A reader's tab of the real app, what a reader does there, and what went wrong meanwhile."""
+
+    page: Page
+    address: str
+    settle: Callable[[Page], None]
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def side(self) -> Locator:
+        return self.page.get_by_test_id("stSidebar")
+
+    @property
+    def main(self) -> Locator:
+        return self.page.get_by_test_id("stMain")
+
+    @property
+    def rows(self) -> list[str]:
+        """The sentences and references as they stand in the chips."""
+        return [row.inner_text() for row in self.main.get_by_role("toolbar").all()]
+
+    @property
+    def chosen(self) -> list[str | None]:
+        """Each row's chosen words and their place: "python, word 5 of sentence A"."""
+        return [
+            row.locator("[aria-pressed=true]").first.get_attribute("aria-label")
+            if row.locator("[aria-pressed=true]").count()
+            else None
+            for row in self.main.get_by_role("toolbar").all()
+        ]
+
+    @property
+    def figure(self) -> Locator:
+        """The main picture; its name begins with its title."""
+        return self.main.get_by_role("figure").first
+
+    @property
+    def title(self) -> str:
+        return (self.figure.get_attribute("aria-label") or "").split(". ")[0]
+
+    @property
+    def reading(self) -> str:
+        return self.main.locator(".st-key-reading").inner_text()
+
+    @property
+    def layer(self) -> int:
+        return int(self.main.get_by_role("slider").input_value())
+
+    def goto(self, path: str) -> None:
+        self.page.goto(path if path.startswith("http") else self.address + path)
+        self.wait()
+
+    def wait(self) -> None:
+        """Until everything is on the page and rests."""
+        self.page.get_by_role("heading", level=1).wait_for(timeout=60_000)
+        self.settle(self.page)
+
+    def words(self, row: str) -> Locator:
+        """The words of "sentence A" or "reference 1"."""
+        return self.page.get_by_role("toolbar", name=f"Words of {row}", exact=True).get_by_role(
+            "button"
+        )
+
+    def word(self, row: str, text: str, occurrence: int = 0) -> Locator:
+        return (
+            self.words(row)
+            .and_(self.page.get_by_role("button", name=f"{text}, word"))
+            .nth(occurrence)
+        )
+
+    def pick(self, row: str, text: str, occurrence: int = 0) -> None:
+        self.word(row, text, occurrence).click()
+        self.settle(self.page)
+
+    def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
+        """Into the field of this label, in the sidebar unless told."""
+        box = (within or self.side).get_by_role("textbox", name=label, exact=True)
+        box.fill(text)
+        box.press("Enter")
+        self.settle(self.page)
+
+    def click(self, name: str, *, within: Locator | None = None) -> None:
+        (within or self.main).get_by_role("button", name=name, exact=True).click()
+        self.settle(self.page)
+
+    def add(self, text: str) -> None:
+        """One more sentence."""
+        self.click("Add a sentence", within=self.side)
+        box = self.side.get_by_role("textbox").last
+        box.fill(text)
+        box.press("Enter")
+        self.settle(self.page)
+
+    def menu(self, name: str) -> Locator:
+        """Opens a popover of the page."""
+        self.main.get_by_role("button", name=name, exact=True).click()
+        return self.page.get_by_role("dialog")
+
+    def leave_menu(self) -> None:
+        self.page.keyboard.press("Escape")
+        self.page.get_by_role("dialog").wait_for(state="detached")
+
+    def option(self, kind: str, name: str) -> None:
+        """One of the page's options, by its role and label."""
+        box = self.menu("Options").get_by_role(kind, name=name, exact=True)
+        box.locator("visible=true").or_(box.locator("..")).first.click()
+        self.settle(self.page)
+        self.leave_menu()
+
+    def to_layer(self, layer: int) -> None:
+        slider = self.main.get_by_role("slider")
+        slider.focus()
+        while self.layer != layer:
+            slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
+        self.settle(self.page)
+
+    def link(self) -> str:
+        """The address under Copy link."""
+        address = self.menu("Copy link").get_by_test_id("stCode").inner_text().strip()
+        self.leave_menu()
+        return address
+
+    def download(self, name: str) -> bytes:
+        """A file from the Download menu."""
+        with self.page.expect_download() as download:
+            self.menu("Download").get_by_role("button", name=name).click()
+        data = download.value.path().read_bytes()
+        self.leave_menu()
+        return data
+
+
+@pytest.fixture(scope="session")
+def app(
+    run_app: Callable[..., str], chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """The real app's address; its model is loaded and its baseline measured."""
+    folder = tmp_path_factory.mktemp("app_data")
+    settings = {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+    address = run_app("app.py", settings)
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(address)
+        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=120_000)
+    return address
+
+
+@pytest.fixture
+def visit(
+    app: str, chromium: Browser, settle: Callable[[Page], None]
+) -> Iterator[Callable[..., Visit]]:
+    """A factory of readers, each with a browser of their own; at the end nothing was amiss.
+
+    Amiss are: a dialog or error of the page, an error in its console, an exception shown, a
+    request to anywhere but the app.
+    """
+    contexts: list[BrowserContext] = []
+    failures: list[str] = []
+
+    def open_(path: str = "/", *, address: str = app, **options: object) -> Visit:
+        settings = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}, **options}
+        context = chromium.new_context(**settings)
+        contexts.append(context)
+        reader = Visit(context.new_page(), address, settle, failures)
+        _listen(reader.page, urlsplit(address).netloc, failures)
+        reader.goto(path)
+        return reader
+
+    yield open_
+    for context in contexts:
+        for page in context.pages:
+            failures += page.get_by_test_id("stException").all_inner_texts()
+        context.close()
+    assert failures == []
+
+
+def _listen(page: Page, host: str, failures: list[str]) -> None:
+    def hear(message: object) -> None:
+        address = str(message.location.get("url", ""))
+        probe = address.endswith(PROBES) and "404" in message.text
+        if message.type == "error" and not probe:
+            failures.append(f"console: {message.text} ({address})")
+
+    def hosted(what: str, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("data", "blob", "about") and parts.netloc != host:
+            failures.append(f"{what} to {address}")
+
+    page.on("pageerror", lambda error: failures.append(f"page error: {error}"))
+    page.on("console", hear)
+    page.on("request", lambda request: hosted("request", request.url))
+    page.on("websocket", lambda socket: hosted("socket", socket.url))
+    page.on("dialog", lambda box: (failures.append(f"dialog: {box.message}"), box.dismiss()))
 
 
 def _free_port() -> int:
