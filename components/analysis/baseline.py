@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from components.analysis.words import POOLINGS, Pooling, pool, token_positions
 from components.core.schema import Encoding, FloatArray
 
-__all__ = ["Band", "Baseline", "SampleWords", "load", "measure", "sample_words", "save"]
+__all__ = [
+    "N_PAIRS",
+    "SEED",
+    "Band",
+    "Baseline",
+    "SampleWords",
+    "load",
+    "measure",
+    "sample_words",
+    "save",
+]
 
 N_PAIRS = 5000
 WORDS_PER_SENTENCE = 4

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from components.analysis.baseline import Band, Baseline
+from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, compare
 from components.analysis.words import POOLINGS, Pooling, pool, token_positions
 from components.core import EncoderService, Encoding, ModelCard
@@ -53,8 +54,18 @@ class Meaning:
 
     @property
     def passport(self) -> Passport:
-        """The passport behind the numbers."""
-        return self.chosen[0].encoding.passport
+        """The passport behind the numbers, with this page's own settings."""
+        own: dict[str, Any] = {"pooling": self.pooling, "centred": self.baseline_mean is not None}
+        if self.band is not None:
+            own |= {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
+        encoded = self.chosen[0].encoding.passport
+        return replace(encoded, settings={**encoded.settings, **own})
+
+    @property
+    def key(self) -> str:
+        """Which sentence each letter stands for, in one line."""
+        own = [c for c in self.chosen if c.item.label]
+        return " · ".join(f"{c.item.label}: {_cut(c.encoding.text, 70)}" for c in own)
 
 
 def letter(index: int) -> str:
@@ -107,6 +118,11 @@ def compute(
         band=None if baseline is None else baseline.band(pooling, centred=centred),
         baseline_mean=baseline.centre(pooling)[0] if centred and baseline is not None else None,
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def _is_ready(sentence: Sentence, own: bool) -> bool:

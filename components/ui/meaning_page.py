@@ -162,7 +162,8 @@ def explain(what: Shown, card: ModelCard) -> None:
 def downloads(what: Shown, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     meaning = what.meaning
-    with shell.downloads(place, meaning.passport, chart=CHART, name=_FILE):
+    caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
+    with shell.downloads(place, caption, chart=CHART, name=_FILE):
         shell.download(
             "CSV",
             lambda: export.to_csv(pair_rows(what.comparison, meaning.band), meaning.passport),

@@ -16,7 +16,6 @@ from components.content.glossary import GLOSSARY
 from components.core.errors import StateError
 from components.core.schema import Passport
 from components.ui import navigation, state
-from components.ui.export import caption
 from components.ui.picture import picture_buttons
 from components.ui.view import ViewState, from_json, to_json
 
@@ -93,15 +92,11 @@ def terms(*names: str) -> None:
 
 
 @contextmanager
-def downloads(
-    place: DeltaGenerator, passport: Passport, *, chart: str, name: str
-) -> Iterator[None]:
+def downloads(place: DeltaGenerator, caption: str, *, chart: str, name: str) -> Iterator[None]:
     """The page's Download menu: the picture's formats, then what is put inside."""
     with place, st.popover("Download", icon=":material/download:"):
         st.caption("Picture, with its passport as caption")
-        picture_buttons(
-            chart_key=chart, file_name=name, key=f"{name}_picture", caption=caption(passport)
-        )
+        picture_buttons(chart_key=chart, file_name=name, key=f"{name}_picture", caption=caption)
         st.caption("Numbers, with the passport inside")
         yield
 

@@ -103,11 +103,16 @@ function wrapped(caption) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `${CAPTION.size}px ${FONT}`;
   const lines = [];
-  for (const word of caption.split(/\s+/).filter(Boolean)) {
-    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
-    const fits = pen.measureText(longer).width <= LAYOUT.width - 2 * EDGE;
-    if (lines.length && fits) lines[lines.length - 1] = longer;
-    else lines.push(word);
+  for (const paragraph of caption.split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(/\s+/).filter(Boolean)) {
+      const longer = line ? `${line} ${word}` : word;
+      if (line && pen.measureText(longer).width > LAYOUT.width - 2 * EDGE) {
+        lines.push(line);
+        line = word;
+      } else line = longer;
+    }
+    if (line) lines.push(line);
   }
   return lines;
 }
