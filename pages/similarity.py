@@ -21,9 +21,9 @@ what = meaning_page.shown(result, view)
 if what is not None:
     meaning_page.picture(what)
     meaning_page.words(what)
-    if baseline is None:
-        runtime.await_baseline(card)
     inputs.layer_slider(view, what.comparison.layers, key="layer")
     meaning_page.terms()
     meaning_page.explain(what, card)
     meaning_page.downloads(what, downloads)
+    if baseline is None:
+        runtime.await_baseline(card)
