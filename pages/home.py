@@ -12,12 +12,21 @@ shell.header("home", view)
 st.markdown(HOME_INTRO)
 left, right = st.columns([3, 2], gap="large")
 
+# First what needs no model: it is on screen while the model loads.
+with right:
+    st.subheader("Try an example", anchor=False)
+    for example in EXAMPLES:
+        with st.container(gap=None, key=f"home_{example.key}"):
+            sidebar.example_link(example, view, where="home")
+            st.caption(example.question)
+
 with left, st.container(border=True):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
     with st.skeleton(height=360):
         card = runtime.load(view.model)
         baseline = runtime.baseline(card)
         result = meaning.compute(view, runtime.service(), card, baseline)
+    meaning_page.problems(result)
     what = meaning_page.shown(result, view)
     if what is not None:
         meaning_page.lines(what, key="home_lines", height=330)
@@ -25,10 +34,3 @@ with left, st.container(border=True):
         if baseline is None:
             runtime.await_baseline(card)
     navigation.link(navigation.row("similarity"), view, label="Open in Meaning in context")
-
-with right:
-    st.subheader("Try an example", anchor=False)
-    for example in EXAMPLES:
-        with st.container(gap=None, key=f"home_{example.key}"):
-            sidebar.example_link(example, view, where="home")
-            st.caption(example.question)

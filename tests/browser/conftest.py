@@ -268,13 +268,16 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def app(
-    run_app: Callable[..., str], chromium: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> str:
-    """The real app's address; its model is loaded and its baseline measured."""
+def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of the real app: offline, with a data folder of its own."""
     folder = tmp_path_factory.mktemp("app_data")
-    settings = {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
-    address = run_app("app.py", settings)
+    return {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+
+
+@pytest.fixture(scope="session")
+def app(run_app: Callable[..., str], app_settings: Mapping[str, str], chromium: Browser) -> str:
+    """The real app's address; its model is loaded and its baseline measured."""
+    address = run_app("app.py", app_settings)
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(address)
