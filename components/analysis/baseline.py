@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.words import POOLINGS, Pooling, pool, token_positions
-from components.core.schema import Encoding, FloatArray
+from components.core.errors import RequestError
+from components.core.schema import Encoding, FloatArray, IntArray
 
 __all__ = [
     "N_PAIRS",
@@ -64,6 +65,12 @@ class Baseline:
     static_means: FloatArray
     n_words: int
 
+    def fits(self, n_layers: int, n_dims: int) -> bool:
+        """Whether the arrays have the shapes of a model with layers 0 to `n_layers`."""
+        bands = (len(POOLINGS), 3, n_layers + 1)
+        means = (len(POOLINGS), n_layers + 1, n_dims)
+        return self.plain.shape == self.centred.shape == bands and self.means.shape == means
+
     def band(self, pooling: Pooling, *, centred: bool) -> Band:
         """The band for one pooling."""
         low, mean, high = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
@@ -100,8 +107,7 @@ def sample_words(
     vectors, static, sentences = [], [], []
     for i, (encoding, table, words) in enumerate(zip(encodings, rows, spans, strict=True)):
         chosen = random.permutation(len(words))[:WORDS_PER_SENTENCE]
-        for k in sorted(chosen):
-            positions = token_positions(encoding, words[k])
+        for positions in _present(encoding, [words[k] for k in sorted(chosen)]):
             vectors.append([pool(encoding.hidden[:, positions], p) for p in POOLINGS])
             static.append([pool(table[positions], p) for p in POOLINGS])
             sentences.append(i)
@@ -110,6 +116,15 @@ def sample_words(
         np.swapaxes(np.array(static, np.float32), 0, 1),
         np.array(sentences, np.int64),
     )
+
+
+def _present(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> Iterator[IntArray]:
+    """Token positions of the spans; those that the model cut off or drops are left out."""
+    for span in spans:
+        try:
+            yield token_positions(encoding, span)
+        except RequestError:
+            continue
 
 
 def measure(words: SampleWords) -> Baseline:
@@ -171,8 +186,8 @@ def _arrays(baseline: Baseline) -> dict[str, NDArray[Any]]:
 def load(path: Path) -> Baseline | None:
     """A baseline from disk; None where there is none or it cannot be read (measure it again)."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {f.name: file[f.name] for f in fields(Baseline)}
-    except (OSError, ValueError, KeyError, EOFError):
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            found = {f.name: arrays[f.name] for f in fields(Baseline)}
+        return Baseline(**{**found, "n_words": int(found["n_words"])})
+    except Exception:  # noqa: BLE001 - a damaged archive raises almost anything
         return None
-    return Baseline(**{**arrays, "n_words": int(arrays["n_words"])})

@@ -5,6 +5,7 @@ Markdown comes out, with the numbers in bold. What a user typed is escaped by `q
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,15 +16,20 @@ from components.core.schema import FloatArray
 
 __all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]
 
-_SAME = 0.005
-"""Cosines closer than this are called equal: they look equal to two decimals."""
-_EQUAL = 0.9995
+_EQUAL = 1 - 1e-5
+"""Cosines from here on are those of equal vectors, rounding in float32 apart."""
+# What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
+_DRAWN = re.compile(
+    r":(?=material|streamlit)|<(?=[-=])|-(?=[->])|>(?==)|~(?==)|(?:https?|ftp)(?=:)|www(?=\.)|@"
+)
+_SMALL_FALL = 0.02
+_WORD_JOINER = "\u2060"  # invisible
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
 
 def escape(text: str) -> str:
     """The text with every Markdown, LaTeX and emoji-code sign shown as it was typed."""
-    return text.translate(_MARKDOWN)
+    return _DRAWN.sub(rf"\g<0>{_WORD_JOINER}", text).translate(_MARKDOWN)
 
 
 def quoted(text: str, longest: int = 24) -> str:
@@ -41,7 +47,8 @@ def meaning_title(comparison: Comparison) -> str:
     falls = np.array([_steepest_fall(comparison.along(pair)) for pair in pairs])
     best = int(falls[:, 0].argmax())
     drop, row = falls[best]
-    if drop < 0.02:
+    whole = max(float(comparison.along(pair)[0] - comparison.along(pair).min()) for pair in pairs)
+    if max(drop, whole) < _SMALL_FALL:
         return "No layer pulls these words apart"
     a, b = (comparison.items[i] for i in (pairs[best].first, pairs[best].second))
     layer = comparison.layers[int(row)]
@@ -67,8 +74,23 @@ def _item(item: Item) -> str:
     return quoted(item.word) + (f" in {item.label}" if item.label else "")
 
 
+def _two(value: float) -> str:
+    """Two decimals; what rounds to zero has no sign."""
+    return f"{round(float(value), 2) + 0.0:.2f}"
+
+
 def _number(value: float) -> str:
-    return f"**{value:.2f}**"
+    return f"**{_two(value)}**"
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    """To the two decimals that are shown: only what differs there is called different."""
+    rounded: FloatArray = np.round(values.astype(float), 2)
+    return rounded
+
+
+def _cosine(comparison: Comparison) -> str:
+    return "centred cosine" if comparison.centred else "cosine"
 
 
 def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> str:
@@ -79,7 +101,7 @@ def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> s
     layer = comparison.layers[row]
     if len(pairs) == 1:
         return _one_pair(comparison, pairs[0], row) + _against(values[0], band, row)
-    if values.max() - values.min() < _SAME:
+    if np.ptp(_rounded(values)) == 0:
         every = f"At layer {layer} all pairs of words are equally alike ({_number(values.max())})"
         return every + _against(values.max(), band, row)
     best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
@@ -99,11 +121,14 @@ def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
     names = _names(comparison, pair)
     if now >= _EQUAL:
         same = f"{names} have the same vector at layer {layer} ({_number(now)})"
-        return same + (": same word, same position, nothing mixed in yet" if layer == 0 else "")
+        first, second = (comparison.items[i].word for i in (pair.first, pair.second))
+        why = "word" if first == second else "tokens"
+        return same + (f": same {why}, same position, nothing mixed in yet" if layer == 0 else "")
     if row == 0 or comparison.layers[0] != 0:
-        return f"At layer {layer}, {names} have a cosine of {_number(now)}"
+        return f"At layer {layer}, {names} have a {_cosine(comparison)} of {_number(now)}"
     begun = "equal" if start >= _EQUAL else f"at {_number(start)}"
-    return f"{names} start {begun} at layer 0 and stand at {_number(now)} at layer {layer}"
+    now_at = f"a {_cosine(comparison)} of {_number(now)} at layer {layer}"
+    return f"{names} start {begun} at layer 0 and have {now_at}"
 
 
 def _against(value: float, band: Band | None, row: int) -> str:
@@ -116,11 +141,11 @@ def _against(value: float, band: Band | None, row: int) -> str:
         place = "less alike than 95 of 100 random pairs"
     else:
         place = "within what random pairs of words show"
-    return f", {place} (average {band.mean[row]:.2f})."
+    return f", {place} (average {_two(band.mean[row])})."
 
 
 def _level(band: Band | None, row: int) -> str:
-    return "" if band is None else f"; random pairs average {band.mean[row]:.2f}"
+    return "" if band is None else f"; random pairs average {_two(band.mean[row])}"
 
 
 def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:
@@ -143,7 +168,7 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
     near, far = own[int(values.argmax())], own[int(values.argmin())]
     if len(own) == 1:
         return f"{name} is at {_number(values[0])} from {_item(comparison.items[near])}."
-    if values.max() - values.min() < _SAME:
+    if np.ptp(_rounded(values)) == 0:
         return f"{name} is equally close to all of them ({_number(values.max())})."
     return (
         f"{name} is closer to {_item(comparison.items[near])} ({_number(values.max())}) than to "
@@ -155,7 +180,8 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
 def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
     """Over which layers the same order holds, where that is worth saying."""
     near, far, ref = who
-    ahead = comparison.cosines[:, near, ref] > comparison.cosines[:, far, ref]
+    cosines = _rounded(comparison.cosines)
+    ahead = cosines[:, near, ref] > cosines[:, far, ref]
     first = row
     while first > 0 and ahead[first - 1]:
         first -= 1

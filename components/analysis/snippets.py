@@ -58,8 +58,8 @@ def cosine_snippet(
         _WORDS.format(max_length=card.max_length, pool=pool if pool[0] == "[" else f".{pool}"),
         "words = {",
         *(
-            f"    {_text(w.name)}: word_vectors({_text(w.text)}, {w.start}, {w.end}),"
-            for w in words
+            f"    {_text(name)}: word_vectors({_text(w.text)}, {w.start}, {w.end}),"
+            for name, w in zip(_distinct([w.name for w in words]), words, strict=True)
         ),
         "}",
         *(_CENTRE if centred else []),
@@ -78,6 +78,12 @@ _CENTRE = [
     'mean = torch.from_numpy(numpy.load("meaning-in-context.npz")["baseline_mean"])',
     "words = {name: vectors - mean for name, vectors in words.items()}",
 ]
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number where one stands there before."""
+    counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
 
 
 def _source(card: ModelCard) -> list[str]:

@@ -27,7 +27,10 @@ def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) 
     positions = np.flatnonzero(inside)
     if not positions.size:
         text = tokens.text if text_id == 0 else tokens.pair or ""
-        raise RequestError(_why_missing(tokens, text[start:end]))
+        kept = int(tokens.offsets[own, 1].max(initial=0))
+        raise RequestError(
+            _why_missing(text[start:end], tokens.n_truncated if start >= kept else 0)
+        )
     return positions
 
 
@@ -49,11 +52,11 @@ def word_vectors(
     return pool(encoding.hidden[:, positions], pooling)
 
 
-def _why_missing(tokens: Tokens, word: str) -> str:
+def _why_missing(word: str, n_truncated: int) -> str:
     shown = word if len(word) <= 30 else word[:29] + "…"
-    if tokens.n_truncated:
+    if n_truncated:
         return (
             f"“{shown}” stands behind the part of the text that fits the model "
-            f"({tokens.n_truncated} tokens were cut off). Choose an earlier word, or shorten it."
+            f"({n_truncated} tokens were cut off). Choose an earlier word, or shorten it."
         )
     return f"The model's tokenizer drops “{shown}”, so it has no vector. Choose another word."

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import regex
 
-__all__ = ["Span", "find_word", "split_words"]
+__all__ = ["Span", "find_word", "find_words", "split_words"]
 
 Span = tuple[int, int]
 """Start and end in code points of a text."""
@@ -25,8 +25,13 @@ def split_words(text: str) -> tuple[Span, ...]:
     return tuple((a, b) for a, b in pairwise(cuts) if not text[a:b].isspace())
 
 
+def find_words(text: str, word: str) -> list[Span]:
+    """The spans of all occurrences of a whole word, ignoring case."""
+    wanted = word.casefold()
+    return [span for span in split_words(text) if text[slice(*span)].casefold() == wanted]
+
+
 def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
     """The span of the n-th occurrence of a whole word, ignoring case; None where it is not."""
-    wanted = word.casefold()
-    spans = [span for span in split_words(text) if text[slice(*span)].casefold() == wanted]
+    spans = find_words(text, word)
     return spans[occurrence] if 0 <= occurrence < len(spans) else None

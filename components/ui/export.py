@@ -40,7 +40,8 @@ def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
     out = io.StringIO()
     for key, value in passport.as_dict().items():
         out.write(f"# {key}: {json.dumps(value)}\n")
-    writer = csv.writer(out, lineterminator="\n")
+    # Quoted, a "#" in a text is no comment and an old line end no new row.
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(rows[0].keys() if rows else [])
     writer.writerows([_safe(value) for value in row.values()] for row in rows)
     return out.getvalue().encode("utf-8-sig", "replace")
@@ -57,6 +58,5 @@ def to_npz(arrays: Mapping[str, NDArray[Any]], passport: Passport) -> bytes:
 def _safe(value: Any) -> Any:
     if isinstance(value, str):
         flat = value.replace("\x00", "")
-        # "#" too: as a first cell it would read as a comment.
-        return "'" + flat if flat.startswith((*_FORMULA_STARTS, "#")) else flat
+        return "'" + flat if flat.startswith(_FORMULA_STARTS) else flat
     return value

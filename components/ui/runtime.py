@@ -141,7 +141,7 @@ def _baseline_path(card: ModelCard) -> Path:
 def _baseline(card: ModelCard) -> baselines.Baseline:
     path = _baseline_path(card)
     found = baselines.load(path)
-    if found is not None:
+    if found is not None and found.fits(card.n_layers, card.n_dims):
         return found
     try:
         measured = _measure(card)

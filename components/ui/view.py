@@ -13,7 +13,7 @@ from typing import Any
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.core.errors import StateError
 from components.core.registry import BUNDLED_ID
-from components.core.words import Span, find_word
+from components.core.words import Span, find_word, find_words
 
 __all__ = [
     "DEFAULT",
@@ -35,7 +35,9 @@ MAX_SENTENCES = 8
 MAX_CHARACTERS = 20_000  # in one sentence
 MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
 _VERSION = "1"
-_MAX_JSON = 1_000_000  # bytes after decompression: 260 kB can inflate to 200 MB
+_MAX_NUMBER = 2**53  # beyond it a browser rounds whole numbers
+_DAMAGED = "The address is damaged: part of it is missing or changed."
+_MAX_JSON = 4_000_000  # bytes after decompression: 260 kB can inflate to 200 MB
 
 Control = str | int | float | bool
 
@@ -110,10 +112,7 @@ def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
 
 def _nearest(text: str, word: str, position: int) -> Span | None:
     """The occurrence of a word that begins nearest to a position."""
-    spans: list[Span] = []
-    while (span := find_word(text, word, len(spans))) is not None:
-        spans.append(span)
-    return min(spans, key=lambda span: abs(span[0] - position), default=None)
+    return min(find_words(text, word), key=lambda span: abs(span[0] - position), default=None)
 
 
 def to_json(view: ViewState) -> str:
@@ -164,11 +163,13 @@ def _inflate(text: str) -> str:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         machine = zlib.decompressobj()
         plain = machine.decompress(packed, _MAX_JSON)
-        if machine.unconsumed_tail or not machine.eof:
+        if machine.unconsumed_tail:
             raise StateError("The address holds more than a view can. Ask for it again.")
-        return plain.decode()
+        if machine.eof:
+            return plain.decode()
     except (binascii.Error, zlib.error, ValueError) as exc:
-        raise StateError("The address is damaged: part of it is missing or changed.") from exc
+        raise StateError(_DAMAGED) from exc
+    raise StateError(_DAMAGED)
 
 
 def _pack(view: ViewState) -> dict[str, Any]:
@@ -231,8 +232,8 @@ def _whole(value: Any, most: int) -> int:
 
 
 def _control(value: Any) -> Control:
-    if not isinstance(value, str | int | float | bool) or (
-        isinstance(value, str) and len(value) > 200
-    ):
+    if isinstance(value, str):
+        return _text(value, 200)
+    if not isinstance(value, bool | int | float) or not abs(value) <= _MAX_NUMBER:
         raise ValueError("not a plain value")
     return value
