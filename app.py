@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from components.ui import errors, navigation, shell, sidebar, state
+from components.ui import errors, navigation, runtime, shell, sidebar, state
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
 view = state.current()
 with errors.boundary():
+    runtime.start_loading(view.model)
     card_place = sidebar.draw(view)
     with errors.boundary():
         page.run()

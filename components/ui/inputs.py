@@ -34,14 +34,15 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
         with st.container(
             horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
         ):
-            state.bind(key, sentence.text)
+            field = state.bind(key, sentence.text)
             st.text_input(
                 label,
-                key=key,
+                sentence.text,
+                key=field,
                 max_chars=MAX_CHARACTERS,
                 placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
                 on_change=_retype,
-                args=(group, i, key),
+                args=(group, i, field),
             )
             st.button(
                 "",
@@ -80,11 +81,12 @@ def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
     """A slider over the layers; gives the chosen one, the last where the view names none."""
     last = layers[-1]
     chosen = view.layer if view.layer in layers else last
-    state.bind(key, chosen)
+    key = state.bind(key, chosen)
     st.slider(
         "Layer",
         layers[0],
         last,
+        chosen,
         key=key,
         on_change=lambda: state.write(
             replace(
@@ -109,10 +111,11 @@ def choice(
     key = state.control_key(page, name)
     chosen = str(view.control(page, name, options[0]))
     chosen = chosen if chosen in options else options[0]
-    state.bind(key, chosen)
+    key = state.bind(key, chosen)
     st.segmented_control(
         label,
         options,
+        default=chosen,
         key=key,
         required=True,
         help=help or None,
@@ -125,8 +128,10 @@ def switch(view: ViewState, page: str, name: str, label: str, *, help: str = "")
     """An option that is off by default."""
     key = state.control_key(page, name)
     on = bool(view.control(page, name, default=False))
-    state.bind(key, on)
-    st.toggle(label, key=key, help=help or None, on_change=_write_control(page, name, key, False))
+    key = state.bind(key, on)
+    st.toggle(
+        label, on, key=key, help=help or None, on_change=_write_control(page, name, key, False)
+    )
     return on
 
 

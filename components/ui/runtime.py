@@ -20,7 +20,15 @@ from components.core import EncoderService, ModelCard, Settings, open_service
 from components.core.schema import ProgressEvent
 from components.core.words import Span, split_words
 
-__all__ = ["await_baseline", "baseline", "baseline_failed", "is_loaded", "load", "service"]
+__all__ = [
+    "await_baseline",
+    "baseline",
+    "baseline_failed",
+    "is_loaded",
+    "load",
+    "service",
+    "start_loading",
+]
 
 _POLL_SECONDS = 0.1
 _FORMAT = 1
@@ -80,6 +88,12 @@ def load(model: str) -> ModelCard:
         time.sleep(_POLL_SECONDS)
     bar.empty()
     return future.result()
+
+
+def start_loading(model: str) -> None:
+    """Begin to load a model in the background, so that it is nearer when a page asks for it."""
+    if not is_loaded(model):
+        _start_load(model)
 
 
 def baseline(card: ModelCard) -> baselines.Baseline | None:

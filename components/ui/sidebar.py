@@ -76,15 +76,14 @@ def _model_picker(view: ViewState) -> None:
     specs = {spec.id: spec for spec in runtime.service().models()}
     if view.model not in specs:
         specs[view.model] = ModelSpec(view.model, view.model.split("/")[-1], "", "hub")
-    state.bind("model", view.model)
+    key = state.bind("model", view.model)
     st.selectbox(
         "Model",
         list(specs),
-        key="model",
+        index=list(specs).index(view.model),
+        key=key,
         format_func=lambda name: _model_label(specs[name]),
-        on_change=lambda: state.write(
-            replace(state.current(), model=state.value("model"), layer=None)
-        ),
+        on_change=lambda: state.write(replace(state.current(), model=state.value(key), layer=None)),
     )
 
 

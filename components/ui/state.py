@@ -44,6 +44,7 @@ _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that stands for them there
 _NOTICE = "_notice"
 _TOKEN = "file-"
+_TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
 def current() -> ViewState:
@@ -98,10 +99,19 @@ def control_key(page: str, name: str) -> str:
     return f"{page}_{name}"
 
 
-def bind(key: str, wanted: Any) -> None:
-    """Make a widget with this key show a value; only a change is sent to the browser."""
-    if key not in st.session_state or st.session_state[key] != wanted:
-        st.session_state[key] = wanted
+def bind(key: str, wanted: Any) -> str:
+    """The key under which a widget shows a value of the view; give it that value as its default.
+
+    Where the view changed by other means (Back, another widget), it is a new key and so a new
+    widget. Setting the old one's value would not do: a menu that is closed never hears of it, and
+    a second Back, sent before the browser heard of the first, would count as typing.
+    """
+    turns = st.session_state.setdefault(_TURNS, {})
+    named = f"{key}-{turns[key]}" if key in turns else key
+    if st.session_state.get(named, wanted) != wanted:
+        turns[key] = turns.get(key, 0) + 1
+        named = f"{key}-{turns[key]}"
+    return named
 
 
 def value(key: str) -> Any:
