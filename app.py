@@ -6,8 +6,8 @@ from components.ui import errors, navigation, runtime, shell, sidebar, state
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
-view = state.current()
 with errors.boundary():
+    view = state.current()
     runtime.start_loading(view.model)
     card_place = sidebar.draw(view)
     with errors.boundary():

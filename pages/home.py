@@ -2,23 +2,17 @@
 
 import streamlit as st
 
-from components.content.examples import EXAMPLES
-from components.content.explain import HOME_INTRO
-from components.ui import inputs, meaning, meaning_page, navigation, runtime, shell, sidebar, state
+from components.ui import examples, inputs, meaning, meaning_page, navigation, runtime, shell, state
 from components.ui.chips import word_chips
 
 view = state.current()
 shell.header("home", view)
-st.markdown(HOME_INTRO)
+examples.introduction()
 left, right = st.columns([3, 2], gap="large")
 
 # First what needs no model: it is on screen while the model loads.
 with right:
-    st.subheader("Try an example", anchor=False)
-    for example in EXAMPLES:
-        with st.container(gap=None, key=f"home_{example.key}"):
-            sidebar.example_link(example, view, where="home")
-            st.caption(example.question)
+    examples.gallery(view)
 
 with left, st.container(border=True):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)

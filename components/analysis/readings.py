@@ -20,7 +20,8 @@ _EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
 # What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
 _DRAWN = re.compile(
-    r":(?=material|streamlit)|<(?=[-=])|-(?=[->])|>(?==)|~(?==)|(?:https?|ftp)(?=:)|www(?=\.)|@"
+    r":(?=material|streamlit)|<(?=[-=])|-(?=[->])|>(?==)|~(?==)|(?i:https?|ftp)(?=:)"
+    r"|(?i:www)(?=\.)|@"
 )
 _SMALL_FALL = 0.02
 _WORD_JOINER = "\u2060"  # invisible
@@ -167,7 +168,9 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
     name = quoted(comparison.items[ref].word)
     near, far = own[int(values.argmax())], own[int(values.argmin())]
     if len(own) == 1:
-        return f"{name} is at {_number(values[0])} from {_item(comparison.items[near])}."
+        pair = f"{_item(comparison.items[near])} and {name}"
+        layer = comparison.layers[row]
+        return f"At layer {layer}, {pair} have a {_cosine(comparison)} of {_number(values[0])}."
     if np.ptp(_rounded(values)) == 0:
         return f"{name} is equally close to all of them ({_number(values.max())})."
     return (

@@ -54,6 +54,8 @@ def word_vectors(
 
 def _why_missing(word: str, n_truncated: int) -> str:
     shown = word if len(word) <= 30 else word[:29] + "…"
+    if not any(character.isprintable() for character in shown):
+        shown = " ".join(f"U+{ord(character):04X}" for character in shown)
     if n_truncated:
         return (
             f"“{shown}” stands behind the part of the text that fits the model "

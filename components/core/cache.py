@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -97,7 +98,7 @@ class ByteCache:
 
     def _fill(self, keys: Sequence[Hashable], compute: Callable[[], Sequence[Any]]) -> None:
         try:
-            values = compute()
+            values = [value for _, value in zip(keys, compute(), strict=True)]
         except BaseException as exc:
             with self._lock:
                 futures = [self._pending.pop(key) for key in keys]
@@ -173,6 +174,7 @@ class CachedService:
         precision: Precision = "exact",
     ) -> list[Encoding]:
         """See `EncoderService.encode`."""
+        layers, attentions = _read_once(layers), _read_once(attentions)
 
         def compute(missing: list[int]) -> list[Encoding]:
             some, others = _pick(texts, pairs, missing)
@@ -250,6 +252,13 @@ class CachedService:
         return self._checksums.get(model) or self.load(model).checksum
 
 
+def _read_once(value: Any) -> Any:
+    """An iterator or array as a list: the key and the computation both read it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
 def _pick(
     texts: Sequence[str], pairs: Sequence[str | None] | None, missing: list[int]
 ) -> tuple[Sequence[str], Sequence[str | None] | None]:
@@ -264,7 +273,7 @@ def _size(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
     if isinstance(value, str):
-        return len(value) + 49
+        return sys.getsizeof(value)
     if isinstance(value, (list, tuple)):
         return sum(map(_size, value))
     if is_dataclass(value):

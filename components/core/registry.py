@@ -19,6 +19,7 @@ __all__ = [
     "ModelFiles",
     "bundled_folder",
     "check_allowed",
+    "describe",
     "list_models",
     "locate",
 ]
@@ -80,7 +81,7 @@ def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
     if not settings.models:
         return known
     by_id = {spec.id: spec for spec in known}
-    return tuple(by_id.get(name) or _other(name) for name in settings.models)
+    return tuple(by_id.get(name) or describe(name) for name in dict.fromkeys(settings.models))
 
 
 def check_allowed(model: str, settings: Settings) -> None:
@@ -181,7 +182,7 @@ def _locate_hub(model: str, settings: Settings, progress: Progress | None) -> Mo
     )
     return ModelFiles(
         id=model,
-        title=_other(model).title,
+        title=describe(model).title,
         source="hub",
         folder=fetched.folder,
         location=f"{model} on the hub",
@@ -189,6 +190,6 @@ def _locate_hub(model: str, settings: Settings, progress: Progress | None) -> Mo
     )
 
 
-def _other(model: str) -> ModelSpec:
-    """The spec of a model that no list describes."""
+def describe(model: str) -> ModelSpec:
+    """The spec of a hub model that no list describes."""
     return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")

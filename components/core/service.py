@@ -107,6 +107,9 @@ class LocalService:
     def models(self) -> tuple[ModelSpec, ...]:
         """See `EncoderService.models`."""
         specs = registry.list_models(self._settings)
+        listed = {spec.id for spec in specs}
+        with self._lock:
+            specs += tuple(registry.describe(name) for name in self._loaded if name not in listed)
         return tuple(replace(spec, loaded=spec.id in self._loaded) for spec in specs)
 
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:

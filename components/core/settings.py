@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,7 @@ class Settings:
         return cls(
             cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
             model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
-            data_dir=Path(data_dir).expanduser() if data_dir else user_cache_path("contextlens"),
+            data_dir=_home("DATA_DIR", data_dir) if data_dir else user_cache_path("contextlens"),
             models=_names(env.get("CONTEXTLENS_MODELS", "")),
             allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),
             hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
@@ -68,7 +69,7 @@ class Settings:
 
 def _megabytes(env: Mapping[str, str], name: str, default: int) -> int:
     raw = env.get(name, "").strip() or str(default)
-    if not (raw.isascii() and raw.isdigit()) or not 1 <= int(raw) <= 1_000_000:
+    if not re.fullmatch(r"0*[1-9][0-9]{0,6}", raw) or int(raw) > 1_000_000:
         raise SettingsError(
             f"{name} is {raw!r}; it must be a whole number of megabytes from 1 to 1000000. "
             f"Correct it, or unset it for the default, {default}."
@@ -96,8 +97,17 @@ def _endpoint(raw: str) -> str | None:
     return address or None
 
 
+def _home(name: str, raw: str) -> Path:
+    try:
+        return Path(raw).expanduser()
+    except RuntimeError as exc:
+        raise SettingsError(
+            f"CONTEXTLENS_{name} is {raw!r}, and there is no such home folder. Write it in full."
+        ) from exc
+
+
 def _folder(raw: str) -> Path:
-    folder = Path(raw).expanduser().resolve()
+    folder = _home("MODEL_FOLDERS", raw).resolve()
     if not folder.is_dir():
         raise SettingsError(
             f"CONTEXTLENS_MODEL_FOLDERS is {raw!r}, which is not a folder. "

@@ -15,7 +15,7 @@ Span = tuple[int, int]
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)  # few: a long text's spans take megabytes
 def split_words(text: str) -> tuple[Span, ...]:
     """The spans of a text's words in order; punctuation and emoji count, white space does not.
 

@@ -58,7 +58,7 @@ def cosine_lines(
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
-        *_band_traces(x, band),
+        *_band_traces(x, band, _axis_name(comparison)),
         *(_line(comparison, pair) | _FAINT for pair in faint),
         *(_line(comparison, pair) for pair in labelled),
     ]
@@ -91,6 +91,7 @@ def cosine_heatmap(
     height: int = 430,
 ) -> go.Figure:
     """The cosines of all items with each other, on the page's fixed scale."""
+    kind = _axis_name(comparison)
     names = [plain(item.name, 16) for item in comparison.items]
     positions = list(range(len(names)))
     trace: dict[str, Any] = {
@@ -102,7 +103,7 @@ def cosine_heatmap(
         "zmax": scale[1],
         "colorscale": SEQUENTIAL,
         "text": [
-            [_cell_text(a, b, v) for b, v in zip(names, row, strict=True)]
+            [_cell_text(a, b, kind, v) for b, v in zip(names, row, strict=True)]
             for a, row in zip(names, matrix, strict=True)
         ],
         "hovertemplate": "%{text}<extra></extra>",
@@ -136,10 +137,10 @@ def cosine_heatmap(
 
 def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
     """The values on their cells, dark on bright colours and bright on dark ones."""
-    bright = scale[0] + 0.62 * (scale[1] - scale[0])
+    bright = scale[0] + 0.45 * (scale[1] - scale[0])
     return [
         {
-            "text": f"{value:.2f}",
+            "text": f"{round(float(value), 2) + 0.0:.2f}",
             "x": x,
             "y": y,
             "showarrow": False,
@@ -154,8 +155,8 @@ def _axis_name(comparison: Comparison) -> str:
     return "centred cosine" if comparison.centred else "cosine"
 
 
-def _cell_text(a: str, b: str, value: float) -> str:
-    return f"{a} ~ {b}<br>cosine {value:.4f}"
+def _cell_text(a: str, b: str, kind: str, value: float) -> str:
+    return f"{a} ~ {b}<br>{kind} {value:.4f}"
 
 
 def _ticks(layers: list[int]) -> list[int]:
@@ -175,7 +176,7 @@ def _layer_mark(layer: int) -> dict[str, Any]:
     }
 
 
-def _band_traces(x: list[int], band: Band | None) -> list[dict[str, Any]]:
+def _band_traces(x: list[int], band: Band | None, kind: str) -> list[dict[str, Any]]:
     if band is None:
         return []
     area = {
@@ -194,7 +195,7 @@ def _band_traces(x: list[int], band: Band | None) -> list[dict[str, Any]]:
         "x": x,
         "y": values(band.mean),
         "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
-        "hovertemplate": "random pairs<br>layer %{x}<br>mean cosine %{y:.4f}<extra></extra>",
+        "hovertemplate": f"random pairs<br>layer %{{x}}<br>mean {kind} %{{y:.4f}}<extra></extra>",
     }
     return [area, mean]
 
@@ -225,7 +226,7 @@ def _style(comparison: Comparison, pair: Pair) -> _Style:
 
 def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
     style = _style(comparison, pair)
-    name = plain(comparison.pair_name(pair), 48)
+    name, kind = plain(comparison.pair_name(pair), 48), _axis_name(comparison)
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -234,8 +235,8 @@ def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
         "name": name,
         "line": {"color": style.color, "dash": style.dash, "width": style.width},
         "marker": {"size": 6},
-        "text": [name] * len(comparison.layers),
-        "hovertemplate": "%{text}<br>layer %{x}<br>cosine %{y:.4f}<extra></extra>",
+        "text": name,
+        "hovertemplate": f"%{{text}}<br>layer %{{x}}<br>{kind} %{{y:.4f}}<extra></extra>",
     }
 
 

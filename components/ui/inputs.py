@@ -148,8 +148,13 @@ def _retype(group: Group, index: int, key: str) -> None:
     if index >= len(rows):
         return
     text = str(state.value(key) or "")
-    wanted = _word_of_others(view, index) if group == "sentences" else None
-    _replace_row(view, group, index, retyped(rows[index], text, wanted))
+    old = rows[index]
+    if group == "sentences":
+        _replace_row(view, group, index, retyped(old, text, _word_of_others(view, index)))
+    elif old.word == (0, len(old.text)):  # the whole reference was compared, so it stays so
+        _replace_row(view, group, index, Sentence(text, old.pair))
+    else:
+        _replace_row(view, group, index, retyped(old, text, None))
 
 
 def _word_of_others(view: ViewState, index: int) -> str | None:

@@ -14,7 +14,7 @@ from components.analysis.words import POOLINGS, Pooling, pool, token_positions
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
-from components.core.words import Span
+from components.core.words import Span, split_words
 from components.figures.theme import color_of
 from components.ui.chips import ChipRow
 from components.ui.view import Sentence, ViewState
@@ -82,7 +82,9 @@ def pooling_of(view: ViewState) -> Pooling:
 def chip_rows(view: ViewState) -> list[ChipRow]:
     """The sentences and references as rows of chips."""
     return [
-        ChipRow(letter(i), s.text, color_of(i), s.word, note=_missing(s, "sentence"), warning=True)
+        ChipRow(
+            letter(i), s.text, color_of(i), _chosen(s), note=_missing(s, "sentence"), warning=True
+        )
         for i, s in enumerate(view.sentences)
     ] + [
         ChipRow(
@@ -105,7 +107,7 @@ def compute(
         try:
             token_positions(encoding, span or (0, 0))
         except RequestError as exc:
-            problems.append(str(exc))
+            problems.append(f"{_item(view, i).label or 'A reference'}: {exc}")
         else:
             chosen.append(Chosen(_item(view, i), span or (0, 0), encoding))
     pooling = pooling_of(view)
@@ -132,14 +134,23 @@ def _is_ready(sentence: Sentence, own: bool) -> bool:
 def _missing(sentence: Sentence, role: str) -> str:
     if not sentence.text.strip():
         return f"This {role} is empty. Type something, or take it away."
-    if role == "sentence" and sentence.word is None:
+    if role == "sentence" and _chosen(sentence) is None:
         return "Choose a word of this sentence."
     return ""
 
 
+def _chosen(sentence: Sentence) -> Span | None:
+    """The chosen span, if it begins where a word begins and ends where one ends."""
+    if sentence.word is None:
+        return None
+    starts, ends = zip(*split_words(sentence.text) or [(-1, -1)], strict=True)
+    whole = sentence.word[0] in starts and sentence.word[1] in ends
+    return sentence.word if whole else None
+
+
 def _span(sentence: Sentence) -> Span | None:
     """The chosen span; of a reference without one, the whole text."""
-    return sentence.word or ((0, len(sentence.text)) if sentence.text.strip() else None)
+    return _chosen(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
 
 
 def _item(view: ViewState, index: int) -> Item:

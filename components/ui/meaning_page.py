@@ -13,7 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape, meaning_in_context, meaning_title
+from components.analysis.readings import escape, meaning_in_context, meaning_title, quoted
 from components.analysis.similarity import Comparison, Pair, pair_rows
 from components.analysis.snippets import SnippetWord, cosine_snippet
 from components.content.explain import CENTRED_DEFINITION, FORMULA, WHAT_THIS_DOES_NOT_SHOW
@@ -83,8 +83,8 @@ def problems(meaning: Meaning) -> None:
         lost = chosen.encoding.n_truncated
         if lost:
             st.caption(
-                f"{chosen.item.name}: the text is longer than the model takes; its last {lost} "
-                "tokens were left out."
+                f"{quoted(chosen.item.name)}: the text is longer than the model takes; its last "
+                f"{lost} tokens were left out."
             )
 
 

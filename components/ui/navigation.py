@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.errors import StreamlitPageNotFoundError
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -85,9 +86,8 @@ def link(
     page: PageRow, view: ViewState, *, label: str | None = None, icon: str | None = None
 ) -> None:
     """A link to a page that opens it on a view."""
-    st.page_link(
-        page.file,
-        label=label or page.title,
-        icon=icon or page.icon,
-        query_params=state.parameters(view),
-    )
+    text, sign = label or page.title, icon or page.icon
+    try:
+        st.page_link(page.file, label=text, icon=sign, query_params=state.parameters(view))
+    except StreamlitPageNotFoundError:  # a page script that runs alone has no other pages
+        st.button(text, icon=sign, disabled=True, type="tertiary", key=f"alone_{text}")

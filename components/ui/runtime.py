@@ -13,8 +13,10 @@ from pathlib import Path
 from threading import Lock
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis import baseline as baselines
+from components.analysis.readings import escape
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard, Settings, open_service
 from components.core.schema import ProgressEvent
@@ -82,9 +84,8 @@ def load(model: str) -> ModelCard:
     future = _start_load(model)
     bar = st.empty()
     while not future.done():
-        event = _background().events.get(model)
-        if event is not None and event.total_bytes:
-            bar.progress(min(1.0, event.done_bytes / event.total_bytes), text=_in_words(event))
+        # Each turn must send something: it is then that Streamlit lets a visitor's click through.
+        _show(_background().events.get(model), bar)
         time.sleep(_POLL_SECONDS)
     bar.empty()
     return future.result()
@@ -92,7 +93,7 @@ def load(model: str) -> ModelCard:
 
 def start_loading(model: str) -> None:
     """Begin to load a model in the background, so that it is nearer when a page asks for it."""
-    if not is_loaded(model):
+    if model not in _background().loads and not is_loaded(model):
         _start_load(model)
 
 
@@ -105,7 +106,7 @@ def baseline(card: ModelCard) -> baselines.Baseline | None:
             future = background.pool.submit(_baseline, card)
             background.baselines[card.checksum] = future
     # One on disk is read within a few milliseconds: worth waiting for, so that nothing jumps.
-    if not future.done() and _baseline_path(card).exists():
+    if not future.done() and _is_file(_baseline_path(card)):
         future.exception()
     return future.result() if future.done() and future.exception() is None else None
 
@@ -116,15 +117,22 @@ def baseline_failed(card: ModelCard) -> bool:
     return future is not None and future.done() and future.exception() is not None
 
 
-@st.fragment(run_every=0.5)
 def await_baseline(card: ModelCard) -> None:
     """Say that the baseline is being measured, and rerun the page when it is there."""
-    if baseline(card) is not None:
-        st.rerun()
     if baseline_failed(card):
-        st.caption("The random-pair baseline could not be measured; the log says why.")
+        st.caption(
+            "The random-pair baseline could not be measured, so there is no band and no centred "
+            "cosine; the log says why."
+        )
     else:
-        st.caption("Measuring how alike random words are in this model…")
+        _watch_baseline(card)
+
+
+@st.fragment(run_every=0.5)
+def _watch_baseline(card: ModelCard) -> None:
+    if baseline(card) is not None or baseline_failed(card):
+        st.rerun()
+    st.caption("Measuring how alike random words are in this model…")
 
 
 def _start_load(model: str) -> Future[ModelCard]:
@@ -143,9 +151,25 @@ def _load(model: str, from_service: EncoderService) -> ModelCard:
     return from_service.load(model, progress=lambda event: events.__setitem__(model, event))
 
 
+def _show(event: ProgressEvent | None, place: DeltaGenerator) -> None:
+    if event is None:
+        place.caption("Looking for the model…")
+    elif event.total_bytes:
+        place.progress(min(1.0, event.done_bytes / event.total_bytes), text=_in_words(event))
+    else:
+        place.caption(f"{escape(event.stage)}…")
+
+
 def _in_words(event: ProgressEvent) -> str:
     done, total = event.done_bytes / 1e6, (event.total_bytes or 0) / 1e6
     return f"{event.stage}: {done:,.1f} of {total:,.1f} MB"
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a data folder that cannot be looked at
+        return False
 
 
 def _baseline_path(card: ModelCard) -> Path:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,7 +20,16 @@ from components.ui import navigation, state
 from components.ui.picture import picture_buttons
 from components.ui.view import ViewState, from_json, to_json
 
-__all__ = ["configure", "header", "reading", "tabs", "terms"]
+__all__ = [
+    "configure",
+    "download",
+    "downloads",
+    "header",
+    "passport_json",
+    "reading",
+    "tabs",
+    "terms",
+]
 
 _CSS = """<style>
 .stMainBlockContainer { padding-top: 3.4rem; padding-bottom: 3rem; max-width: 1320px; }
@@ -136,7 +146,7 @@ def _link_popover(view: ViewState) -> None:
             st.markdown("These texts are too long for an address. Send a state file instead.")
         else:
             st.markdown("Who opens this address sees this view.")
-            st.code(_address(), language=None, wrap_lines=True)
+            st.code(_address(view), language=None, wrap_lines=True)
             st.caption("Your sentences are part of the address: share it as you would share them.")
         st.download_button(
             "Save the view as a file",
@@ -151,13 +161,11 @@ def _link_popover(view: ViewState) -> None:
         )
 
 
-def _address() -> str:
-    """The address as the browser has it."""
+def _address(view: ViewState) -> str:
+    """The address of this page on this view."""
     base = (st.context.url or "").split("?")[0]
-    query = st.query_params.to_dict()
-    return base + (
-        "?" + "&".join(f"{key}={value}" for key, value in query.items()) if query else ""
-    )
+    query = urlencode(state.parameters(view))
+    return f"{base}?{query}" if query else base
 
 
 def _open_view() -> None:

@@ -8,12 +8,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import escape
-from components.content.examples import EXAMPLES, Example
 from components.core import ModelCard, ModelSpec
-from components.ui import inputs, navigation, runtime, state
-from components.ui.view import DEFAULT, ViewState, from_example
+from components.ui import examples, inputs, navigation, runtime, state
+from components.ui.view import ViewState
 
-__all__ = ["draw", "example_link", "finish"]
+__all__ = ["draw", "finish"]
 
 
 def draw(view: ViewState) -> DeltaGenerator:
@@ -28,7 +27,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         st.divider()
         inputs.sentence_editor(view, "sentences", where="side", least=1)
         with st.container(horizontal=True, gap="small"):
-            _examples(view)
+            examples.menu(view)
             st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)
     return card_place
 
@@ -40,36 +39,6 @@ def finish(place: DeltaGenerator, view: ViewState) -> None:
             _card(runtime.service().load(view.model))
     else:
         place.caption("Not loaded yet")
-
-
-def example_link(example: Example, view: ViewState, *, where: str) -> None:
-    """A link that opens Meaning in context on an example, disabled until its model is loaded."""
-    loaded = example.model is None or runtime.is_loaded(example.model)
-    if not loaded:
-        st.button(
-            example.title,
-            icon=example.icon,
-            disabled=True,
-            type="tertiary",
-            key=f"{where}_example_{example.key}",
-            help=f"Choose the model {example.model} first: this example needs it.",
-        )
-        return
-    navigation.link(
-        navigation.row("similarity"),
-        from_example(example, view.model),
-        label=example.title,
-        icon=example.icon,
-    )
-
-
-def _examples(view: ViewState) -> None:
-    with (
-        st.popover("Examples", icon=":material/lightbulb:"),
-        st.container(key="examples", gap="small"),
-    ):
-        for example in EXAMPLES:
-            example_link(example, view, where="side")
 
 
 def _model_picker(view: ViewState) -> None:
@@ -125,4 +94,4 @@ def _card_details(card: ModelCard) -> None:
 
 
 def _reset() -> None:
-    state.write(DEFAULT)
+    state.write(state.default())

@@ -8,11 +8,13 @@ Streamlit's own menu navigates, hence our own menu of links that carry the view.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from components.core.errors import StateError
+from components.ui import runtime
 from components.ui.view import (
     DEFAULT,
     MAX_ADDRESS,
@@ -31,6 +33,7 @@ __all__ = [
     "bind",
     "control_key",
     "current",
+    "default",
     "is_too_long",
     "parameters",
     "remember",
@@ -47,6 +50,12 @@ _TOKEN = "file-"
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
+def default() -> ViewState:
+    """The opening example on the first model that is allowed here."""
+    first = runtime.service().models()[0].id
+    return DEFAULT if first == DEFAULT.model else replace(DEFAULT, model=first)
+
+
 def current() -> ViewState:
     """The view that the address names; the default view and a notice where it names none."""
     parameter = st.query_params.get(_PARAMETER, "")
@@ -58,7 +67,7 @@ def current() -> ViewState:
         view = _read(parameter)
     except StateError as exc:
         st.session_state[_NOTICE] = f"{exc} You see the opening example instead."
-        view = DEFAULT
+        view = default()
     st.session_state[_VIEW] = (parameter, view)
     return view
 
@@ -120,6 +129,8 @@ def value(key: str) -> Any:
 
 
 def _read(parameter: str) -> ViewState:
+    if not parameter:
+        return default()
     if not parameter.startswith(_TOKEN):
         return decode(parameter)
     view: ViewState | None = st.session_state.get(_LONG, {}).get(parameter)
@@ -131,7 +142,7 @@ def _read(parameter: str) -> ViewState:
 
 
 def _parameter(view: ViewState) -> str:
-    parameter = encode(view)
+    parameter = "" if view == default() else encode(view)
     if len(parameter) <= MAX_ADDRESS:
         return parameter
     token = _TOKEN + hashlib.sha256(to_json(view).encode("utf-8", "replace")).hexdigest()[:16]

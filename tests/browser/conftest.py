@@ -155,7 +155,8 @@ class Visit:
     @property
     def rows(self) -> list[str]:
         """The sentences and references as they stand in the chips."""
-        return [row.inner_text() for row in self.main.get_by_role("toolbar").all()]
+        shown = [row.inner_text() for row in self.main.get_by_role("toolbar").all()]
+        return [text.replace("\u200e", "").replace("\u200f", "") for text in shown]
 
     @property
     def chosen(self) -> list[str | None]:
@@ -232,16 +233,32 @@ class Visit:
     def menu(self, name: str) -> Locator:
         """Opens a popover of the page."""
         self.main.get_by_role("button", name=name, exact=True).click()
-        return self.page.get_by_role("dialog")
+        menu = self.page.get_by_role("dialog")
+        menu.wait_for()
+        self.settle(self.page)
+        return menu
 
     def leave_menu(self) -> None:
         self.page.keyboard.press("Escape")
         self.page.get_by_role("dialog").wait_for(state="detached")
 
-    def option(self, kind: str, name: str) -> None:
-        """One of the page's options, by its role and label."""
-        box = self.menu("Options").get_by_role(kind, name=name, exact=True)
-        box.locator("visible=true").or_(box.locator("..")).first.click()
+    def take_away(self, index: int) -> None:
+        """The sentence at this place, by its button in the sidebar."""
+        self.side.locator(f".st-key-side_sentences_{index}_row").get_by_role("button").click()
+        self.settle(self.page)
+
+    def option(self, name: str) -> None:
+        """One of the page's options, by its label."""
+        self.menu("Options").get_by_text(name, exact=True).click()
+        self.settle(self.page)
+        self.leave_menu()
+
+    def open_file(self, data: bytes) -> None:
+        """A state file, under Copy link."""
+        file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
+        menu = self.menu("Copy link")
+        menu.locator("input[type=file]").set_input_files(file)
+        menu.get_by_text("view.json").wait_for()
         self.settle(self.page)
         self.leave_menu()
 

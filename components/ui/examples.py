@@ -1,0 +1,53 @@
+"""What the home page and the sidebar offer to newcomers: the introduction and the examples."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.content.examples import EXAMPLES, Example
+from components.content.explain import HOME_INTRO
+from components.ui import navigation, runtime
+from components.ui.view import ViewState, from_example
+
+__all__ = ["gallery", "introduction", "menu"]
+
+
+def introduction() -> None:
+    """What this app is, in three sentences."""
+    st.markdown(HOME_INTRO)
+
+
+def gallery(view: ViewState) -> None:
+    """Each example as a link, with the question that it asks."""
+    st.subheader("Try an example", anchor=False)
+    for example in EXAMPLES:
+        with st.container(gap=None, key=f"home_{example.key}"):
+            _link(example, view, where="home")
+            st.caption(example.question)
+
+
+def menu(view: ViewState) -> None:
+    """The examples as a short menu."""
+    with (
+        st.popover("Examples", icon=":material/lightbulb:"),
+        st.container(key="examples", gap="small"),
+    ):
+        for example in EXAMPLES:
+            _link(example, view, where="side")
+
+
+def _link(example: Example, view: ViewState, *, where: str) -> None:
+    """A link to Meaning in context on an example, disabled until the model it needs is loaded."""
+    if example.model is not None and not runtime.is_loaded(example.model):
+        st.button(
+            example.title,
+            icon=example.icon,
+            disabled=True,
+            type="tertiary",
+            key=f"{where}_example_{example.key}",
+            help=f"Choose the model {example.model} first: this example needs it.",
+        )
+        return
+    page = navigation.row("similarity")
+    opened = from_example(example, view.model)
+    navigation.link(page, opened, label=example.title, icon=example.icon)

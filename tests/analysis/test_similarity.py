@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import cosine_similarity
+
+from components.analysis.baseline import Band
+from components.analysis.similarity import (
+    Comparison,
+    Item,
+    Pair,
+    compare,
+    cosine_matrix,
+    pair_rows,
+)
+from components.analysis.words import pool, token_positions, word_vectors
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import find_word
+
+shapes = st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 8))
+some_vectors = hnp.arrays(
+    np.float32, shapes, elements=st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
+)
+# scikit-learn takes lengths below 2e-15 for zero.
+ordinary_vectors = hnp.arrays(
+    np.float32, shapes, elements=st.integers(-1000, 1000).map(lambda n: np.float32(n / 7))
+)
+
+
+def random_vectors(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+# The cosine matrix
+
+
+@given(ordinary_vectors)
+@settings(deadline=None)
+def test_cosines_are_scikit_learns(vectors: np.ndarray) -> None:
+    cosines = cosine_matrix(vectors)
+    assert cosines.dtype == np.float32
+    for rows, actual in zip(vectors, cosines, strict=True):
+        expected = cosine_similarity(rows.astype(np.float64))
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
+
+
+def test_cosines_are_scipys() -> None:
+    vectors = random_vectors(7, 9, 384)
+    for rows, actual in zip(vectors, cosine_matrix(vectors), strict=True):
+        doubles = rows.astype(np.float64)
+        expected = 1 - cdist(doubles, doubles, "cosine")
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
+
+
+@given(some_vectors)
+@settings(deadline=None)
+def test_cosines_are_symmetric_within_bounds_and_one_on_the_diagonal(vectors: np.ndarray) -> None:
+    cosines = cosine_matrix(vectors)
+    np.testing.assert_array_equal(cosines, np.swapaxes(cosines, 1, 2))
+    assert np.abs(cosines).max() <= 1
+    diagonal = np.diagonal(cosines, axis1=1, axis2=2)
+    np.testing.assert_array_equal(diagonal, vectors.any(axis=-1).astype(np.float32))
+
+
+@given(some_vectors, st.floats(1e-3, 1e3))
+@settings(deadline=None)
+def test_length_does_not_count_and_the_opposite_direction_is_minus(
+    vectors: np.ndarray, factor: float
+) -> None:
+    both = np.concatenate([vectors, vectors.astype(np.float64) * -factor], axis=1)
+    n = vectors.shape[1]
+    cosines = cosine_matrix(both)
+    np.testing.assert_allclose(cosines[:, :n, n:], -cosines[:, :n, :n], rtol=0, atol=1e-6)
+
+
+def test_a_vector_of_length_zero_has_cosine_zero_with_everything() -> None:
+    vectors = np.array([[0, 0], [3, 4], [0, 0]], np.float32)
+    expected = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
+    np.testing.assert_array_equal(cosine_matrix(vectors), expected)
+    np.testing.assert_array_equal(cosine_similarity(vectors), expected)
+
+
+def test_tiny_and_huge_vectors_keep_their_direction() -> None:
+    vectors = np.array([[1e-38, 0], [3e38, 3e38], [0, 1e-30]], np.float32)
+    half = np.sqrt(0.5)
+    expected = [[1, half, 0], [half, 1, half], [0, half, 1]]
+    np.testing.assert_allclose(cosine_matrix(vectors), expected, rtol=0, atol=1e-6)
+
+
+# Comparisons
+
+
+def items(n_sentences: int, n_references: int) -> list[Item]:
+    own = [Item("ABCDEFGH"[i], "python", "sentence", i) for i in range(n_sentences)]
+    names = [f"reference {i}" for i in range(n_references)]
+    return [*own, *(Item("", name, "reference", n_sentences + i) for i, name in enumerate(names))]
+
+
+@pytest.fixture
+def comparison() -> Comparison:
+    return compare(
+        items(3, 2), random_vectors(5, 4, 16), random_vectors(5, 8, seed=1), layers=range(4)
+    )
+
+
+def test_every_layer_has_its_own_cosines(comparison: Comparison) -> None:
+    vectors = random_vectors(5, 4, 16)
+    assert comparison.layers == (0, 1, 2, 3)
+    assert comparison.cosines.shape == (4, 5, 5)
+    assert not comparison.centred
+    np.testing.assert_array_equal(comparison.vectors, vectors)
+    for layer in range(4):
+        np.testing.assert_allclose(
+            comparison.cosines[layer], cosine_similarity(vectors[:, layer]), rtol=0, atol=1e-6
+        )
+    np.testing.assert_allclose(
+        comparison.static, cosine_similarity(random_vectors(5, 8, seed=1)), rtol=0, atol=1e-6
+    )
+
+
+def test_a_centred_cosine_takes_the_mean_off_both_vectors_first() -> None:
+    vectors, static = random_vectors(3, 2, 6) + 2, random_vectors(3, 4, seed=1) + 3
+    mean, static_mean = random_vectors(2, 6, seed=2) + 2, random_vectors(4, seed=3) + 3
+    centred = compare(items(2, 1), vectors, static, layers=[0, 1], centre=(mean, static_mean))
+    assert centred.centred
+    for layer in range(2):
+        a = (vectors[0, layer] - mean[layer]).astype(np.float64)
+        b = (vectors[2, layer] - mean[layer]).astype(np.float64)
+        by_hand = a @ b / np.sqrt((a @ a) * (b @ b))
+        assert centred.along(Pair(0, 2))[layer] == pytest.approx(by_hand, abs=1e-6)
+    np.testing.assert_allclose(
+        centred.static, cosine_similarity(static - static_mean), rtol=0, atol=1e-6
+    )
+    np.testing.assert_array_equal(centred.vectors, vectors)  # as the model gives them
+    plain = compare(items(2, 1), vectors, static, layers=[0, 1])
+    assert np.abs(plain.cosines - centred.cosines).max() > 0.1
+
+
+def test_taking_nothing_off_changes_nothing(comparison: Comparison) -> None:
+    nothing = (np.zeros((4, 16), np.float32), np.zeros(8, np.float32))
+    vectors, static = random_vectors(5, 4, 16), random_vectors(5, 8, seed=1)
+    again = compare(items(3, 2), vectors, static, layers=range(4), centre=nothing)
+    np.testing.assert_array_equal(again.cosines, comparison.cosines)
+    np.testing.assert_array_equal(again.static, comparison.static)
+
+
+@pytest.mark.parametrize("n_sentences", [0, 1, 3])
+@pytest.mark.parametrize("n_references", [0, 1, 3])
+def test_pairs_come_in_two_kinds(n_sentences: int, n_references: int) -> None:
+    n = n_sentences + n_references
+    comparison = Comparison(
+        items=tuple(items(n_sentences, n_references)),
+        layers=(0,),
+        vectors=np.ones((n, 1, 2), np.float32),
+        cosines=np.ones((1, n, n), np.float32),
+        static=np.ones((n, n), np.float32),
+        centred=False,
+    )
+    own, across = comparison.pairs("sentences"), comparison.pairs("references")
+    assert own == [Pair(i, j) for i in range(n_sentences) for j in range(i + 1, n_sentences)]
+    assert across == [Pair(i, j) for i in range(n_sentences) for j in range(n_sentences, n)]
+    together = comparison.pairs()
+    assert sorted(together, key=str) == sorted([*own, *across], key=str)
+    assert together == sorted(together, key=lambda pair: (pair.first, pair.second))
+
+
+def test_names_say_which_sentence(comparison: Comparison) -> None:
+    assert [item.name for item in comparison.items] == [
+        "A python",
+        "B python",
+        "C python",
+        "reference 0",
+        "reference 1",
+    ]
+    assert comparison.pair_name(Pair(0, 3)) == "A python ~ reference 0"
+
+
+# The table
+
+
+def test_the_table_has_the_numbers_of_the_comparison(comparison: Comparison) -> None:
+    rows = pair_rows(comparison, None)
+    pairs = comparison.pairs()
+    assert len(rows) == len(pairs)
+    for row, pair in zip(rows, pairs, strict=True):
+        assert list(row) == [
+            "first",
+            "second",
+            *(f"layer {n}" for n in range(4)),
+            "without context",
+        ]
+        assert f"{row['first']} ~ {row['second']}" == comparison.pair_name(pair)
+        for layer in range(4):
+            assert row[f"layer {layer}"] == comparison.cosines[layer, pair.first, pair.second]
+        assert row["without context"] == comparison.static[pair.first, pair.second]
+        assert all(type(value) in {str, float} for value in row.values())
+
+
+def test_the_baseline_has_rows_of_its_own_in_the_table(comparison: Comparison) -> None:
+    band = Band(*(np.arange(4, dtype=np.float32) / 10 + shift for shift in (-0.5, 0, 0.5)))
+    rows = pair_rows(comparison, band)[len(comparison.pairs()) :]
+    named = {row["second"]: [row[f"layer {n}"] for n in range(4)] for row in rows}
+    assert {row["first"] for row in rows} == {"random pairs"}
+    assert named == {
+        "5th percentile": band.low.tolist(),
+        "mean": band.mean.tolist(),
+        "95th percentile": band.high.tolist(),
+    }
+
+
+def test_layers_are_named_by_number_even_where_some_are_left_out() -> None:
+    some = compare(items(2, 0), random_vectors(2, 2, 8), random_vectors(2, 8), layers=[6, 3])
+    row = pair_rows(some, None)[0]
+    assert row["layer 6"] == some.cosines[0, 0, 1]
+    assert row["layer 3"] == some.cosines[1, 0, 1]
+
+
+# The opening example on the bundled model
+
+WORDS = {
+    "pet": ("I love my pet python", "python"),
+    "language": ("I love coding in python", "python"),
+    "snake": ("snake", "snake"),
+    "programming": ("programming", "programming"),
+}
+
+
+@pytest.fixture(scope="module")
+def pythons(service: EncoderService) -> Comparison:
+    return compare_words(service, list(WORDS.values()), n_sentences=2)
+
+
+def compare_words(
+    service: EncoderService, words: Sequence[tuple[str, str]], *, n_sentences: int
+) -> Comparison:
+    encodings = service.encode(BUNDLED_ID, [text for text, _ in words])
+    spans = [find_word(text, word) or (0, 0) for text, word in words]
+    both = list(zip(encodings, spans, strict=True))
+    rows = [service.word_rows(BUNDLED_ID, e.token_ids[token_positions(e, s)]) for e, s in both]
+    return compare(
+        [
+            Item("AB"[i], word, "sentence", i)
+            if i < n_sentences
+            else Item("", word, "reference", i)
+            for i, (_, word) in enumerate(words)
+        ],
+        np.stack([word_vectors(encoding, span) for encoding, span in both]),
+        np.stack([pool(table, "mean") for table in rows]),
+        layers=encodings[0].layers,
+    )
+
+
+def along(comparison: Comparison, first: str, second: str) -> np.ndarray:
+    names = list(WORDS)
+    return comparison.along(Pair(names.index(first), names.index(second)))
+
+
+def test_the_measured_cosines_come_out_at_every_layer(
+    pythons: Comparison, facts: dict[str, Any]
+) -> None:
+    measured = {k: v for k, v in facts["bundled_model_cosines"].items() if "~" in k}
+    assert len(measured) == 4
+    for names, expected in measured.items():
+        actual = along(pythons, *names.split("~"))
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=0.001, err_msg=names)
+
+
+def test_the_senses_part_from_layer_1_on(pythons: Comparison) -> None:
+    snake = along(pythons, "pet", "snake") - along(pythons, "language", "snake")
+    programming = along(pythons, "language", "programming") - along(pythons, "pet", "programming")
+    assert (snake[1:] > 0.01).all()
+    assert (programming[1:] > 0.01).all()
+    assert snake[0] == pytest.approx(0, abs=1e-5)
+    assert programming[0] == pytest.approx(0, abs=1e-5)
+    assert along(pythons, "pet", "language")[0] == pytest.approx(1, abs=1e-5)
+    assert (np.diff(along(pythons, "pet", "language")) < 0).all()
+
+
+def test_the_expected_story_fails_within_one_sentence(pythons: Comparison) -> None:
+    """The language python is closer to snake than to programming in layers 1 to 4."""
+    gap = along(pythons, "language", "programming") - along(pythons, "language", "snake")
+    assert (gap[1:5] < 0).all()
+    assert (gap[5:] > 0).all()
+
+
+def test_without_context_the_two_pythons_are_one(pythons: Comparison) -> None:
+    assert pythons.static[0, 1] == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(pythons.static[0], pythons.static[1], rtol=0, atol=1e-6)
+    assert pythons.static[0, 2] != pytest.approx(float(pythons.cosines[0, 0, 2]), abs=0.01)

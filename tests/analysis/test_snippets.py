@@ -1,0 +1,209 @@
+"""The snippets under the hood are run as a reader would run them, and must give our numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.analysis.similarity import Comparison, Item, compare
+from components.analysis.snippets import SnippetWord, cosine_snippet
+from components.analysis.words import POOLINGS, Pooling, word_vectors
+from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.ui.export import to_npz
+from tests.tiny_models import FAMILIES
+
+NPZ = "meaning-in-context.npz"
+PYTHONS = (
+    ("A python", "I love my pet python", "python"),
+    ("B python", "I love coding in python", "python"),
+    ("C unbelievability", "Its unbelievability is overrated", "unbelievability"),
+    ("snake", "snake", "snake"),
+)
+AWKWARD = {
+    "double quotes": 'She said "python" and \'python\' and """python"""',
+    "backslashes": r"C:\new\python\x41\u0041 \ python\\",
+    "line ends": "one\npython\r\nthree\u2028four",
+    "tabs and controls": "a\tpython\x07\x1b[31m",
+    "emoji": "👩‍👧 loves her 🐍 python 🏳️‍🌈",
+    "a NUL": "a \x00 python \x00\x00",
+    "right to left": "אני אוהב את python שלי مرحبا",
+    "direction marks": "a \u202epython\u202c b",
+    "another script": "我 喜欢 python 和 日本語",
+    "accents": "na\u00efve cafe\u0301 python ﬁne",
+    "markup": "<b>python</b> {x} {0} %s $y$",
+    "a typed special token": "[CLS] my [MASK] python [SEP]",
+    "braces of a format": "{python} {max_length} {pool}",
+    "beyond the first plane": "𝓹𝔂 python 𐍈",
+}
+
+
+def named(words: Sequence[tuple[str, str, str]]) -> list[SnippetWord]:
+    places = [(name, text, text.index(word), len(word)) for name, text, word in words]
+    return [SnippetWord(name, text, start, start + n) for name, text, start, n in places]
+
+
+def compared(
+    service: EncoderService,
+    model: str,
+    words: Sequence[SnippetWord],
+    pooling: Pooling,
+    centre: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Comparison:
+    encodings = service.encode(model, [word.text for word in words])
+    both = zip(encodings, words, strict=True)
+    vectors = np.stack([word_vectors(e, (w.start, w.end), pooling) for e, w in both])
+    return compare(
+        [Item("", word.name, "reference", i) for i, word in enumerate(words)],
+        vectors,
+        vectors[:, 0],
+        layers=encodings[0].layers,
+        centre=centre,
+    )
+
+
+def run(code: str) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "snippet"}
+    exec(compile(code, "snippet.py", "exec"), namespace)
+    return namespace
+
+
+def assert_same_numbers(code: str, comparison: Comparison) -> None:
+    """The snippet's pairs are ours in our order, and so are their cosines."""
+    cosines = run(code)["cosines"]
+    pairs = list(combinations(range(len(comparison.items)), 2))
+    assert len(cosines) == len(pairs)
+    for (names, values), (i, j) in zip(cosines.items(), pairs, strict=True):
+        expected = comparison.cosines[:, i, j]
+        np.testing.assert_allclose(values.numpy(), expected, rtol=0, atol=1e-5, err_msg=str(names))
+
+
+@pytest.fixture(scope="module")
+def card(service: EncoderService) -> ModelCard:
+    return service.load(BUNDLED_ID)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_the_snippet_gives_the_pages_cosines(
+    service: EncoderService, card: ModelCard, pooling: Pooling
+) -> None:
+    words = named(PYTHONS)
+    code = cosine_snippet(card, words, pooling, centred=False)
+    comparison = compared(service, BUNDLED_ID, words, pooling)
+    assert_same_numbers(code, comparison)
+    assert '"A python": word_vectors("I love my pet python", 14, 20)' in code
+
+
+def test_the_poolings_differ_for_a_word_of_several_tokens(
+    service: EncoderService, card: ModelCard
+) -> None:
+    words = named(PYTHONS)[1:3]
+    cosines = [
+        compared(service, BUNDLED_ID, words, pooling).cosines[-1, 0, 1] for pooling in POOLINGS
+    ]
+    assert np.ptp(cosines) > 0.01
+
+
+def test_awkward_texts_are_written_so_that_python_reads_them_back(
+    service: EncoderService, card: ModelCard
+) -> None:
+    words = named([(f"{kind} of {text}", text, "python") for kind, text in AWKWARD.items()])
+    code = cosine_snippet(card, words, "mean", centred=False)
+    namespace = run(code)
+    assert list(namespace["words"]) == [word.name for word in words]
+    assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
+
+
+def test_the_code_shows_no_control_and_no_direction_characters(card: ModelCard) -> None:
+    words = named([(kind, text, "python") for kind, text in AWKWARD.items()])
+    code = cosine_snippet(card, words, "mean", centred=False)
+    assert all(character.isprintable() or character == "\n" for character in code)
+    assert "日本語" in code
+
+
+def test_a_text_longer_than_the_model_is_cut_in_the_same_place(
+    service: EncoderService, card: ModelCard
+) -> None:
+    long = "word " * 100 + "python " + "word " * 500 + "end"
+    words = named([("A python", long, "python"), ("snake", "snake", "snake")])
+    code = cosine_snippet(card, words, "mean", centred=False)
+    assert service.tokenize(BUNDLED_ID, [long])[0].n_truncated > 0
+    assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_centred_cosines_take_the_mean_from_the_pages_npz(
+    service: EncoderService,
+    card: ModelCard,
+    pooling: Pooling,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = named(PYTHONS)
+    encoding = service.encode(BUNDLED_ID, ["The enzyme folds into a barrel."])[0]
+    mean = encoding.hidden.mean(axis=1)
+    (tmp_path / NPZ).write_bytes(to_npz({"baseline_mean": mean}, encoding.passport))
+    monkeypatch.chdir(tmp_path)
+    code = cosine_snippet(card, words, pooling, centred=True)
+    comparison = compared(service, BUNDLED_ID, words, pooling, centre=(mean, mean[0]))
+    assert_same_numbers(code, comparison)
+    plain = compared(service, BUNDLED_ID, words, pooling)
+    assert np.abs(plain.cosines - comparison.cosines).max() > 0.05
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_local_folders_snippet_runs_once_its_path_is_filled_in(
+    tiny_service: EncoderService, tiny_root: Path, family: str
+) -> None:
+    card = tiny_service.load(f"folder:{family}")
+    words = named(
+        [
+            ("A umbrellas", "Seventeen umbrellas and a python", "umbrellas"),
+            ("B python", "A python slept under the lamp " * 20, "python"),
+            ("teacher's", "The teacher's teachings", "teacher's"),
+        ]
+    )
+    code = cosine_snippet(card, words, "mean", centred=False)
+    assert f"path/to/{family}" in code
+    code = code.replace(f"path/to/{family}", str(tiny_root / family))
+    assert_same_numbers(code, compared(tiny_service, card.id, words, "mean"))
+
+
+def test_a_model_from_the_hub_is_named_with_its_commit(
+    tiny_service: EncoderService, tiny_root: Path
+) -> None:
+    card = tiny_service.load("folder:bert")
+    commit = "86b5e0934494bd15c9632b12f734a8a67f723594"
+    hub = replace(card, source="hub", id="someone/tiny-bert", revision=commit)
+    words = named([("A python", "My python", "python"), ("snake", "A snake", "snake")])
+    code = cosine_snippet(hub, words, "mean", centred=False)
+    assert code.count(f'revision="{commit}"') == 2
+    code = code.replace("someone/tiny-bert", str(tiny_root / "bert"))
+    assert_same_numbers(code, compared(tiny_service, card.id, words, "mean"))
+
+
+def test_two_words_of_one_name_keep_their_own_numbers(
+    service: EncoderService, card: ModelCard
+) -> None:
+    """References have no letter: "bank" in two sentences is "bank" twice."""
+    words = named(
+        [
+            ("A bank", "The grassy bank sloped down", "bank"),
+            ("bank", "The river bank", "bank"),
+            ("bank", "She robbed a bank", "bank"),
+        ]
+    )
+    code = cosine_snippet(card, words, "mean", centred=False)
+    assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
+
+
+def test_the_snippet_uses_transformers_and_nothing_of_ours(card: ModelCard) -> None:
+    code = cosine_snippet(card, named(PYTHONS), "mean", centred=True)
+    assert "components" not in code
+    assert "from transformers import AutoModel, AutoTokenizer" in code
+    assert max(map(len, code.splitlines())) <= 100

@@ -1,0 +1,42 @@
+"""`python -m tests.benchmarks [name ...]`: measures, prints one table, writes build/bench.json."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+from tests.benchmarks.browser import ROOT
+from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.memory import memory
+from tests.benchmarks.page import page_rerun
+from tests.benchmarks.results import Outcome, table, write_json
+from tests.benchmarks.start import start
+
+BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
+    function.__name__: function
+    for function in (encode_many, encode_one, cached_encode, page_rerun, start, memory)
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
+    parser.add_argument("--rounds", type=int, default=3, help="of each benchmark (default 3)")
+    given = parser.parse_args()
+    unknown = set(given.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    if given.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    outcomes: dict[str, Outcome] = {}
+    for name in given.names or BENCHMARKS:
+        begin = time.monotonic()
+        outcomes[name] = BENCHMARKS[name](given.rounds)
+        print(f"{name}: measured in {time.monotonic() - begin:.0f} s", flush=True)
+        write_json(outcomes, ROOT / "build" / "bench.json")
+    print(f"\n{table(outcomes)}\n\nEvery round is in build/bench.json.")
+
+
+if __name__ == "__main__":
+    main()

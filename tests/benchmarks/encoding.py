@@ -1,0 +1,177 @@
+"""Speed of `service.encode`: many sentences, one new sentence, one that is remembered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from statistics import fmean, median
+
+from components.core import BUNDLED_ID, Settings, open_service
+from components.core.registry import bundled_folder
+from components.core.service import LocalService
+from tests.benchmarks.results import Outcome, Ratio
+from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
+from tests.benchmarks.workers import interleaved, seconds, worker
+
+__all__ = ["cached_encode", "encode_many", "encode_one"]
+
+N_MANY = 1000
+N_BLOCK = 25  # new sentences in one turn of encode_one
+BLOCKS = 10
+
+
+def encode_many(rounds: int) -> Outcome:
+    """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers."""
+    contenders = {
+        "service": (set_up_service, "exact"),
+        "notebook loop": (set_up_loop,),
+        "sentence-transformers": (set_up_sentence_transformers,),
+        "service, fast": (set_up_service, "fast"),
+    }
+    took = interleaved(contenders, [(seed,) for seed in range(rounds)])
+
+    def over(name: str, other: str) -> tuple[float, ...]:
+        return tuple(a / b for a, b in zip(took[name], took[other], strict=True))
+
+    ratios = [
+        Ratio("notebook loop / service", over("notebook loop", "service"), 3.0, "at least"),
+        Ratio(
+            "service / sentence-transformers' last layer",
+            over("service", "sentence-transformers"),
+            1.0,
+        ),
+        Ratio("service exact / fast", over("service", "service, fast")),
+    ]
+    return Outcome(ratios, {f"{name} s": values for name, values in took.items()}, _lengths())
+
+
+def encode_one(rounds: int) -> Outcome:
+    """One new short sentence at a time: the service with its cache, and the bare model call."""
+    contenders = {"service": (set_up_one_service,), "bare call": (set_up_one_bare,)}
+    given = interleaved(contenders, [(seed,) for seed in range(BLOCKS * rounds)])
+    ratio = tuple(
+        median(ours) / median(bare)
+        for ours, bare in zip(given["service"], given["bare call"], strict=True)
+    )
+    raw = {f"{name} ms": [1e3 * s for block in given[name] for s in block] for name in given}
+    return Outcome([Ratio("service, not remembered / bare call", ratio, 3.0)], raw)
+
+
+def cached_encode(rounds: int) -> Outcome:
+    """The same sentence again, beside the time it took at first."""
+    with worker(set_up_remembered) as run:
+        pairs = [pair for seed in range(rounds) for pair in run(seed)]
+    raw = {"first ms": [1e3 * first for first, _ in pairs]}
+    raw["again ms"] = [1e3 * again for _, again in pairs]
+    ratio = tuple(again / first for first, again in pairs)
+    return Outcome([Ratio("remembered / computed", ratio)], raw)
+
+
+def set_up_service(precision: str) -> Callable[[int], float]:
+    service = LocalService(Settings())
+
+    def run(seed: int) -> float:
+        texts = mixed_sentences(N_MANY, seed)
+        return seconds(lambda: service.encode(BUNDLED_ID, texts, precision=precision))
+
+    service.encode(BUNDLED_ID, mixed_sentences(32, WARM_UP), precision=precision)
+    return run
+
+
+def set_up_loop() -> Callable[[int], float]:
+    call = _bare_call()
+
+    def run(seed: int) -> float:
+        texts = mixed_sentences(N_MANY, seed)
+        return seconds(lambda: [call(text) for text in texts])
+
+    for text in mixed_sentences(32, WARM_UP):
+        call(text)
+    return run
+
+
+def set_up_sentence_transformers() -> Callable[[int], float]:
+    _stay_offline()
+    from sentence_transformers import SentenceTransformer
+    from transformers import logging
+
+    logging.disable_progress_bar()
+    model = SentenceTransformer(str(bundled_folder()), device="cpu")
+    model.max_seq_length = 512
+
+    def encode(texts: list[str]) -> object:
+        return model.encode(
+            texts, output_value="token_embeddings", batch_size=32, show_progress_bar=False
+        )
+
+    def run(seed: int) -> float:
+        texts = mixed_sentences(N_MANY, seed)
+        return seconds(lambda: encode(texts))
+
+    encode(mixed_sentences(32, WARM_UP))
+    return run
+
+
+def set_up_one_service() -> Callable[[int], list[float]]:
+    service = open_service(Settings())
+    return _blocks(lambda text: service.encode(BUNDLED_ID, [text]))
+
+
+def set_up_one_bare() -> Callable[[int], list[float]]:
+    return _blocks(_bare_call())
+
+
+def set_up_remembered() -> Callable[[int], list[tuple[float, float]]]:
+    service = open_service(Settings())
+
+    def run(seed: int) -> list[tuple[float, float]]:
+        def once(text: str) -> float:
+            return seconds(lambda: service.encode(BUNDLED_ID, [text]))
+
+        return [(once(text), once(text)) for text in short_sentences(N_BLOCK, seed)]
+
+    run(WARM_UP)
+    return run
+
+
+def _blocks(call: Callable[[str], object]) -> Callable[[int], list[float]]:
+    def run(seed: int) -> list[float]:
+        return [seconds(lambda: call(text)) for text in short_sentences(N_BLOCK, seed)]  # noqa: B023
+
+    run(WARM_UP)
+    return run
+
+
+def _bare_call() -> Callable[[str], object]:
+    """What people write in a notebook: tokenizer and model as they come, one text at a time."""
+    _stay_offline()
+    import torch
+    from transformers import AutoModel, AutoTokenizer, logging
+
+    logging.disable_progress_bar()
+    folder = bundled_folder()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder).eval()
+
+    def call(text: str) -> object:
+        with torch.no_grad():
+            return model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+
+    return call
+
+
+def _stay_offline() -> None:
+    os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def _lengths() -> dict[str, float]:
+    """How long the sentences of the first round are."""
+    tokens = LocalService(Settings()).tokenize(BUNDLED_ID, mixed_sentences(N_MANY, 0))
+    lengths = [t.n_tokens for t in tokens]
+    return {
+        "sentences": len(lengths),
+        "tokens": sum(lengths),
+        "mean_tokens": fmean(lengths),
+        "longest": max(lengths),
+        "of_100_or_more": sum(length >= 100 for length in lengths),
+    }

@@ -1,0 +1,123 @@
+"""What a benchmark found: raw rounds, ratios with their targets, one table, one JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+__all__ = ["Outcome", "Ratio", "table", "write_json"]
+
+PACKAGES = (
+    "numpy",
+    "playwright",
+    "plotly",
+    "sentence-transformers",
+    "streamlit",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One number that a target is set for, or that is only told: the median of its rounds."""
+
+    name: str
+    rounds: tuple[float, ...]
+    target: float | None = None
+    kind: Literal["at most", "at least"] = "at most"
+    unit: str = "x"
+
+    @property
+    def value(self) -> float:
+        """The median of the rounds."""
+        return median(self.rounds)
+
+    @property
+    def verdict(self) -> str:
+        """Met or missed; nothing where no target is set."""
+        if self.target is None:
+            return ""
+        met = self.value >= self.target if self.kind == "at least" else self.value <= self.target
+        return "met" if met else "MISSED"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a benchmark returns.
+
+    Attributes:
+        ratios: what the table shows.
+        raw: every single measurement, by a name that ends in its unit.
+        notes: what else is worth knowing, such as how the work was made up.
+    """
+
+    ratios: Sequence[Ratio]
+    raw: Mapping[str, Sequence[float]]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def table(outcomes: Mapping[str, Outcome]) -> str:
+    """All ratios, one a line."""
+    rows = [("benchmark", "measured", "rounds", "target", "verdict")]
+    for name, outcome in outcomes.items():
+        rows += [_row(name, ratio) for ratio in outcome.ratios]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _row(name: str, ratio: Ratio) -> tuple[str, str, str, str, str]:
+    spread = f"{min(ratio.rounds):.2f} to {max(ratio.rounds):.2f}" if len(ratio.rounds) > 1 else ""
+    target = "" if ratio.target is None else f"{ratio.kind} {ratio.target:g} {ratio.unit}"
+    value = f"{ratio.value:.2f} {ratio.unit}"
+    return f"{name}: {ratio.name}", value, spread, target, ratio.verdict
+
+
+def write_json(outcomes: Mapping[str, Outcome], path: Path) -> None:
+    """Everything measured, for machines and for later comparison."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    report = {
+        "made": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "machine": {
+            "cpus": os.cpu_count(),
+            "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "versions": {name: metadata.version(name) for name in PACKAGES},
+        "benchmarks": {name: _as_dict(outcome) for name, outcome in outcomes.items()},
+    }
+    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _as_dict(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "ratios": [
+            {
+                "name": ratio.name,
+                "median": ratio.value,
+                "rounds": list(ratio.rounds),
+                "target": ratio.target,
+                "kind": ratio.kind if ratio.target is not None else None,
+                "unit": ratio.unit,
+                "verdict": ratio.verdict.lower() or None,
+            }
+            for ratio in outcome.ratios
+        ],
+        "medians": {name: median(values) for name, values in outcome.raw.items()},
+        "raw": {name: list(values) for name, values in outcome.raw.items()},
+        "notes": dict(outcome.notes),
+    }

@@ -1,0 +1,99 @@
+"""Contenders in processes of their own that take turns, so that neither tunes the other's process.
+
+Loading a model in Contextlens changes glibc's allocator for the whole process, and the machine may
+be shared: rounds of A and B alternate, each waits a little for quiet, and ratios are taken within a
+round.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psutil
+
+__all__ = ["at_once", "interleaved", "seconds", "wait_for_quiet", "worker"]
+
+QUIET_PERCENT = 15
+QUIET_SECONDS = 3.0
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """How long a call takes; giving up its result is not counted."""
+    start = time.perf_counter()
+    result = call()
+    took = time.perf_counter() - start
+    del result
+    return took
+
+
+def wait_for_quiet() -> None:
+    """Wait until the machine has little else to do, but not for long."""
+    deadline = time.monotonic() + QUIET_SECONDS
+    while psutil.cpu_percent(0.2) > QUIET_PERCENT and time.monotonic() < deadline:
+        pass
+
+
+@contextmanager
+def worker(
+    set_up: Callable[..., Callable[..., Any]], *arguments: Any
+) -> Iterator[Callable[..., Any]]:
+    """A fresh process that runs `set_up(*arguments)` and then, as often as asked, what it gave.
+
+    `set_up` is a function of an importable module: the process finds it by its name.
+    """
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(there, set_up, arguments), daemon=True)
+    process.start()
+    there.close()
+
+    def turn(*turn_arguments: Any) -> Any:
+        here.send(turn_arguments)
+        return here.recv()
+
+    try:
+        here.recv()  # ready
+        yield turn
+    finally:
+        here.close()
+        process.join(20)
+        process.kill()
+
+
+def interleaved(
+    contenders: Mapping[str, Sequence[Any]], turns: Sequence[Sequence[Any]]
+) -> dict[str, list[Any]]:
+    """What each contender (a set-up function and its arguments) gave in each turn: A B A B ..."""
+    with ExitStack() as stack:
+        ready = {name: stack.enter_context(worker(*how)) for name, how in contenders.items()}
+        given: dict[str, list[Any]] = {name: [] for name in ready}
+        for turn in turns:
+            for name, run in ready.items():
+                wait_for_quiet()
+                given[name].append(run(*turn))
+    return given
+
+
+def at_once(contenders: Mapping[str, Sequence[Any]], *turn: Any) -> dict[str, Any]:
+    """What each contender gave in one turn that all take at the same time."""
+    with ExitStack() as stack, ThreadPoolExecutor() as threads:
+        ready = {name: stack.enter_context(worker(*how)) for name, how in contenders.items()}
+        running = {name: threads.submit(run, *turn) for name, run in ready.items()}
+        return {name: future.result() for name, future in running.items()}
+
+
+def _serve(
+    pipe: Any, set_up: Callable[..., Callable[..., Any]], arguments: tuple[Any, ...]
+) -> None:
+    run = set_up(*arguments)
+    pipe.send("ready")
+    try:
+        while True:
+            pipe.send(run(*pipe.recv()))
+    except EOFError:  # the other end is done with us
+        return

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from platformdirs import user_cache_path
+
+from components.core.errors import SettingsError
+from components.core.settings import TABLE, Settings
+
+NAMES = [name for name, _, _ in TABLE]
+
+
+def read(**environ: str) -> Settings:
+    return Settings.from_env({f"CONTEXTLENS_{name}": value for name, value in environ.items()})
+
+
+# Defaults
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert Settings.from_env({}) == Settings()
+    assert Settings() == Settings(
+        cache_bytes=512_000_000,
+        model_bytes=4_096_000_000,
+        data_dir=user_cache_path("contextlens"),
+        models=(),
+        allow_downloads=True,
+        hub_endpoint=None,
+        model_folder=None,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_variable_means_its_default(name: str, value: str) -> None:
+    assert Settings.from_env({name: value}) == Settings()
+
+
+def test_the_default_in_the_table_is_the_default() -> None:
+    written = {name: default for name, default, _ in TABLE if not default.startswith("the ")}
+    assert len(written) == len(TABLE) - 1
+    assert Settings.from_env(written) == Settings()
+
+
+# Every variable
+
+
+def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> None:
+    others = {
+        "CONTEXTLENS_CACHE_MB": "7",
+        "CONTEXTLENS_MODEL_MB": "7",
+        "CONTEXTLENS_DATA_DIR": str(tmp_path / "data"),
+        "CONTEXTLENS_MODELS": "a/b",
+        "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
+        "CONTEXTLENS_HUB_ENDPOINT": "http://hub.example",
+        "CONTEXTLENS_MODEL_FOLDERS": str(tmp_path),
+    }
+    assert set(others) == set(NAMES)
+    changed: set[str] = set()
+    for name, value in others.items():
+        settings = Settings.from_env({name: value})
+        differing = {
+            f.name
+            for f in fields(Settings)
+            if getattr(settings, f.name) != getattr(Settings(), f.name)
+        }
+        assert len(differing) == 1, name
+        changed |= differing
+    assert changed == {f.name for f in fields(Settings)}
+
+
+def test_the_real_environment_is_read_unless_another_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTEXTLENS_CACHE_MB", "3")
+    assert Settings.from_env().cache_bytes == 3_000_000
+    assert Settings.from_env({}).cache_bytes == 512_000_000
+
+
+def test_the_table_documents_each_variable_in_a_sentence() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    for name, _, meaning in TABLE:
+        assert name.startswith("CONTEXTLENS_")
+        assert meaning.endswith(".")
+
+
+def test_settings_cannot_be_changed_afterwards() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Settings().cache_bytes = 1  # type: ignore[misc]
+
+
+# Sizes
+
+
+@given(st.integers(1, 1_000_000))
+def test_sizes_are_whole_megabytes(megabytes: int) -> None:
+    settings = read(CACHE_MB=f" {megabytes} ", MODEL_MB=str(megabytes))
+    assert settings.cache_bytes == settings.model_bytes == megabytes * 1_000_000
+
+
+@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB"])
+@pytest.mark.parametrize(
+    "value",
+    ["0", "-1", "+5", "1.5", "1e3", "512MB", "ten", "1000001", "٣", "²", "1_000", "9" * 5000],
+    ids=lambda value: value[:8],
+)
+def test_another_size_is_refused_in_a_sentence(name: str, value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read(**{name: value})
+    message = str(caught.value)
+    assert f"CONTEXTLENS_{name}" in message
+    assert repr(value)[:50] in message
+    assert "1 to 1000000" in message
+
+
+# The others
+
+
+def test_models_are_separated_by_commas() -> None:
+    assert read(MODELS=" a/b , c ,, folder:x,").models == ("a/b", "c", "folder:x")
+    assert read(MODELS=" , ").models == ()
+
+
+@pytest.mark.parametrize(("value", "expected"), [("0", False), ("1", True), (" 0 ", False)])
+def test_downloads_are_on_or_off(value: str, expected: bool) -> None:
+    assert read(ALLOW_DOWNLOADS=value).allow_downloads is expected
+
+
+@pytest.mark.parametrize("value", ["no", "true", "2", "00"])
+def test_another_flag_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"CONTEXTLENS_ALLOW_DOWNLOADS.*0 or 1"):
+        read(ALLOW_DOWNLOADS=value)
+
+
+def test_a_hub_endpoint_is_an_address_without_its_last_slash() -> None:
+    assert read(HUB_ENDPOINT="https://hub.example/").hub_endpoint == "https://hub.example"
+    assert read(HUB_ENDPOINT="http://localhost:8080").hub_endpoint == "http://localhost:8080"
+
+
+@pytest.mark.parametrize("value", ["hub.example", "ftp://hub.example", "file:///x", "https://"])
+def test_what_is_no_web_address_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"CONTEXTLENS_HUB_ENDPOINT.*http"):
+        read(HUB_ENDPOINT=value)
+
+
+def test_the_model_folder_must_be_there(tmp_path: Path) -> None:
+    assert read(MODEL_FOLDERS=str(tmp_path)).model_folder == tmp_path.resolve()
+    file = tmp_path / "file"
+    file.touch()
+    for wrong in (tmp_path / "missing", file):
+        with pytest.raises(SettingsError, match=r"CONTEXTLENS_MODEL_FOLDERS.*not a folder"):
+            read(MODEL_FOLDERS=str(wrong))
+
+
+def test_the_model_folder_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert read(MODEL_FOLDERS="models/../models").model_folder == tmp_path.resolve() / "models"
+
+
+def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read(DATA_DIR="~/kept").data_dir == tmp_path / "kept"
+    assert read(MODEL_FOLDERS="~").model_folder == tmp_path.resolve()
+
+
+@pytest.mark.parametrize("name", ["DATA_DIR", "MODEL_FOLDERS"])
+def test_the_home_folder_of_nobody_is_refused_in_a_sentence(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"CONTEXTLENS_{name}"):
+        read(**{name: "~no-such-user-at-all/models"})

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import html
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.figures.theme import (
+    CATEGORICAL,
+    DASHES,
+    NEUTRAL,
+    SEQUENTIAL,
+    color_of,
+    figure,
+    plain,
+    values,
+)
+
+ROOT = Path(__file__).parents[2]
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+texts = st.text(alphabet=st.characters() | st.sampled_from("<>&;%{}\"' \n"))
+
+
+def test_the_palette_is_okabe_and_itos_in_our_order() -> None:
+    assert CATEGORICAL[: len(OKABE_ITO)] == OKABE_ITO
+    assert len(set(CATEGORICAL)) == len(CATEGORICAL)
+    assert SEQUENTIAL == "Viridis"
+
+
+def test_eight_sentences_have_eight_colors_none_of_them_the_neutral_one() -> None:
+    assert len({NEUTRAL, *map(color_of, range(8))}) == 9
+
+
+def test_streamlits_charts_have_the_same_palette() -> None:
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    ours = config["theme"]["chartCategoricalColors"]
+    assert len(ours) >= 10  # fewer silently give plotly's own
+    assert tuple(ours) == CATEGORICAL
+
+
+def test_colors_go_round() -> None:
+    n = len(CATEGORICAL)
+    assert [color_of(i) for i in range(n)] == list(CATEGORICAL)
+    assert color_of(n) == CATEGORICAL[0]
+    assert color_of(3 * n + 2) == CATEGORICAL[2]
+
+
+def test_dashes_tell_lines_of_one_color_apart() -> None:
+    assert len(set(DASHES)) == len(DASHES) >= 5
+    assert DASHES[0] == "solid"
+    known = {"solid", "dot", "dash", "longdash", "dashdot", "longdashdot"}
+    assert set(DASHES) <= known
+
+
+def test_what_was_typed_is_shown_and_has_no_effect() -> None:
+    assert plain("<b>bold</b> & %{y} {z}") == "&lt;b&gt;bold&lt;/b&gt; &amp; %{y} {z}"
+    assert plain("&lt;b&gt;") == "&amp;lt;b&amp;gt;"
+    assert plain("two\nlines\t and  spaces ") == "two lines and spaces"
+    assert plain("") == ""
+
+
+def test_long_texts_are_cut_before_they_are_escaped() -> None:
+    assert plain("x" * 24) == "x" * 24
+    assert plain("x" * 25) == "x" * 23 + "…"
+    assert plain("&" * 30, 4) == "&amp;&amp;&amp;…"
+
+
+@given(texts, st.integers(1, 60))
+@settings(deadline=None)
+def test_labels_are_one_short_line_without_tags(text: str, longest: int) -> None:
+    label = plain(text, longest)
+    assert not set(label) & set("<>\n\r\t")
+    shown = html.unescape(label)
+    flat = " ".join(text.split())
+    if not any(reference in flat for reference in ("&", "\x00")):
+        assert len(shown) <= longest
+        assert shown == flat or (shown.endswith("…") and flat.startswith(shown[:-1]))
+
+
+def test_values_are_rounded_python_floats() -> None:
+    array = np.array([0.1234567, -1.0, 1e-9], np.float32)
+    assert values(array) == [0.12346, -1.0, 0.0]
+    assert all(type(value) is float for value in values(array))
+    assert values(np.eye(2, dtype=np.float32)) == [[1.0, 0.0], [0.0, 1.0]]
+    assert json.loads(json.dumps(values(array))) == values(array)
+
+
+def test_a_figure_has_its_finding_as_title_and_leaves_colors_to_the_page() -> None:
+    built = figure([{"type": "scatter", "y": [1]}], {}, title="A & B part", height=300)
+    layout = built.to_plotly_json()["layout"]
+    assert layout["title"]["text"] == "A &amp; B part"
+    assert layout["height"] == 300
+    assert layout["showlegend"] is False
+    assert not {"paper_bgcolor", "plot_bgcolor", "colorway", "font"} & set(layout)
+
+
+def test_a_figures_own_layout_wins() -> None:
+    built = figure([], {"margin": {"l": 1}, "showlegend": True}, title="", height=300)
+    assert built.layout.margin.l == 1
+    assert built.layout.showlegend is True
+
+
+def test_a_mistyped_property_is_an_error() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        figure([{"type": "scatter", "colour": "red"}], {}, title="", height=300)
+
+
+def test_the_neutral_grey_can_be_seen_on_white_and_on_black() -> None:
+    level = int(NEUTRAL[1:3], 16) / 255
+    linear = ((level + 0.055) / 1.055) ** 2.4
+    assert 1.05 / (linear + 0.05) >= 3
+    assert (linear + 0.05) / 0.05 >= 3

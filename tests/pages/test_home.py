@@ -1,0 +1,224 @@
+"""Start here, headless: what this is, a live miniature, and six examples to open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.content.examples import EXAMPLES, Example
+from components.content.explain import HOME_INTRO
+from components.core import BUNDLED_ID, EncoderService
+from components.ui.navigation import PAGES, SECTIONS
+from components.ui.view import DEFAULT, Sentence, ViewState, decode, from_example
+from tests.fields import field
+from tests.hub_server import hub_server
+from tests.pages.test_similarity import (
+    alone,
+    app_data,
+    app_settings,
+    bundled_app,
+    chart,
+    chips,
+    expected,
+    framed,
+    lines,
+    messages,
+    pick,
+    press,
+    reading,
+    sentence,
+    shown_view,
+    type_in,
+)
+from tests.tiny_models import build
+
+ROOT = Path(__file__).parents[2]
+CHART = "home_lines"
+
+
+def home(view: ViewState | str = DEFAULT) -> Any:
+    return framed(view, page="home")
+
+
+def links(app: Any) -> dict[str, Any]:
+    """The links of the page itself, by what they say."""
+    return {link.proto.label: link.proto for link in app.main.get("page_link")}
+
+
+def target(link: Any) -> ViewState:
+    """The view that a link opens."""
+    return decode(link.query_string.removeprefix("s="))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+@pytest.mark.parametrize("opened", [lambda: alone(page="home"), home], ids=["alone", "framed"])
+def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], Any]) -> None:
+    app = opened()
+    assert not app.exception
+    assert not messages(app)
+    assert app.title[0].value == "Start here"
+    assert HOME_INTRO in [markdown.value for markdown in app.markdown]
+    assert "“python” in A and “python” in B start equal at layer 0" in reading(app)
+
+
+def test_it_is_the_first_page_that_a_visitor_sees() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    assert app.title[0].value == "Start here"
+
+
+def test_the_miniature_shows_the_model_s_numbers(service: EncoderService) -> None:
+    drawn = list(lines(home(), CHART).values())
+    for line, numbers in zip(drawn, expected(service, DEFAULT), strict=True):
+        assert line == pytest.approx(numbers[:-1], abs=1.5e-5)
+
+
+def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
+    app = pick(home(), "pet")
+    assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
+    assert "A pet ~ snake" in lines(app, CHART)
+    link = links(app)["Open in Meaning in context"]
+    assert link.page == "similarity"
+    assert target(link) == shown_view(app)
+
+
+def test_the_sentences_can_be_edited_from_here() -> None:
+    app = type_in(home(), "A python is my pet", where="side_sentences")
+    assert not app.exception
+    assert shown_view(app).sentences[0] == sentence("A python is my pet", "python")
+    app = type_in(app, "A snake is my pet", where="side_sentences")
+    assert not app.exception
+    assert messages(app) == ["Choose a word of this sentence."]
+
+
+@pytest.mark.parametrize("text", ["", "🐍", "my pyt\x00hon", "<b>x</b>", "שלום", "python " * 600])
+def test_no_text_breaks_the_miniature(text: str) -> None:
+    app = type_in(home(), text, where="side_sentences")
+    assert not app.exception
+    assert not app.error
+    assert field(app.text_input, "side_sentences_0").value == text
+
+
+def test_sentences_without_chosen_words_say_what_is_needed() -> None:
+    app = home(ViewState(BUNDLED_ID, (Sentence("one"), Sentence("two"))))
+    assert not app.exception
+    assert any(said.startswith("Two words are needed") for said in messages(app))
+    assert "Open in Meaning in context" in links(app)
+
+
+# Examples
+
+
+def test_each_example_stands_there_with_its_question() -> None:
+    app = home()
+    captions = [caption.value for caption in app.main.caption]
+    assert len(EXAMPLES) == 6
+    for example in EXAMPLES:
+        assert example.question in captions
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.model is None], ids=lambda example: example.key
+)
+def test_a_click_on_an_example_opens_it(example: Example) -> None:
+    link = links(home())[example.title]
+    assert link.page == "similarity"
+    assert target(link) == from_example(example, BUNDLED_ID)
+
+
+def test_an_example_is_opened_with_the_model_in_use(tiny_root: Path, tmp_path: Path) -> None:
+    with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root)):
+        app = home(replace(DEFAULT, model="folder:bert"))
+        assert not app.exception
+        assert target(links(app)["Bank, river or money"]).model == "folder:bert"
+
+
+def test_the_example_about_capitals_waits_for_a_model_that_sees_them(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = next(each for each in EXAMPLES if each.model)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with (
+        hub_server({example.model: build("bert", tmp_path / "cased")}) as server,
+        app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=server.endpoint),
+    ):
+        app = home()
+        assert app.button(key=f"home_example_{example.key}").disabled
+        assert example.model in app.button(key=f"home_example_{example.key}").help
+        assert example.title not in links(app)
+        assert not server.requests
+        app = field(app.selectbox, "model").set_value(example.model).run().run()
+        assert not app.exception
+        assert not app.error
+        assert target(links(app)[example.title]) == from_example(example)
+
+
+# The frame
+
+
+def test_the_menu_lists_every_page_in_its_section_and_nothing_else() -> None:
+    app = home(replace(DEFAULT, layer=2))
+    menu = [link.proto for link in app.sidebar.get("page_link")][: len(PAGES)]
+    assert [link.label for link in menu] == [page.title for page in PAGES]
+    for link in menu:
+        assert target(link) == replace(DEFAULT, layer=2)
+    captions = [caption.value for caption in app.sidebar.caption]
+    sections = [section for section in SECTIONS if section and section in captions]
+    assert sections == [s for s in SECTIONS if s and any(p.section == s for p in PAGES)]
+
+
+def test_reset_works_here_too() -> None:
+    app = press(home(replace(DEFAULT, sentences=(Sentence("x"),))), "reset")
+    assert not app.exception
+    assert shown_view(app) == DEFAULT
+    assert len(chips(app)) == 4
+
+
+@pytest.mark.parametrize("parameter", ["nonsense", "1" + "a" * 20_000, "2abc", "1eNqrVspVs"])
+def test_a_broken_address_gives_the_opening_view_and_a_notice(parameter: str) -> None:
+    app = home(parameter)
+    assert not app.exception
+    assert not app.error
+    assert len(app.warning) == 1
+    assert len(lines(app, CHART)) == 5
+
+
+@pytest.mark.parametrize(
+    "model", ["no/such-model", "not a model!", "google-bert/bert-base-uncased"]
+)
+def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> None:
+    app = home(replace(DEFAULT, model=model))
+    assert not app.exception
+    assert len(app.error) == 1
+    assert HOME_INTRO in [markdown.value for markdown in app.markdown]
+    assert "Bank, river or money" in links(app)
+    app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
+    assert not app.error
+    assert len(lines(app, CHART)) == 5
+
+
+def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
+    tiny_root: Path, tmp_path: Path
+) -> None:
+    with app_settings(
+        DATA_DIR=str(tmp_path),
+        MODEL_FOLDERS=str(tiny_root),
+        MODELS="folder:bert,folder:roberta",
+    ):
+        app = home()
+        assert not app.exception
+        assert not app.error
+        assert field(app.selectbox, "model").value == "folder:bert"
+        assert "trace" not in chart(app, CHART)

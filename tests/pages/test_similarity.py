@@ -1,0 +1,1050 @@
+"""Meaning in context, headless: what it shows is the model's, and no input breaks it."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import html
+import io
+import itertools
+import json
+import logging
+import os
+import re
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from sklearn.metrics.pairwise import cosine_similarity
+from streamlit.testing.v1 import AppTest
+
+from components.analysis import baseline as baselines
+from components.content.examples import EXAMPLES
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import find_word, split_words
+from components.ui import runtime
+from components.ui.view import (
+    DEFAULT,
+    MAX_SENTENCES,
+    Sentence,
+    ViewState,
+    decode,
+    encode,
+    from_example,
+    to_json,
+)
+from tests.fields import field
+from tests.ui.test_chips import send_pick
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 60
+
+
+# What the other tests of whole pages use too
+
+
+@contextmanager
+def app_settings(**variables: str) -> Iterator[None]:
+    """The app as a fresh server with these CONTEXTLENS_* variables, and no others, runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("CONTEXTLENS_")]:
+            patch.delenv(name)
+        for name, value in variables.items():
+            patch.setenv(f"CONTEXTLENS_{name}", value)
+        st.cache_resource.clear()
+        try:
+            yield
+            finish_background_work()
+        finally:
+            st.cache_resource.clear()
+
+
+def finish_background_work() -> None:
+    """Loads and baselines under way would otherwise go on under the next test's settings."""
+    background = runtime._background()
+    for future in [*background.loads.values(), *background.baselines.values()]:
+        future.exception(SECONDS)
+
+
+def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder for all tests that do not watch it: a baseline is measured once in it."""
+    return tmp_path_factory.getbasetemp() / "app-data"
+
+
+@contextmanager
+def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> Iterator[None]:
+    """The app offline with the bundled model, its baseline measured and on disk."""
+    data = str(app_data(tmp_path_factory))
+    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0", **variables):
+        runtime.baseline(runtime.service().load(BUNDLED_ID))
+        finish_background_work()
+        yield
+
+
+def framed(view: ViewState | str = DEFAULT, page: str = "similarity") -> AppTest:
+    """A page inside `app.py`, opened on a view or on any text as the address's parameter."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    parameter = view if isinstance(view, str) else encode(view)
+    if parameter:
+        app.query_params["s"] = parameter
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def alone(view: ViewState = DEFAULT, page: str = "similarity") -> AppTest:
+    """A page's script by itself."""
+    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=SECONDS)
+    if view != DEFAULT:
+        app.query_params["s"] = encode(view)
+    return app.run()
+
+
+def shown_view(app: AppTest) -> ViewState:
+    """The view that the address names."""
+    return decode(app.query_params.get("s", ""))
+
+
+def chips(app: AppTest) -> list[dict[str, Any]]:
+    """The rows of chips."""
+    protos = [element.proto for element in app.get("bidi_component")]
+    return json.loads(next(p.json for p in protos if "chips" in p.id))["rows"]
+
+
+def chart(app: AppTest, key: str = "meaning_lines") -> dict[str, Any]:
+    """A figure as it goes to the browser."""
+    protos = [element.proto for element in app.get("plotly_chart")]
+    return json.loads(next(p.spec for p in protos if p.id.endswith(key)))
+
+
+def lines(app: AppTest, key: str = "meaning_lines") -> dict[str, list[float]]:
+    """The chart's named lines, and how high they are at each layer."""
+    return {trace["name"]: trace["y"] for trace in chart(app, key)["data"] if trace.get("name")}
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    """The Numbers tab."""
+    return next(d.value for d in app.dataframe if "without context" in d.value.columns)
+
+
+def reading(app: AppTest) -> str:
+    """What the page says in words."""
+    return next(
+        markdown.value
+        for block in blocks(app)
+        if block._block_id.endswith("-reading")
+        for markdown in block.markdown
+    )
+
+
+def blocks(app: AppTest) -> Iterator[Any]:
+    """Every container on the page."""
+    waiting = [app._tree]
+    while waiting:
+        block = waiting.pop()
+        yield block
+        waiting += [child for child in block.children.values() if hasattr(child, "children")]
+
+
+def messages(app: AppTest) -> list[str]:
+    """Everything that the page says about a problem, its Markdown escapes taken away."""
+    alerts = [alert.value for kind in (app.error, app.warning, app.info) for alert in kind]
+    notes = [row["note"] for row in chips(app) if row["note"]]
+    return [re.sub(r"\\(.)", r"\1", said) for said in alerts] + notes
+
+
+def everything_said(app: AppTest) -> str:
+    """All Markdown that the page hands to the browser."""
+    kinds = (app.markdown, app.caption, app.error, app.warning, app.info)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def type_in(app: AppTest, text: str, *, row: int = 0, where: str = "page_sentences") -> AppTest:
+    return field(app.text_input, f"{where}_{row}").set_value(text).run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return app.button(key=key).click().run()
+
+
+def pick(app: AppTest, word: str, *, row: int = 0, occurrence: int = 0) -> AppTest:
+    """Clicks a word in a row of chips."""
+    text = "".join(part["text"] for part in chips(app)[row]["segments"])
+    span = find_word(text, word, occurrence)
+    assert span is not None
+    return send_pick(app, "chips", row=row, start=span[0], end=span[1])
+
+
+def sentence(text: str, word: str | None = None, occurrence: int = 0) -> Sentence:
+    return Sentence(text, None, find_word(text, word, occurrence) if word else None)
+
+
+def view_of(*sentences: Sentence, references: tuple[Sentence, ...] = (), **more: Any) -> ViewState:
+    return ViewState(BUNDLED_ID, sentences, references, **more)
+
+
+# What the numbers should be
+
+
+def expected(
+    service: EncoderService,
+    view: ViewState,
+    pooling: str = "mean",
+    means: tuple[Any, Any] = (0.0, 0.0),
+) -> list[list[float]]:
+    """For each pair on the page, its cosine at every layer and without context: by sklearn."""
+    vectors, static = [], []
+    for each in [*view.sentences, *view.references]:
+        encoding = service.encode(view.model, [each.text])[0]
+        start, end = each.word or (0, len(each.text))
+        offsets = zip(encoding.offsets.tolist(), encoding.text_ids, strict=True)
+        inside = [
+            i for i, ((a, b), own) in enumerate(offsets) if own == 0 and a < end and b > start
+        ]
+        inside = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
+        vectors.append(encoding.hidden[:, inside].mean(axis=1) - means[0])
+        rows = service.word_rows(view.model, encoding.token_ids[inside])
+        static.append(rows.mean(axis=0) - means[1])
+    layers = [cosine_similarity(np.stack(vectors)[:, layer]) for layer in range(len(vectors[0]))]
+    layers.append(cosine_similarity(np.stack(static)))
+    n_sentences = len(view.sentences)
+    pairs = itertools.combinations(range(len(vectors)), 2)
+    return [[matrix[i, j] for matrix in layers] for i, j in pairs if i < n_sentences]
+
+
+def assert_shows(app: AppTest, numbers: list[list[float]]) -> None:
+    """The table and the lines have the expected numbers."""
+    assert not app.exception
+    shown = table(app)
+    rows = shown[shown["first"] != "random pairs"].set_index(["first", "second"])
+    np.testing.assert_allclose(rows.to_numpy(float), numbers, atol=1e-5)
+    drawn = lines(app)
+    for (first, second), row in zip(rows.index, numbers, strict=True):
+        assert drawn[html.escape(f"{first} ~ {second}")] == pytest.approx(row[:-1], abs=1.5e-5)
+    assert len(drawn) == len(numbers)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+@pytest.fixture(params=[alone, framed], ids=["alone", "framed"])
+def opened(request: pytest.FixtureRequest) -> Callable[..., AppTest]:
+    """Opens the page by itself, and inside the frame."""
+    return request.param
+
+
+# On first sight
+
+
+def test_the_page_shows_the_opening_example(opened: Callable[..., AppTest]) -> None:
+    app = opened()
+    assert not app.exception
+    assert not messages(app)
+    assert [title.value for title in app.title] == ["Meaning in context"]
+    texts = ["".join(part["text"] for part in row["segments"]) for row in chips(app)]
+    assert texts == ["I love my pet python", "I love coding in python", "snake", "programming"]
+    assert [row["chosen"] for row in chips(app)] == [[14, 20], [17, 23], [0, 5], [0, 11]]
+
+
+def test_the_opening_numbers_are_the_model_s(
+    opened: Callable[..., AppTest], service: EncoderService
+) -> None:
+    assert_shows(opened(), expected(service, DEFAULT))
+
+
+def test_the_opening_numbers_are_those_measured_elsewhere(facts: dict[str, Any]) -> None:
+    app = framed()
+    measured = facts["bundled_model_cosines"]
+    for letter, name in {"A": "pet", "B": "language"}.items():
+        for reference in ("snake", "programming"):
+            drawn = lines(app)[f"{letter} python ~ {reference}"]
+            assert drawn == pytest.approx(measured[f"{name}~{reference}"], abs=6e-4)
+
+
+def test_the_reading_says_the_numbers_that_are_shown() -> None:
+    app = framed()
+    said = reading(app)
+    shown = table(app).set_index(["first", "second"])["layer 6"]
+    for pair in [("A python", "B python"), ("A python", "snake"), ("B python", "snake")]:
+        assert f"**{shown[pair]:.2f}**" in said
+    assert f"average {shown['random pairs', 'mean']:.2f}" in said
+    assert "“snake” is closer to “python” in A" in said
+
+
+def test_the_matrices_are_those_of_the_chosen_layer_and_without_context(
+    service: EncoderService,
+) -> None:
+    view = replace(DEFAULT, layer=2)
+    numbers = expected(service, view)
+    app = framed(view)
+    pairs = [(i, j) for i, j in itertools.combinations(range(4), 2) if i < 2]
+    for key, column in (("meaning_matrix_here", 2), ("meaning_matrix_static", -1)):
+        heat = chart(app, key)["data"][0]
+        values = [heat["z"][i][j] for i, j in pairs]
+        np.testing.assert_allclose(values, [row[column] for row in numbers], atol=1.5e-5)
+        assert [heat["z"][i][i] for i in range(4)] == [1, 1, 1, 1]
+        assert f"cosine {heat['z'][0][1]:.4f}" in heat["text"][0][1]
+    assert "In context, layer 2" in [tab.label for tab in app.tabs]
+
+
+def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
+    app = framed()
+    card = runtime.service().load(BUNDLED_ID)
+    band = runtime.baseline(card).band("mean", centred=False)
+    shown = table(app)
+    rows = shown[shown["first"] == "random pairs"].set_index("second").iloc[:, 1:-1]
+    for name, values in {
+        "mean": band.mean,
+        "5th percentile": band.low,
+        "95th percentile": band.high,
+    }.items():
+        np.testing.assert_allclose(rows.loc[name].to_numpy(float), values, atol=1e-6)
+    area, mean = chart(app)["data"][:2]
+    np.testing.assert_allclose(area["y"], [*band.high, *band.low[::-1]], atol=1e-5)
+    np.testing.assert_allclose(mean["y"], band.mean, atol=1e-5)
+
+
+def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
+    app = framed()
+    links = [link.proto.label for link in app.sidebar.get("page_link")]
+    assert links[:2] == ["Start here", "Meaning in context"]
+    assert field(app.sidebar.selectbox, "model").value == BUNDLED_ID
+    assert "6 layers · 384 dims · 12 heads" in [c.value for c in app.sidebar.caption]
+    assert [field.value for field in app.sidebar.text_input] == [s.text for s in DEFAULT.sentences]
+
+
+def test_the_card_says_that_the_bundled_pooler_is_untrained() -> None:
+    said = [markdown.value for markdown in framed().sidebar.markdown]
+    assert any(line.startswith("**Pooler: untrained.**") for line in said)
+
+
+# Choosing words
+
+
+def test_a_click_chooses_another_word(
+    opened: Callable[..., AppTest], service: EncoderService
+) -> None:
+    app = pick(opened(), "pet")
+    view = view_of(
+        sentence("I love my pet python", "pet"),
+        DEFAULT.sentences[1],
+        references=DEFAULT.references,
+    )
+    assert shown_view(app) == view
+    assert_shows(app, expected(service, view))
+    assert "A pet ~ snake" in lines(app)
+
+
+def test_any_occurrence_of_a_word_can_be_chosen(service: EncoderService) -> None:
+    text = "A bank by the bank is a bank"
+    view = view_of(sentence(text, "bank"), sentence(text, "bank", 1))
+    app = pick(framed(view), "bank", row=1, occurrence=2)
+    view = view_of(sentence(text, "bank"), sentence(text, "bank", 2))
+    assert shown_view(app) == view
+    assert_shows(app, expected(service, view))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first", "last"])
+def test_a_word_of_several_sub_tokens_is_pooled_as_asked(
+    service: EncoderService, pooling: str
+) -> None:
+    view = view_of(
+        sentence("What an unbelievability it was", "unbelievability"),
+        sentence("MachineLearning is unbelievable", "MachineLearning"),
+        references=(sentence("not to be believed"),),
+    )
+    app = framed(view)
+    if pooling != "mean":
+        app = field(app.button_group, "similarity_pooling").set_value(pooling).run()
+    assert shown_view(app).control("similarity", "pooling", "mean") == pooling
+    assert_shows(app, expected(service, view, pooling))
+
+
+def test_a_reference_s_word_is_chosen_by_a_click_and_its_whole_text_by_another() -> None:
+    view = replace(DEFAULT, references=(sentence("a long green snake"),))
+    app = framed(view)
+    assert "A python ~ a long green snake" in lines(app)
+    app = pick(app, "snake", row=2)
+    assert shown_view(app).references == (sentence("a long green snake", "snake"),)
+    assert "A python ~ snake" in lines(app)
+    app = pick(app, "snake", row=2)
+    assert shown_view(app).references == (sentence("a long green snake"),)
+
+
+def test_a_click_on_a_row_that_is_gone_does_nothing() -> None:
+    app = send_pick(framed(), "chips", row=9, start=0, end=1)
+    assert not app.exception
+    assert shown_view(app) == DEFAULT
+
+
+# Editing
+
+
+@pytest.mark.parametrize("where", ["page_sentences", "side_sentences"])
+def test_an_edited_sentence_keeps_its_word(service: EncoderService, where: str) -> None:
+    app = type_in(framed(), "My python is a good pet", where=where)
+    view = view_of(
+        sentence("My python is a good pet", "python"),
+        DEFAULT.sentences[1],
+        references=DEFAULT.references,
+    )
+    assert shown_view(app) == view
+    assert_shows(app, expected(service, view))
+    for key in ("page_sentences_0", "side_sentences_0"):
+        assert field(app.text_input, key).value == "My python is a good pet"
+
+
+def test_a_word_that_is_no_longer_in_its_sentence_is_asked_for() -> None:
+    app = type_in(framed(), "I love my pet snake")
+    assert not app.exception
+    assert messages(app) == ["Choose a word of this sentence."]
+    assert shown_view(app).sentences[0] == Sentence("I love my pet snake")
+    assert set(lines(app)) == {"B python ~ snake", "B python ~ programming"}
+    app = pick(app, "snake")
+    assert not messages(app)
+    assert "A snake ~ B python" in lines(app)
+
+
+def test_an_edited_reference_counts_as_a_whole() -> None:
+    app = type_in(framed(), "a long reptile", where="page_references")
+    assert shown_view(app).references[0] == Sentence("a long reptile")
+    assert "A python ~ a long reptile" in lines(app)
+
+
+def test_sentences_can_be_added_up_to_eight_and_taken_away_down_to_one() -> None:
+    app = framed()
+    for n in range(3, MAX_SENTENCES + 1):
+        add = ("page_sentences_add", "side_sentences_add")[n % 2]
+        app = press(app, add)
+        assert not app.exception
+        assert messages(app) == ["This sentence is empty. Type something, or take it away."]
+        app = type_in(app, f"python number {n} is here", row=n - 1)
+        assert not messages(app)
+        assert shown_view(app).sentences[-1].word == (0, 6)
+    assert len(lines(app)) == 8 * 7 / 2 + 8 * 2
+    assert app.button(key="page_sentences_add").disabled
+    assert app.button(key="side_sentences_add").disabled
+    for n in range(MAX_SENTENCES, 1, -1):
+        assert not app.button(key="page_sentences_0_remove").disabled
+        rest = shown_view(app).sentences[1:]
+        app = press(app, ("page_sentences_0_remove", "side_sentences_0_remove")[n % 2])
+        assert not app.exception
+        assert shown_view(app).sentences == rest
+    assert app.button(key="page_sentences_0_remove").disabled
+    assert app.button(key="side_sentences_0_remove").disabled
+    assert field(app.text_input, "page_sentences_0").value == "python number 8 is here"
+    assert set(lines(app)) == {"A python ~ snake", "A python ~ programming"}
+
+
+def test_taking_a_sentence_away_leaves_the_others_in_their_fields() -> None:
+    view = view_of(*(sentence(f"python {n}", "python") for n in "abcd"))
+    app = press(framed(view), "page_sentences_1_remove")
+    for where in ("page", "side"):
+        fields = [field(app.text_input, f"{where}_sentences_{i}").value for i in range(3)]
+        assert fields == ["python a", "python c", "python d"]
+
+
+def test_references_can_be_added_up_to_eight_and_all_taken_away() -> None:
+    app = framed()
+    for n in range(3, MAX_SENTENCES + 1):
+        app = press(app, "page_references_add")
+        app = type_in(app, f"thing {n}", row=n - 1, where="page_references")
+        assert not app.exception
+    assert app.button(key="page_references_add").disabled
+    assert len(lines(app)) == 1 + 2 * 8
+    for _ in range(MAX_SENTENCES):
+        app = press(app, "page_references_0_remove")
+        assert not app.exception
+    assert shown_view(app).references == ()
+    assert set(lines(app)) == {"A python ~ B python"}
+
+
+def test_one_sentence_without_references_says_what_is_needed() -> None:
+    app = framed(view_of(sentence("my python", "python")))
+    assert not app.exception
+    assert len(messages(app)) == 1
+    assert messages(app)[0].startswith("Two words are needed")
+
+
+# Options
+
+
+def test_centred_cosines_take_the_sample_s_mean_away(service: EncoderService) -> None:
+    app = field(framed().toggle, "similarity_centred").set_value(True).run()
+    baseline = runtime.baseline(runtime.service().load(BUNDLED_ID))
+    assert_shows(app, expected(service, DEFAULT, means=baseline.centre("mean")))
+    assert chart(app)["layout"]["yaxis"]["title"]["text"] == "centred cosine"
+    app = field(app.toggle, "similarity_centred").set_value(False).run()
+    assert shown_view(app) == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [
+        ("Sentences", {"A python ~ B python"}),
+        (
+            "References",
+            {f"{a} python ~ {b}" for a in "AB" for b in ("snake", "programming")},
+        ),
+    ],
+)
+def test_only_the_chosen_lines_are_drawn_and_the_table_stays_whole(
+    choice: str, names: set[str]
+) -> None:
+    app = field(framed().button_group, "similarity_lines").set_value(choice).run()
+    assert set(lines(app)) == names
+    assert len(table(app)) == 5 + 3
+    app = field(app.button_group, "similarity_lines").set_value("All").run()
+    assert len(lines(app)) == 5
+
+
+def test_lines_of_a_kind_that_there_is_none_of_are_not_an_empty_picture() -> None:
+    view = replace(DEFAULT, references=(), controls={"similarity": {"lines": "References"}})
+    assert set(lines(framed(view))) == {"A python ~ B python"}
+
+
+@pytest.mark.parametrize("layer", [0, 3, 5])
+def test_the_slider_chooses_the_layer_of_matrix_mark_and_reading(layer: int) -> None:
+    app = field(framed().slider, "layer").set_value(layer).run()
+    assert shown_view(app).layer == layer
+    assert f"layer {layer}" in reading(app)
+    mark = chart(app)["layout"]["shapes"][0]
+    assert (mark["x0"], mark["x1"]) == (layer, layer)
+    expected_cell = table(app).set_index(["first", "second"])[f"layer {layer}"]
+    cell = chart(app, "meaning_matrix_here")["data"][0]["z"][0][2]
+    assert cell == pytest.approx(expected_cell["A python", "snake"], abs=1e-5)
+
+
+def test_the_last_layer_is_the_default_and_needs_no_address() -> None:
+    app = field(framed().slider, "layer").set_value(3).run()
+    app = field(app.slider, "layer").set_value(6).run()
+    assert shown_view(app) == DEFAULT
+    assert "s" not in app.query_params
+
+
+def test_reset_gives_the_opening_view_back() -> None:
+    view = replace(
+        view_of(sentence("a cat", "cat"), layer=1),
+        controls={"similarity": {"pooling": "last", "centred": True, "lines": "Sentences"}},
+    )
+    app = press(framed(view), "reset")
+    assert not app.exception
+    assert "s" not in app.query_params
+    assert field(app.text_input, "page_sentences_1").value == DEFAULT.sentences[1].text
+    assert field(app.slider, "layer").value == 6
+    assert field(app.button_group, "similarity_pooling").value == "mean"
+    assert field(app.toggle, "similarity_centred").value is False
+    assert len(lines(app)) == 5
+
+
+@pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.model is None], ids=lambda example: example.key
+)
+def test_an_example_s_link_opens_it(example: Any, service: EncoderService) -> None:
+    links = {link.proto.label: link.proto for link in framed().sidebar.get("page_link")}
+    query = links[example.title].query_string
+    app = framed(query.removeprefix("s="))
+    view = from_example(example, BUNDLED_ID)
+    assert shown_view(app) == view
+    assert not messages(app)
+    assert_shows(app, expected(service, view))
+
+
+def test_an_example_whose_model_is_not_loaded_cannot_be_opened_yet() -> None:
+    app = framed()
+    button = app.button(key="side_example_case")
+    assert button.disabled
+    assert "google-bert/bert-base-cased" in button.help
+
+
+# Every bad input
+
+
+LONG = " ".join(["python"] * 600)
+TYPED = {
+    "an empty text": "",
+    "spaces": "   ",
+    "one letter": "x",
+    "600 words": LONG,
+    "the longest text": "word " * 4000,
+    "one endless word": "a" * 20_000,
+    "emoji": "I 💛 my 🐍 and 👩‍👧",
+    "a flag and a skin tone": "🇺🇦 👍🏽",
+    "right to left": "אני אוהב את הפייתון שלי",
+    "both directions": "say مرحبا to 12 pythons",
+    "Chinese": "我喜欢蟒蛇",
+    "combining signs": "z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!",
+    "HTML": "<b>bold</b> <script>alert('python')</script>",
+    "Markdown": "**bold** `code` [link](http://example.org) ![x](http://example.org/x.png)",
+    "LaTeX and emoji codes": "$x^2$ :snake: :material/home: :red[python]",
+    "NUL": "my pyt\x00hon \x00 is",
+    "only NUL": "\x00",
+    "control characters": "a\x01b \x1b[31mred\x7f",
+    "line ends": "one\ntwo\r\nthree",
+    "zero width": "\u200b\u200d\ufeff",
+    "a typed mask": "I love my [MASK]",
+    "typed special tokens": "[CLS] [SEP] [PAD] [UNK]",
+    "percent and braces": "%{x} {0} %s %(a)s",
+    "not normal forms": "ﬁne ｐｙｔｈｏｎ ﷽",
+    "private and unassigned": "\ue000 \U000fffff \uffff",
+}
+
+
+@pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
+def test_any_text_works_or_meets_one_clear_sentence(text: str) -> None:
+    app = type_in(framed(), text)
+    assert_nothing_lost(app, text)
+    words = split_words(text) if text.strip() else ()
+    for span in {*words[:2], *words[-1:]}:
+        app = send_pick(app, "chips", row=0, start=span[0], end=span[1])
+        assert_nothing_lost(app, text)
+        assert shown_view(app).sentences[0].word == span
+        assert_works_or_says_why(app)
+    assert_works_or_says_why(app)
+
+
+@pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
+def test_any_text_works_as_a_reference(text: str) -> None:
+    app = type_in(framed(), text, where="page_references")
+    assert_nothing_lost(app, text, "references")
+    assert_works_or_says_why(app)
+
+
+def assert_nothing_lost(app: AppTest, text: str, group: str = "sentences") -> None:
+    assert not app.exception
+    assert field(app.text_input, f"page_{group}_0").value == text
+    assert getattr(shown_view(app), group)[0].text == text
+
+
+def assert_works_or_says_why(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    said = messages(app)
+    names = table(app).iloc[:, 0:2].to_numpy().tolist()
+    if said:
+        assert len(said) == 1
+        assert re.search(r"(Choose|Type) ", said[0])
+    else:
+        assert len(names) == 5 + 3
+        assert np.isfinite(table(app).iloc[:5, 2:].to_numpy(float)).all()
+
+
+def test_a_word_behind_the_part_that_fits_is_named_with_the_reason() -> None:
+    end = len(LONG)
+    app = framed(view_of(Sentence(LONG, None, (end - 6, end)), *DEFAULT.sentences))
+    assert not app.exception
+    assert len(messages(app)) == 1
+    assert "“python” stands behind the part of the text that fits the model" in messages(app)[0]
+    assert "90 tokens were cut off" in messages(app)[0]
+    assert set(lines(app)) == {"B python ~ C python"}
+    assert shown_view(app).sentences[0].text == LONG
+
+
+def test_a_cut_text_is_said_to_be_cut(service: EncoderService) -> None:
+    view = view_of(Sentence(LONG, None, (0, 6)), *DEFAULT.sentences)
+    app = framed(view)
+    said = [caption.value for caption in app.main.caption]
+    assert any("its last 90 tokens were left out" in line for line in said)
+    assert_shows(app, expected(service, view))
+
+
+def test_a_cut_reference_is_shown_as_text_and_not_at_full_length() -> None:
+    text = "![x](http://example.org/x.png) **bold** " + LONG
+    app = framed(replace(DEFAULT, references=(sentence(text),)))
+    assert not app.exception
+    said = next(c.value for c in app.main.caption if "left out" in c.value)
+    assert "![x](" not in said
+    assert "**bold**" not in said
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)>", "<b>bold</b>", "[a](http://example.org) **b**"]
+)
+def test_nothing_typed_becomes_markup(text: str) -> None:
+    app = framed(replace(DEFAULT, references=(sentence(text),), layer=2))
+    specs = [element.proto.spec for element in app.get("plotly_chart")]
+    if "<" in text:
+        assert not any(text[:4] in spec for spec in specs)
+    quoted = re.search(r"“(\S*(?:<|\[).*?)”", reading(app))
+    assert quoted is not None
+    assert not re.search(r"(?<!\\)[<>\[\]*(]", quoted[1])
+    assert text not in everything_said(app)
+
+
+def test_typing_markup_shows_it_as_it_was_typed() -> None:
+    app = type_in(framed(), "<b>bold</b>", where="page_references")
+    assert "".join(part["text"] for part in chips(app)[2]["segments"]) == "<b>bold</b>"
+    assert "A python ~ &lt;b&gt;bold&lt;/b&gt;" in lines(app)
+
+
+def test_eight_times_the_same_sentence_is_equally_alike_everywhere(
+    service: EncoderService,
+) -> None:
+    view = view_of(*[DEFAULT.sentences[0]] * 8, references=DEFAULT.references)
+    app = framed(view)
+    assert not messages(app)
+    assert_shows(app, expected(service, view))
+    assert "all pairs of words are equally alike (**1.00**)" in reading(app)
+    assert "equally close to all of them" in reading(app)
+
+
+def test_all_sentences_empty_says_what_to_do() -> None:
+    app = framed(view_of(Sentence(""), Sentence(" ")))
+    assert not app.exception
+    assert len(set(messages(app))) == 2  # at the rows, and what a comparison needs
+
+
+@pytest.mark.parametrize("group", ["sentences", "references"])
+def test_half_characters_from_an_address_are_shown_as_unreadable(group: str) -> None:
+    rows = [["my \ud83d python", None, [5, 11]], ["a \udc00 python", None, [4, 10]]]
+    data = {"m": BUNDLED_ID, "s": rows, "r": rows if group == "references" else []}
+    app = framed(address(json.dumps(data)))
+    assert not app.exception
+    assert not messages(app)
+    assert field(app.text_input, f"page_{group}_0").value == "my \ufffd python"
+    app = pick(app, "\ufffd")
+    assert not app.exception
+
+
+def test_two_references_with_the_same_word_are_both_in_the_snippet() -> None:
+    view = replace(
+        DEFAULT, references=(sentence("a green snake", "snake"), sentence("snake oil", "snake"))
+    )
+    code = next(block.value for block in framed(view).code if "torch" in block.value)
+    words = next(
+        node.value
+        for node in ast.parse(code).body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "words"
+    )
+    assert len({ast.literal_eval(key) for key in words.keys}) == 4
+
+
+# Addresses
+
+
+def address(json_text: str) -> str:
+    packed = zlib.compress(json_text.encode(), 9)
+    return "1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+HOSTILE = {
+    "nonsense": "nonsense",
+    "another version": "2" + encode(replace(DEFAULT, layer=1))[1:],
+    "cut off": encode(replace(DEFAULT, layer=1))[:-4],
+    "too long": "1" + "a" * 100_000,
+    "a bomb": "1" + base64.urlsafe_b64encode(zlib.compress(b"a" * 11_000_000, 9)).decode(),
+    "not JSON": address("<script>"),
+    "deep": address("[" * 100_000),
+    "wrong types": address('{"m":1,"s":2,"r":3}'),
+    "nine sentences": address(json.dumps({"m": "m", "s": [["a", None, None]] * 9, "r": []})),
+    "a span outside": address(json.dumps({"m": "m", "s": [["a", None, [0, 9]]], "r": []})),
+    "HTML": "<script>alert(1)</script>",
+    "a file of another session": "file-0123456789abcdef",
+    "NUL": "\x00",
+    "emoji": "1🐍",
+}
+
+
+@pytest.mark.parametrize("parameter", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_broken_address_gives_the_opening_view_and_a_notice(parameter: str) -> None:
+    app = framed(parameter)
+    assert not app.exception
+    assert not app.error
+    assert len(app.warning) == 1
+    assert "opening example" in app.warning[0].value
+    assert field(app.text_input, "page_sentences_0").value == DEFAULT.sentences[0].text
+    assert len(lines(app)) == 5
+    app = app.run()
+    assert not app.warning
+
+
+def test_a_broken_address_is_mended_by_the_next_choice() -> None:
+    app = pick(framed("nonsense"), "pet")
+    assert not app.warning
+    assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
+
+
+def test_a_view_survives_a_reload() -> None:
+    app = pick(type_in(framed(), "a 🐍 & a <b> % + python?"), "🐍")
+    again = framed(app.query_params["s"])
+    assert shown_view(again) == shown_view(app)
+    assert lines(again) == lines(app)
+
+
+def test_odd_views_in_good_form_are_shown_as_far_as_they_go() -> None:
+    odd = replace(
+        DEFAULT,
+        layer=999,
+        controls={
+            "similarity": {"pooling": "median", "lines": 7, "centred": "yes", "x": 1.5},
+            "no such page": {"a": "b"},
+        },
+    )
+    app = framed(odd)
+    assert not app.exception
+    assert not messages(app)
+    assert field(app.slider, "layer").value == 6
+    assert field(app.button_group, "similarity_pooling").value == "mean"
+    assert len(lines(app)) == 5
+
+
+def test_a_view_without_sentences_can_be_filled() -> None:
+    app = framed(view_of())
+    assert not app.exception
+    assert len(messages(app)) == 1
+    app = type_in(press(app, "page_sentences_add"), "a python")
+    assert not app.exception
+    assert shown_view(app).sentences == (Sentence("a python"),)
+
+
+@pytest.mark.parametrize("parameter", ["", encode(replace(DEFAULT, layer=1)), "nonsense"])
+def test_the_link_to_copy_opens_what_is_on_the_page(parameter: str) -> None:
+    app = framed(parameter)
+    app.context["url"] = "https://example.org/similarity?s=old"
+    link = app.run().code[0].value
+    assert link.startswith("https://example.org/similarity")
+    assert decode(link.partition("?s=")[2]) == (
+        replace(DEFAULT, layer=1) if parameter.startswith("1") else DEFAULT
+    )
+
+
+def long_view() -> ViewState:
+    signs = np.random.default_rng(0).integers(0x4E00, 0x9FA5, size=(8, 500))
+    texts = ["".join(map(chr, row)) for row in signs]
+    return view_of(*(Sentence(text, None, split_words(text)[0]) for text in texts))
+
+
+def test_a_view_too_long_for_an_address_works_and_says_how_to_send_it() -> None:
+    view = long_view()
+    app = open_file(framed(), to_json(view).encode())
+    assert not app.exception
+    assert "too long for an address" in everything_said(app)
+    assert len(app.query_params["s"]) < 100
+    assert field(app.text_input, "page_sentences_7").value == view.sentences[7].text
+    app = type_in(app, "a short python", row=7)
+    assert not app.exception
+    assert field(app.text_input, "page_sentences_0").value == view.sentences[0].text
+    elsewhere = framed(app.query_params["s"])
+    assert len(elsewhere.warning) == 1
+    assert "state file" in elsewhere.warning[0].value
+
+
+def open_file(app: AppTest, content: bytes) -> AppTest:
+    upload = ("contextlens-view.json", content, "application/json")
+    return app.file_uploader(key="open_view").set_value(upload).run()
+
+
+def test_a_state_file_opens_its_view() -> None:
+    view = view_of(sentence("a 🐍 here", "🐍"), sentence("b", "b"), layer=2)
+    app = open_file(framed(), to_json(view).encode())
+    assert shown_view(app) == view
+    assert field(app.text_input, "page_sentences_0").value == "a 🐍 here"
+    app = type_in(app, "another 🐍")
+    assert shown_view(app).sentences[0].text == "another 🐍"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"nonsense", b"\xff\xfe\x00", b"[]", b"[" * 100_000, b'{"m":1,"s":[],"r":[]}'],
+)
+def test_a_file_that_is_no_view_is_refused_and_nothing_is_lost(content: bytes) -> None:
+    app = type_in(framed(), "my own python")
+    app = open_file(app, content)
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert shown_view(app).sentences[0].text == "my own python"
+
+
+# Models
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "no/such-model",
+        "not a model!",
+        "",
+        "../../etc/passwd",
+        "folder:../..",
+        "folder:none",
+        "google-bert/bert-base-uncased",
+        "<b>bold</b>",
+        "a" * 200,
+        "\x00",
+    ],
+)
+def test_a_model_that_cannot_be_had_is_one_sentence_and_the_page_stays(model: str) -> None:
+    app = framed(replace(DEFAULT, model=model))
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "reference" not in app.error[0].value
+    assert len(app.error[0].value) > 40
+    assert field(app.text_input, "page_sentences_0").value == DEFAULT.sentences[0].text
+    assert app.title[0].value == "Meaning in context"
+    app = type_in(app, "my own python")
+    app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
+    assert not app.exception
+    assert not app.error
+    assert shown_view(app).sentences[0].text == "my own python"
+    assert len(lines(app)) == 5
+
+
+def test_a_model_that_is_not_allowed_is_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with bundled_app(tmp_path_factory, MODELS=BUNDLED_ID):
+        app = framed(replace(DEFAULT, model="google-bert/bert-base-uncased"))
+        assert not app.exception
+        assert len(app.error) == 1
+        assert "not among those allowed here" in app.error[0].value
+        app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
+        assert not app.error
+        assert len(lines(app)) == 5
+
+
+def test_a_model_of_another_size_gets_its_own_layers(
+    tiny_root: Path, tiny_service: EncoderService, tmp_path: Path
+) -> None:
+    with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root)):
+        app = framed(replace(DEFAULT, layer=5))
+        app = field(app.selectbox, "model").set_value("folder:roberta").run()
+        view = replace(DEFAULT, model="folder:roberta")
+        assert shown_view(app) == view
+        assert (field(app.slider, "layer").value, field(app.slider, "layer").max) == (3, 3)
+        assert_shows(app, expected(tiny_service, view))
+        assert "capitals matter" in everything_said(app)
+        app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
+        assert field(app.slider, "layer").value == 6
+
+
+# Errors that nobody foresaw
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("a secret detail")
+
+    monkeypatch.setattr("components.ui.meaning_page.cosine_lines", fail)
+    return monkeypatch
+
+
+def test_an_unexpected_error_shows_a_reference_that_the_log_has(
+    broken: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = type_in(framed(), "my own python")
+    assert not app.exception
+    assert len(app.error) == 1
+    reference = re.search(r"reference ([0-9a-f]{8})", app.error[0].value)
+    assert reference is not None
+    entry = next(r for r in caplog.records if reference[1] in r.getMessage())
+    assert entry.levelno == logging.ERROR
+    assert entry.exc_info is not None
+    assert "a secret detail" in str(entry.exc_info[1])
+    said = everything_said(app)
+    assert "secret" not in said
+    assert "Traceback" not in said
+    assert field(app.sidebar.text_input, "side_sentences_0").value == "my own python"
+    broken.undo()
+    app = app.run()
+    assert not app.error
+    assert len(lines(app)) == 5
+
+
+def test_an_unexpected_error_of_a_page_by_itself_shows_no_details(
+    broken: pytest.MonkeyPatch,
+) -> None:
+    app = alone()
+    assert len(app.exception) == 1
+    assert "secret" not in str(app.exception[0].message)
+    assert not list(app.exception[0].stack_trace)
+
+
+# Before the baseline is there
+
+
+def test_the_page_works_before_the_baseline_is_there_and_says_that_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    measure = runtime._measure
+
+    def wait_and_measure(card: Any) -> baselines.Baseline:
+        assert go_on.wait(SECONDS)
+        return measure(card)
+
+    monkeypatch.setattr(runtime, "_measure", wait_and_measure)
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        try:
+            app = framed()
+            assert not messages(app)
+            assert len(table(app)) == 5
+            assert "random pairs" not in reading(app)
+            assert any("Measuring" in caption.value for caption in app.main.caption)
+        finally:
+            go_on.set()
+        finish_background_work()
+        app = app.run()
+        assert len(table(app)) == 5 + 3
+        assert "random pairs" in reading(app)
+        assert not any("Measuring" in caption.value for caption in app.main.caption)
+
+
+# Downloads
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
+    """What each download button of the page gives, by the name of its file."""
+    offered: dict[str, Callable[[], bytes]] = {}
+    button = st.download_button
+
+    def note(label: str, data: Any, **options: Any) -> bool:
+        offered[options["file_name"]] = data
+        return button(label, data, **options)
+
+    monkeypatch.setattr(st, "download_button", note)
+    return offered
+
+
+def test_the_csv_has_the_table_s_numbers(files: dict[str, Callable[[], bytes]]) -> None:
+    shown = table(framed())
+    file = io.BytesIO(files["meaning-in-context.csv"]())
+    read = pd.read_csv(file, comment="#", encoding="utf-8-sig")
+    pd.testing.assert_frame_equal(read, shown, check_exact=False, atol=1e-6, check_dtype=False)
+
+
+def test_the_npz_has_vectors_that_give_the_same_numbers(
+    files: dict[str, Callable[[], bytes]],
+) -> None:
+    app = framed()
+    with np.load(io.BytesIO(files["meaning-in-context.npz"]()), allow_pickle=False) as data:
+        names = [item["name"] for item in json.loads(str(data["items"]))]
+        assert names == ["A python", "B python", "snake", "programming"]
+        assert json.loads(str(data["passport"]))["model"] == BUNDLED_ID
+        last = cosine_similarity(data["vectors"][:, -1])
+        np.testing.assert_allclose(data["cosines"][-1], last, atol=1e-5)
+    assert lines(app)["A python ~ snake"][-1] == pytest.approx(last[0, 2], abs=1e-5)
+
+
+def test_the_state_file_opens_the_same_view(files: dict[str, Callable[[], bytes]]) -> None:
+    view = view_of(sentence("a 🐍", "🐍"), sentence("b \x00", "b"), layer=2)
+    framed(view)
+    content = files["contextlens-view.json"]()
+    assert shown_view(open_file(framed(), content)) == view
+
+
+def test_the_picture_carries_model_and_checksum() -> None:
+    data = [json.loads(element.proto.json) for element in framed().get("bidi_component")]
+    picture = next(d for d in data if d.get("chart"))
+    assert picture["chart"] == "st-key-meaning_lines"
+    assert BUNDLED_ID in picture["caption"]
+    assert "53aa51172d14" in picture["caption"]

@@ -1,0 +1,209 @@
+"""Files that spreadsheets, pandas and numpy open, with the passport inside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.schema import Passport
+from components.ui.export import caption, to_csv, to_npz
+
+PASSPORT = Passport(
+    model="org/a-model",
+    revision="0123456789abcdef0123456789abcdef01234567",
+    checksum="fedcba9876543210" * 4,
+    precision="exact",
+    versions={"torch": "2.13.0", "transformers": "5.0.0"},
+    settings={"note": "a # in it,\na second line and “quotes”", "layers": [0, 1], "seed": None},
+)
+unhurried = settings(deadline=None)  # other work may share these cores
+any_text = st.text(st.characters(exclude_categories=()), max_size=30)
+
+
+def table(data: bytes) -> pd.DataFrame:
+    """The file as the docstring of `to_csv` says to read it; text stays text."""
+    return pd.read_csv(
+        io.BytesIO(data),
+        comment="#",
+        encoding="utf-8-sig",
+        keep_default_na=False,
+        dtype={"first": str},
+    )
+
+
+def first_cell(word: str) -> str:
+    """What a word has become in the file, read back."""
+    rows = [{"first": word, "layer 0": -0.25}, {"first": "after", "layer 0": 1.0}]
+    read = table(to_csv(rows, PASSPORT))
+    assert read["layer 0"].tolist() == [-0.25, 1.0]
+    assert read["first"][1] == "after"
+    return str(read["first"][0])
+
+
+# CSV
+
+
+def test_a_table_comes_back_with_all_digits() -> None:
+    rows = [
+        {"first": "A python", "second": "snake", "layer 0": -0.123456789, "layer 1": 1 / 3},
+        {"first": "B python", "second": "snake", "layer 0": 0.0, "layer 1": -1e-9},
+    ]
+    read = pd.read_csv(io.BytesIO(to_csv(rows, PASSPORT)), comment="#", encoding="utf-8-sig")
+    assert read.to_dict("records") == rows
+
+
+def test_a_row_that_lacks_nothing_may_follow_one_with_an_empty_cell() -> None:
+    rows: list[dict[str, Any]] = [{"first": "", "layer 0": 1.0}, {"first": "a", "layer 0": 2.0}]
+    assert table(to_csv(rows, PASSPORT))["first"].tolist() == ["", "a"]
+
+
+def test_a_table_without_rows_still_has_its_passport() -> None:
+    assert to_csv([], PASSPORT).decode("utf-8-sig").startswith("# model:")
+
+
+def test_the_file_begins_with_the_mark_that_spreadsheets_look_for() -> None:
+    assert to_csv([{"first": "é"}], PASSPORT).startswith(b"\xef\xbb\xbf# ")
+
+
+def test_the_passport_stands_in_comment_lines_and_is_all_there() -> None:
+    lines = to_csv([{"first": "a"}], PASSPORT).decode("utf-8-sig").splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    assert lines[: len(comments)] == comments
+    found = dict(line.removeprefix("# ").split(": ", 1) for line in comments)
+    assert {key: json.loads(value) for key, value in found.items()} == PASSPORT.as_dict()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "=1+1",
+        '=HYPERLINK("http://example.org")',
+        "+1",
+        "-1",
+        "@SUM(1)",
+        "\t=1",
+        "\r=1",
+        "\x00=1",
+        "\x00\x00@SUM(1)",
+        "-",
+        "=",
+    ],
+)
+def test_text_that_a_spreadsheet_would_compute_gets_an_apostrophe(word: str) -> None:
+    assert first_cell(word) == "'" + word.replace("\x00", "")
+
+
+@pytest.mark.parametrize("number", [-0.5, -1, 0, 1, 0.25, -1e-12, 1e300])
+def test_numbers_are_left_as_they_are(number: float) -> None:
+    data = to_csv([{"first": "a", "layer 0": number}], PASSPORT)
+    assert table(data)["layer 0"][0] == number
+    assert b"'" not in data.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        'say "python"',
+        "one, two; three",
+        "two\nlines",
+        "two\r\nlines",
+        "an old\rline end",
+        "it's",
+        "a 'quoted' word",
+        "  spaces  ",
+        "A python ~ snake",
+        "C# and F#",
+        "A #",
+        "🐍 פייתון",
+        "NA",
+        "0.5",
+        "<b>bold</b>",
+    ],
+)
+def test_any_other_text_is_left_as_it_is(word: str) -> None:
+    assert first_cell(word) == word
+
+
+def test_a_hash_at_the_start_is_no_comment() -> None:
+    assert first_cell("#").removeprefix("'") == "#"
+
+
+def test_nul_is_left_out() -> None:
+    assert first_cell("pyt\x00hon") == "python"
+    assert b"\x00" not in to_csv([{"first": "\x00"}], PASSPORT)
+
+
+def test_half_characters_do_not_break_the_file() -> None:
+    assert first_cell("a\ud83db") == "a?b"
+
+
+@unhurried
+@given(any_text)
+def test_no_text_breaks_the_table_or_is_taken_for_a_formula(word: str) -> None:
+    cell = first_cell(word)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    wanted = word.replace("\x00", "").encode("utf-8", "replace").decode()
+    assert cell in (wanted, "'" + wanted)
+
+
+@unhurried
+@given(st.lists(any_text, min_size=1, max_size=4))
+def test_the_standard_library_reads_the_same_rows(words: list[str]) -> None:
+    text = to_csv([{"first": word, "n": 1} for word in words], PASSPORT).decode("utf-8-sig")
+    body = text[text.index("\n", text.rindex("# settings")) + 1 :]
+    rows = list(csv.reader(io.StringIO(body, newline="")))
+    assert [len(row) for row in rows] == [2] * (len(words) + 1)
+
+
+# NPZ
+
+
+def test_arrays_come_back_without_pickle_and_with_the_passport() -> None:
+    arrays = {
+        "vectors": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "layers": np.array([0, 1]),
+        "items": np.array(json.dumps([{"name": "A \x00 python 🐍", "text": "=1"}])),
+    }
+    with np.load(io.BytesIO(to_npz(arrays, PASSPORT)), allow_pickle=False) as file:
+        assert set(file.files) == {*arrays, "passport"}
+        for name, array in arrays.items():
+            assert file[name].dtype == array.dtype
+            np.testing.assert_array_equal(file[name], array)
+        assert json.loads(str(file["passport"])) == PASSPORT.as_dict()
+        assert json.loads(str(file["items"]))[0]["name"] == "A \x00 python 🐍"
+
+
+def test_an_array_of_objects_is_never_pickled() -> None:
+    with pytest.raises(ValueError, match="allow_pickle"):
+        to_npz({"bad": np.array([{}], dtype=object)}, PASSPORT)
+
+
+# Caption
+
+
+def test_the_caption_names_model_revision_checksum_precision_and_versions() -> None:
+    line = caption(PASSPORT)
+    assert "org/a-model (0123456789ab)" in line
+    assert "weights fedcba987654" in line
+    assert "exact float32" in line
+    assert "torch 2.13.0, transformers 5.0.0" in line
+    assert "\n" not in line
+
+
+def test_a_model_without_a_revision_gets_no_empty_brackets() -> None:
+    assert "()" not in caption(replace(PASSPORT, revision=""))
+
+
+def test_fast_numbers_are_not_called_exact() -> None:
+    line = caption(replace(PASSPORT, precision="fast"))
+    assert "fast" in line
+    assert "exact" not in line

@@ -1,0 +1,440 @@
+"""What runs beside the pages: loads with their progress, and baselines kept on disk."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.testing.v1 import AppTest
+
+from components.analysis import baseline as baselines
+from components.analysis.baseline import Baseline
+from components.content.sample import baseline_sentences
+from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.ui import runtime
+from components.ui.view import DEFAULT, encode
+from tests.fields import field
+from tests.hub_server import HubServer, Reply, Request, hub_server
+from tests.pages.test_similarity import (
+    app_data,
+    app_settings,
+    assert_shows,
+    expected,
+    framed,
+    type_in,
+)
+from tests.tiny_models import build
+
+SECONDS = 60
+PRESET = "distilbert/distilbert-base-uncased"  # an id that the picker offers; a tiny BERT behind it
+OTHER = "org/tiny-bert"
+TINY = "folder:bert"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of tiny models: two that take texts of all lengths, and one that takes 64 tokens."""
+    folder = tmp_path_factory.mktemp("models")
+    for family in ("bert", "electra"):
+        build(family, folder / family, max_position_embeddings=512)
+        config = folder / family / "tokenizer_config.json"
+        settings = json.loads(config.read_text())
+        config.write_text(json.dumps({**settings, "model_max_length": 512}))
+    build("bert", folder / "short")
+    return folder
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def _app(models: Path, data: Path) -> Iterator[None]:
+    """A fresh server with the tiny models and nothing measured."""
+    with app_settings(DATA_DIR=str(data), MODEL_FOLDERS=str(models), ALLOW_DOWNLOADS="0"):
+        yield
+
+
+@pytest.fixture
+def card(_app: None) -> ModelCard:
+    return runtime.service().load(TINY)
+
+
+def measured(card: ModelCard) -> Baseline:
+    """The baseline, when it is there."""
+    runtime.baseline(card)
+    return runtime._background().baselines[card.checksum].result(SECONDS)
+
+
+def restart() -> ModelCard:
+    """What is in memory is gone, what is on disk stays, and the model is loaded again."""
+    st.cache_resource.clear()
+    return runtime.service().load(TINY)
+
+
+def n_encoded() -> int:
+    """How many texts the service of this process has encoded so far."""
+    return runtime.service().cache_info().misses
+
+
+def only_file(folder: Path) -> Path:
+    (path,) = [path for path in folder.rglob("*") if path.is_file()]
+    return path
+
+
+def assert_equal(one: Baseline, other: Baseline) -> None:
+    for part in fields(Baseline):
+        np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
+
+
+# Baselines
+
+
+def test_nobody_waits_while_a_baseline_is_measured(
+    card: ModelCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    measure = runtime._measure
+
+    def wait_and_measure(card: ModelCard) -> Baseline:
+        assert go_on.wait(SECONDS)
+        return measure(card)
+
+    monkeypatch.setattr(runtime, "_measure", wait_and_measure)
+    started = time.perf_counter()
+    assert runtime.baseline(card) is None
+    assert runtime.baseline(card) is None
+    assert time.perf_counter() - started < 1
+    go_on.set()
+    found = measured(card)
+    assert runtime.baseline(card) is found
+
+
+def test_many_visitors_have_one_baseline_measured(card: ModelCard) -> None:
+    with ThreadPoolExecutor(8) as visitors:
+        found = list(visitors.map(lambda _: measured(card), range(8)))
+    assert all(each is found[0] for each in found)
+    assert n_encoded() == len(baseline_sentences())
+
+
+def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
+    card: ModelCard, data: Path
+) -> None:
+    before = measured(card)
+    written = only_file(data).stat().st_mtime_ns
+    card = restart()
+    again = runtime.baseline(card)
+    assert again is not None, "what is on disk is there at once"
+    assert_equal(again, before)
+    assert n_encoded() == 0
+    assert only_file(data).stat().st_mtime_ns == written
+
+
+def test_each_model_has_a_baseline_of_its_own(card: ModelCard, data: Path) -> None:
+    first = measured(card)
+    second = measured(runtime.service().load("folder:electra"))
+    assert len(list(data.rglob("*.npz"))) == 2
+    assert not np.array_equal(first.plain, second.plain)
+
+
+@pytest.mark.usefixtures("_app")
+def test_a_model_too_short_for_some_sample_sentences_has_a_baseline_too() -> None:
+    card = runtime.service().load("folder:short")
+    assert card.max_length == 64
+    assert measured(card).n_words > 500
+
+
+def cut(good: bytes) -> bytes:
+    return good[: len(good) // 2]
+
+
+def cut_a_little(good: bytes) -> bytes:
+    return good[:-10]
+
+
+def change_a_byte(good: bytes) -> bytes:
+    middle = len(good) // 2
+    return good[:middle] + bytes([good[middle] ^ 0xFF]) + good[middle + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda _: b"nonsense",
+        lambda _: b"\x80\x04K\x01.",  # a pickle
+        lambda _: b"PK\x03\x04nonsense",
+        cut,
+        cut_a_little,
+        change_a_byte,
+    ],
+    ids=["empty", "nonsense", "pickle", "no zip", "half", "end missing", "one byte"],
+)
+def test_a_damaged_file_is_measured_again_and_mended(
+    card: ModelCard, data: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    before = measured(card)
+    path = only_file(data)
+    path.write_bytes(damage(path.read_bytes()))
+    card = restart()
+    runtime.baseline(card)
+    assert_equal(measured(card), before)
+    assert n_encoded() == len(baseline_sentences())
+    mended = baselines.load(path)
+    assert mended is not None
+    assert_equal(mended, before)
+
+
+def in_the_way(folder: Path) -> Path:
+    (folder / "data").write_text("a file, not a folder")
+    return folder / "data"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [in_the_way, lambda folder: folder / ("x" * 300), lambda _: Path("/proc/contextlens")],
+    ids=["a file in the way", "too long a name", "no folder can be made"],
+)
+def test_where_nothing_can_be_kept_there_is_a_baseline_all_the_same(
+    models: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    place: Callable[[Path], Path],
+) -> None:
+    with app_settings(DATA_DIR=str(place(tmp_path)), MODEL_FOLDERS=str(models)):
+        card = runtime.service().load(TINY)
+        assert measured(card).n_words > 500
+        assert runtime.baseline(card) is not None
+        assert any("could not be kept on disk" in r.getMessage() for r in caplog.records)
+        app = framed(replace(DEFAULT, model=TINY))
+        assert not app.exception
+        assert not app.error
+
+
+def test_a_baseline_that_cannot_be_measured_is_said_on_the_page_and_in_the_log(
+    card: ModelCard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: ModelCard) -> NoReturn:
+        raise RuntimeError("no measure today")
+
+    monkeypatch.setattr(runtime, "_measure", fail)
+    runtime.baseline(card)
+    runtime._background().baselines[card.checksum].exception(SECONDS)
+    assert runtime.baseline(card) is None
+    assert runtime.baseline_failed(card)
+    entry = next(r for r in caplog.records if r.levelno == logging.ERROR)
+    assert TINY in entry.getMessage()
+    app = framed(replace(DEFAULT, model=TINY))
+    assert not app.exception
+    assert any("could not be measured" in caption.value for caption in app.main.caption)
+    assert "no measure today" not in str(app)
+
+
+# Loading
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of some megabytes, so that fetching it has steps."""
+    folder = tmp_path_factory.mktemp("served") / "model"
+    return build("bert", folder, hidden_size=160, intermediate_size=640)
+
+
+@pytest.fixture
+def server(
+    served: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[HubServer]:
+    """The app on an empty hub cache, and a hub that has one tiny model under two names."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with (
+        hub_server({PRESET: served, OTHER: served}) as running,
+        app_settings(DATA_DIR=str(app_data(tmp_path_factory)), HUB_ENDPOINT=running.endpoint),
+    ):
+        yield running
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
+    """Every state of a progress bar that a page sends to the browser."""
+    sent: list[tuple[float, str]] = []
+    progress = DeltaGenerator.progress
+
+    def note(place: DeltaGenerator, value: float, text: str) -> Any:
+        sent.append((value, text))
+        return progress(place, value, text=text)
+
+    monkeypatch.setattr(DeltaGenerator, "progress", note)
+    return sent
+
+
+def slowly(request: Request, reply: Reply) -> Reply:
+    return replace(reply, bytes_per_second=2_000_000) if request.kind == "file" else reply
+
+
+def choose(app: AppTest, model: str) -> AppTest:
+    return field(app.selectbox, "model").set_value(model).run()
+
+
+def sidebar_text(app: AppTest) -> str:
+    kinds = (app.sidebar.caption, app.sidebar.markdown)
+    return "\n".join(element.value.replace("\\", "") for kind in kinds for element in kind)
+
+
+@pytest.mark.parametrize("model", [PRESET, OTHER])
+def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, model: str) -> None:
+    app = framed(replace(DEFAULT, model=model))
+    assert not app.exception
+    assert not app.error
+    card = runtime.service().load(model)
+    assert card.revision == server.commit(model)
+    assert card.revision in sidebar_text(app)
+    assert "3 layers · 160 dims · 4 heads" in sidebar_text(app)
+
+
+def test_fetching_a_model_shows_how_far_it_is(
+    server: HubServer, bars: list[tuple[float, str]]
+) -> None:
+    server.faults = slowly
+    app = framed(replace(DEFAULT, model=PRESET))
+    assert not app.error
+    assert_progress(bars, PRESET)
+    assert not app.get("progress"), "the bar leaves with the wait"
+    bars.clear()
+    app.run()
+    assert not bars
+
+
+def assert_progress(bars: list[tuple[float, str]], model: str) -> None:
+    bars = [bar for bar in bars if bar[1].startswith("Fetching")]
+    values = [value for value, _ in bars]
+    assert len(set(values)) > 2
+    assert values == sorted(values)
+    assert 0 <= values[0] <= values[-1] <= 1
+    assert all(text.startswith(f"Fetching {model}") and text.endswith("MB") for _, text in bars)
+
+
+def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
+    server: HubServer, served: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    app = type_in(framed(), "My python is a good pet")
+    app = choose(app, PRESET)
+    assert not app.error
+    view = replace(
+        DEFAULT,
+        sentences=(
+            replace(DEFAULT.sentences[0], text="My python is a good pet", word=(3, 9)),
+            DEFAULT.sentences[1],
+        ),
+    )
+    on_disk = open_with(model_folder=served.parent)
+    assert_shows(app, expected(on_disk, replace(view, model="folder:model")))
+    assert app.query_params["s"] == encode(replace(view, model=PRESET))
+
+
+@pytest.mark.parametrize("model", [PRESET, OTHER])
+def test_a_fetched_model_is_used_again_without_a_request(server: HubServer, model: str) -> None:
+    app = framed(replace(DEFAULT, model=model))
+    n_requests = len(server.requests)
+    assert n_requests > 0
+    app = app.run()
+    assert not app.error
+    st.cache_resource.clear()
+    again = framed(replace(DEFAULT, model=model))
+    assert not again.error
+    assert len(server.requests) == n_requests
+
+
+@pytest.mark.parametrize("model", [PRESET, OTHER])
+def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer, model: str) -> None:
+    app = framed(replace(DEFAULT, model=model))
+    assert runtime.is_loaded(model)
+    n_loads = len(runtime._background().loads)
+    done = runtime._background().loads[model]
+    app.run()
+    assert runtime._background().loads.get(model) is done
+    assert len(runtime._background().loads) == n_loads
+
+
+def test_several_visitors_wait_for_one_fetch(server: HubServer) -> None:
+    with ThreadPoolExecutor(4) as visitors:
+        cards = list(visitors.map(lambda _: runtime.load(PRESET), range(4)))
+    assert {card.revision for card in cards} == {server.commit(PRESET)}
+    asked = [r for r in server.requests if r.method == "GET" and r.file == "model.safetensors"]
+    assert len(asked) == 1
+
+
+def test_a_visitor_who_leaves_does_not_stop_the_fetch(server: HubServer) -> None:
+    app = framed()
+    app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))
+    go_on = threading.Event()
+
+    def wait(request: Request, reply: Reply) -> Reply:
+        if request.method == "GET" and request.file == "model.safetensors":
+            go_on.wait(SECONDS)
+        return reply
+
+    server.faults = wait
+    with pytest.raises(RuntimeError, match="timed out"):
+        app.run(timeout=0.5)
+    assert not runtime.is_loaded(PRESET)
+    go_on.set()
+    assert runtime._background().loads[PRESET].result(SECONDS).revision == server.commit(PRESET)
+    assert runtime.is_loaded(PRESET)
+
+
+def test_a_page_can_be_left_at_once_while_the_hub_does_not_answer(server: HubServer) -> None:
+    app = framed()
+    go_on = threading.Event()
+
+    def wait(_: Request, reply: Reply) -> Reply:
+        go_on.wait(5)
+        return reply
+
+    server.faults = wait
+    app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))
+    started = time.perf_counter()
+    try:
+        with pytest.raises(RuntimeError, match="timed out"):
+            app.run(timeout=0.3)
+        assert time.perf_counter() - started < 3
+        app.query_params.pop("s")
+        app.run()
+        assert not app.error
+        assert not app.exception
+    finally:
+        go_on.set()
+
+
+def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -> None:
+    app = framed(replace(DEFAULT, model="org/no-such-model"))
+    assert not app.exception
+    assert len(app.error) == 1
+    app = choose(app, BUNDLED_ID)
+    assert not app.error
+
+
+def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> None:
+    server.faults = lambda _, reply: replace(reply, status=500, body=b"")
+    app = framed(replace(DEFAULT, model=PRESET))
+    assert len(app.error) == 1
+    assert "could not be fetched" in app.error[0].value
+    server.faults = None
+    app = app.run()
+    assert not app.error
+    assert not app.exception
