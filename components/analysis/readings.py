@@ -24,6 +24,7 @@ _DRAWN = re.compile(
     r"|(?i:www)(?=\.)|@"
 )
 _SMALL_FALL = 0.02
+_ALIKE = 0.95
 _WORD_JOINER = "\u2060"  # invisible
 _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
@@ -50,7 +51,8 @@ def meaning_title(comparison: Comparison) -> str:
     drop, row = falls[best]
     whole = max(float(comparison.along(pair)[0] - comparison.along(pair).min()) for pair in pairs)
     if max(drop, whole) < _SMALL_FALL:
-        return "No layer pulls these words apart"
+        apart = min(float(comparison.along(pair)[0]) for pair in pairs) < _ALIKE
+        return "These words differ from layer 0 on" if apart else "No layer pulls these words apart"
     a, b = (comparison.items[i] for i in (pairs[best].first, pairs[best].second))
     layer = comparison.layers[int(row)]
     return f"{a.label} and {b.label} part most at layer {layer}"
@@ -101,7 +103,9 @@ def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> s
     values = np.array([comparison.cosines[row, p.first, p.second] for p in pairs])
     layer = comparison.layers[row]
     if len(pairs) == 1:
-        return _one_pair(comparison, pairs[0], row) + _against(values[0], band, row)
+        said = _one_pair(comparison, pairs[0], row)
+        # Equal vectors are equal by construction: no yardstick is needed.
+        return said + ("." if values[0] >= _EQUAL else _against(values[0], band, row))
     if np.ptp(_rounded(values)) == 0:
         every = f"At layer {layer} all pairs of words are equally alike ({_number(values.max())})"
         return every + _against(values.max(), band, row)
@@ -141,7 +145,7 @@ def _against(value: float, band: Band | None, row: int) -> str:
     elif value < band.low[row]:
         place = "less alike than 95 of 100 random pairs"
     else:
-        place = "within what random pairs of words show"
+        place = "no more alike than many random pairs"
     return f", {place} (average {_two(band.mean[row])})."
 
 
@@ -172,7 +176,8 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
         layer = comparison.layers[row]
         return f"At layer {layer}, {pair} have a {_cosine(comparison)} of {_number(values[0])}."
     if np.ptp(_rounded(values)) == 0:
-        return f"{name} is equally close to all of them ({_number(values.max())})."
+        who = "both" if len(own) == 2 else "all of them"
+        return f"{name} is equally close to {who} ({_number(values.max())})."
     return (
         f"{name} is closer to {_item(comparison.items[near])} ({_number(values.max())}) than to "
         f"{_item(comparison.items[far])} ({_number(values.min())})"
@@ -200,5 +205,13 @@ def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
 def _listed(layers: Sequence[int]) -> str:
     if not layers:
         return ""
-    numbers = ", ".join(map(str, layers))
-    return f"layer {numbers}" if len(layers) == 1 else f"layers {numbers}"
+    runs: list[list[int]] = []
+    for layer in layers:
+        if runs and layer == runs[-1][-1] + 1:
+            runs[-1].append(layer)
+        else:
+            runs.append([layer])
+    numbers = [
+        f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    ]
+    return ("layer " if len(layers) == 1 else "layers ") + ", ".join(numbers)

@@ -1,4 +1,4 @@
-"""Settings from the environment, validated once, documented in one table (`describe`)."""
+"""Settings from the environment, validated once, documented in one table (`TABLE`)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Settings:
 
 def _megabytes(env: Mapping[str, str], name: str, default: int) -> int:
     raw = env.get(name, "").strip() or str(default)
-    if not re.fullmatch(r"0*[1-9][0-9]{0,6}", raw) or int(raw) > 1_000_000:
+    if not re.fullmatch(r"0{0,9}[1-9][0-9]{0,6}", raw) or int(raw) > 1_000_000:
         raise SettingsError(
             f"{name} is {raw!r}; it must be a whole number of megabytes from 1 to 1000000. "
             f"Correct it, or unset it for the default, {default}."

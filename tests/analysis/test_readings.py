@@ -140,7 +140,7 @@ def test_the_widest_difference_comes_first_and_two_references_are_enough() -> No
         ([0.0, 0.2, 0.2, 0.2], 1, ", at every layer from 1 on"),
         ([-0.2, 0.2, -0.2, 0.2, 0.2], 4, ", at every layer from 3 on"),
         ([0.2, -0.2, 0.2, 0.2], 2, ", at every layer from 2 on"),
-        ([-0.2, -0.2, -0.2, 0.2], 3, " here, but not at layers 0, 1, 2"),
+        ([-0.2, -0.2, -0.2, 0.2], 3, " here, but not at layers 0 to 2"),
         ([0.2, 0.2, -0.2, 0.2], 0, " here, but not at layer 2"),
         ([0.2, 0.2, 0.2, -0.2], 1, " here, but not at layer 3"),
         ([0.2, -0.2], 0, " here, but not at layer 1"),
@@ -296,8 +296,8 @@ def test_a_centred_cosine_is_called_that() -> None:
     ("value", "place"),
     [
         (0.61, "more alike than 95 of 100 random pairs"),
-        (0.59, "within what random pairs of words show"),
-        (0.21, "within what random pairs of words show"),
+        (0.59, "no more alike than many random pairs"),
+        (0.21, "no more alike than many random pairs"),
         (0.19, "less alike than 95 of 100 random pairs"),
     ],
 )
@@ -590,3 +590,13 @@ def test_every_title_is_true(comparison: Comparison) -> None:
         assert max(falls.values()) < 0.03
     else:
         assert title == "Cosine at every layer" or falls
+
+
+def test_words_that_differ_from_the_start_are_not_said_to_stay_together() -> None:
+    assert meaning_title(made({"AB": [0.1, 0.1, 0.1]})) == "These words differ from layer 0 on"
+    assert meaning_title(made({"AB": [1.0, 1.0, 0.99]})) == "No layer pulls these words apart"
+
+
+def test_equal_vectors_need_no_yardstick() -> None:
+    (said,) = meaning_in_context(made({"AB": [1.0, 0.8]}), 0, band_of(-0.1, 0.05, 0.2, 2))
+    assert "random" not in said

@@ -16,7 +16,7 @@ from tests.benchmarks.results import Outcome, Ratio
 
 __all__ = ["page_rerun"]
 
-RERUNS = 20  # of each kind, in each round
+RERUNS = 10  # of each kind, in each round
 WARM_UP = 2
 AT_REST = """
 () => {
@@ -39,10 +39,10 @@ def page_rerun(rounds: int) -> Outcome:
         with served(command, env={"CONTEXTLENS_DATA_DIR": folder}) as server:
             address = f"{server.address}/similarity"
             with visit(browser, address) as page:
-                page.wait_for_function(AT_REST, timeout=60_000)
+                page.wait_for_function(AT_REST, timeout=120_000)
                 _await_baseline(Path(folder))
             with visit(browser, address) as page:
-                page.wait_for_function(AT_REST, timeout=60_000)
+                page.wait_for_function(AT_REST, timeout=120_000)
                 found = _reruns(page, times, RERUNS * rounds)
     ratios = [
         Ratio(name.removesuffix(" ms"), tuple(values), 50 if "script" in name else None, unit="ms")
