@@ -109,6 +109,7 @@ def cosine_heatmap(
         "hovertemplate": "%{text}<extra></extra>",
         "xgap": 2,
         "ygap": 2,
+        "showscale": len(names) > _MAX_CELLS,  # where the cells bear their numbers, room is better
         "colorbar": {"title": {"text": _axis_name(comparison)}, "thickness": 8, "len": 0.9},
     }
     layout = {

@@ -44,10 +44,11 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
                 on_change=_retype,
                 args=(group, i, field),
             )
+            removal = f"Take {label[0].lower()}{label[1:]} away"
             st.button(
-                "",
+                removal,  # for screen readers: the style shows the icon alone
                 icon=":material/close:",
-                help=f"Take {label[0].lower()}{label[1:]} away",
+                help=removal,
                 key=f"{key}_remove",
                 type="tertiary",
                 disabled=len(rows) <= least,

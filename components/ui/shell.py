@@ -39,6 +39,10 @@ _CSS = """<style>
 .stMainBlockContainer h1 { padding: 0 0 1rem; font-size: 1.9rem; }
 .st-key-reading p { font-size: 1.15rem; line-height: 1.5; }
 .stMain [data-testid="stCaptionContainer"] p { line-height: 1.4; }
+[class*="_remove"] button [data-testid="stMarkdownContainer"] p {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
+[class*="_example_"] button { padding-left: 0.5rem; }
 .st-key-examples a { background: transparent; font-weight: 400; }
 .terms { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; font-size: 0.875rem; opacity: 0.75; }
 .term { position: relative; border-bottom: 1px dotted currentColor; cursor: help; }

@@ -563,11 +563,11 @@ def check_band(comparison: Comparison, layer: int, sentence: str, band: Band | N
         return
     pairs = comparison.pairs("sentences")
     values = np.array([comparison.cosines[layer, p.first, p.second] for p in pairs])
-    if "more alike than" in sentence:
+    if "random" in sentence and ", more alike than" in sentence:
         assert values.max() > band.high[layer]
     if "less alike than" in sentence:
         assert values.max() < band.low[layer]
-    if "within" in sentence:
+    if "no more alike than" in sentence:
         assert band.low[layer] - 0.01 <= values.max() <= band.high[layer] + 0.01
     if "random" in sentence:
         assert f"{band.mean[layer]:.2f}" in sentence

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -137,12 +137,11 @@ def settle() -> Callable[[Page], None]:
 
 @dataclass(frozen=True)
 class Visit:
-    """A reader's tab of the real app, what a reader does there, and what went wrong meanwhile."""
+    """A reader's tab of the real app, and what a reader does there."""
 
     page: Page
     address: str
     settle: Callable[[Page], None]
-    failures: list[str] = field(default_factory=list)
 
     @property
     def side(self) -> Locator:
@@ -155,18 +154,17 @@ class Visit:
     @property
     def rows(self) -> list[str]:
         """The sentences and references as they stand in the chips."""
-        shown = [row.inner_text() for row in self.main.get_by_role("toolbar").all()]
+        toolbars = self.main.get_by_role("toolbar")
+        shown = toolbars.evaluate_all("rows => rows.map(row => row.innerText)")
         return [text.replace("\u200e", "").replace("\u200f", "") for text in shown]
 
     @property
     def chosen(self) -> list[str | None]:
         """Each row's chosen words and their place: "python, word 5 of sentence A"."""
-        return [
-            row.locator("[aria-pressed=true]").first.get_attribute("aria-label")
-            if row.locator("[aria-pressed=true]").count()
-            else None
-            for row in self.main.get_by_role("toolbar").all()
-        ]
+        toolbars = self.main.get_by_role("toolbar")
+        return toolbars.evaluate_all(
+            "rows => rows.map(row => row.querySelector('[aria-pressed=true]')?.ariaLabel ?? null)"
+        )
 
     @property
     def figure(self) -> Locator:
@@ -318,7 +316,7 @@ def visit(
         settings = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}, **options}
         context = chromium.new_context(**settings)
         contexts.append(context)
-        reader = Visit(context.new_page(), address, settle, failures)
+        reader = Visit(context.new_page(), address, settle)
         _listen(reader.page, urlsplit(address).netloc, failures)
         reader.goto(path)
         return reader

@@ -129,13 +129,9 @@ def test_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
     assert reading["bottom"] <= 900
 
 
-def test_the_miniature_and_its_reading_are_in_the_first_screen_too(visit: Callable) -> None:
+def test_start_here_fits_the_first_screen_its_examples_in_one_column(visit: Callable) -> None:
     here = visit("/", **DESK)
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
-
-
-def test_all_examples_stand_in_one_column(visit: Callable) -> None:
-    here = visit("/", **DESK)
     places = [box(here.main.get_by_text(example.title, exact=True).first) for example in EXAMPLES]
     assert len({round(place["x"]) for place in places}) == 1
     assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))

@@ -55,7 +55,9 @@ class Chips {
     const index = Number(word.closest(".row").dataset.row);
     const row = this.rows[index];
     const span = spanOf(word);
-    if (String(row.chosen) === String(span)) return;
+    // A reference's chosen word again means its whole text.
+    const again = String(row.chosen) === String(span);
+    if (again && (row.words.length === 1 || !row.element.classList.contains("reference"))) return;
     mark(row, span); // at once; Python's answer follows
     this.send({ row: index, start: span[0], end: span[1] });
   }
