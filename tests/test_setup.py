@@ -276,3 +276,11 @@ def test_no_font_is_fetched() -> None:
     fonts = [value for name, value in CONFIG["theme"].items() if name.lower().endswith("font")]
     assert fonts == ["sans-serif", "monospace"]
     assert "fontFaces" not in CONFIG["theme"]
+
+
+def test_the_readmes_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    code = (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    claims = [line.split("  # ")[1].split(":")[0] for line in code.splitlines() if "  # " in line]
+    assert printed == claims

@@ -12,12 +12,20 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    sync_playwright,
+)
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (
@@ -42,6 +50,17 @@ AT_REST = """
 }
 """
 
+
+# Says whether the script ran since; one that took no time may go unseen, hence a limit.
+WATCH_RUNS = """
+() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  window.__ran = false;
+  new MutationObserver((_, observer) => { window.__ran = true; observer.disconnect(); })
+    .observe(app, { attributes: true, attributeFilter: ['data-test-script-state'] });
+}
+"""
+RAN_SECONDS = 3.0
 
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
@@ -205,28 +224,51 @@ class Visit:
             .nth(occurrence)
         )
 
-    def pick(self, row: str, text: str, occurrence: int = 0) -> None:
-        self.word(row, text, occurrence).click()
+    @contextmanager
+    def rerun(self) -> Iterator[None]:
+        """What is done inside makes the script run; afterwards that run is over."""
+        self.page.evaluate(WATCH_RUNS)
+        yield
+        with suppress(PlaywrightTimeout):
+            self.page.wait_for_function("() => window.__ran", timeout=RAN_SECONDS * 1000)
         self.settle(self.page)
+
+    def pick(self, row: str, text: str, occurrence: int = 0) -> None:
+        with self.rerun():
+            self.word(row, text, occurrence).click()
 
     def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
         """Into the field of this label, in the sidebar unless told."""
         box = (within or self.side).get_by_role("textbox", name=label, exact=True)
-        box.fill(text)
-        box.press("Enter")
-        self.settle(self.page)
+        with self.rerun():
+            box.fill(text)
+            box.press("Enter")
 
     def click(self, name: str, *, within: Locator | None = None) -> None:
-        (within or self.main).get_by_role("button", name=name, exact=True).click()
-        self.settle(self.page)
+        with self.rerun():
+            (within or self.main).get_by_role("button", name=name, exact=True).click()
 
     def add(self, text: str) -> None:
         """One more sentence."""
         self.click("Add a sentence", within=self.side)
         box = self.side.get_by_role("textbox").last
-        box.fill(text)
-        box.press("Enter")
-        self.settle(self.page)
+        with self.rerun():
+            box.fill(text)
+            box.press("Enter")
+
+    def back(self, steps: int = 1) -> None:
+        for _ in range(steps):
+            with self.rerun():
+                self.page.go_back()
+
+    def forward(self, steps: int = 1) -> None:
+        for _ in range(steps):
+            with self.rerun():
+                self.page.go_forward()
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.wait()
 
     def menu(self, name: str) -> Locator:
         """Opens a popover of the page."""
@@ -242,30 +284,32 @@ class Visit:
 
     def take_away(self, index: int) -> None:
         """The sentence at this place, by its button in the sidebar."""
-        self.side.locator(f".st-key-side_sentences_{index}_row").get_by_role("button").click()
-        self.settle(self.page)
+        row = self.side.locator(f".st-key-side_sentences_{index}_row")
+        with self.rerun():
+            row.get_by_role("button").click()
 
     def option(self, name: str) -> None:
         """One of the page's options, by its label."""
-        self.menu("Options").get_by_text(name, exact=True).click()
-        self.settle(self.page)
+        choice = self.menu("Options").get_by_text(name, exact=True)
+        with self.rerun():
+            choice.click()
         self.leave_menu()
 
     def open_file(self, data: bytes) -> None:
         """A state file, under Copy link."""
         file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
         menu = self.menu("Copy link")
-        menu.locator("input[type=file]").set_input_files(file)
-        menu.get_by_text("view.json").wait_for()
-        self.settle(self.page)
+        with self.rerun():
+            menu.locator("input[type=file]").set_input_files(file)
+            menu.get_by_text("view.json").wait_for()
         self.leave_menu()
 
     def to_layer(self, layer: int) -> None:
         slider = self.main.get_by_role("slider")
         slider.focus()
-        while self.layer != layer:
-            slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
-        self.settle(self.page)
+        with self.rerun():
+            while self.layer != layer:
+                slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
 
     def link(self) -> str:
         """The address under Copy link."""

@@ -169,14 +169,14 @@ def test_the_keyboard_alone_changes_the_word_the_address_and_the_reading(
     else:
         pytest.fail("Tab never came to the words of sentence A")
     keyboard.press("ArrowLeft")
-    keyboard.press("Enter")
-    here.wait()
+    with here.rerun():
+        keyboard.press("Enter")
     keyboard.press("Tab")
     keyboard.press("Home")
     keyboard.press("ArrowRight")
     keyboard.press("ArrowRight")
-    keyboard.press("Space")
-    here.wait()
+    with here.rerun():
+        keyboard.press("Space")
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "coding, word 3 of sentence B"]
     assert here.page.url != before
     assert "“pet” in A and “coding” in B" in here.reading
@@ -266,30 +266,22 @@ def test_back_forward_and_reload_restore_the_view(similarity: Visit) -> None:
         lambda: here.type("Sentence B", "We like coding in a new python"),
         lambda: here.add("Two words"),
     ]
-    entries = []
+    begun = here.page.evaluate("history.length")
     for act in actions:
-        before = here.page.evaluate("history.length")
         act()
-        entries.append(here.page.evaluate("history.length") - before)
         steps.append(seen())
-    for count, expected in zip(entries[::-1], steps[-2::-1], strict=True):
-        for _ in range(count):
-            here.page.go_back()
-        here.wait()
+    assert here.page.evaluate("history.length") == begun + 6  # one each, two of the last
+    for back, expected in zip((2, 1, 1, 1, 1), steps[-2::-1], strict=True):
+        here.back(back)
         assert seen() == expected
-    for count, expected in zip(entries[:3], steps[1:4], strict=True):
-        for _ in range(count):
-            here.page.go_forward()
-        here.wait()
+    for expected in steps[1:4]:
+        here.forward()
         assert seen() == expected
-    here.page.reload()
-    here.wait()
+    here.reload()
     assert seen() == steps[3]
     expect(here.menu("Options").get_by_role("radio", name="Sentences")).to_be_checked()
     here.leave_menu()
-    for _ in range(entries[3]):
-        here.page.go_forward()
-    here.wait()
+    here.forward()
     assert seen() == steps[4]
 
 
@@ -314,8 +306,7 @@ def test_menus_opened_later_show_the_view_and_change_only_what_is_changed(
     here.leave_menu()
     here.option("Sentences")
     address = here.page.url
-    here.page.reload()
-    here.wait()
+    here.reload()
     assert here.rows == ["Our pet python", B, "empty", "snake", "programming"]
     assert here.page.url == address
     options = here.menu("Options")
@@ -476,8 +467,7 @@ def test_emoji_right_to_left_and_marks_are_compared(
     }
     assert_agrees(table_of(here.download("CSV")), cosines(service, words))
     assert here.link() == here.page.url
-    here.page.reload()
-    here.wait()
+    here.reload()
     assert here.rows[:4] == texts
 
 
@@ -493,16 +483,14 @@ def test_html_is_text_everywhere(similarity: Visit) -> None:
     assert "“<img src=x onerror=aler…”" in here.reading
     labels = here.main.locator(".annotation-text").all_text_contents()
     assert any("A ~ <img src=x" in label for label in labels)
-    said = ""
     for figure in here.main.get_by_role("figure").all()[:2]:
         area = figure.locator(".nsewdrag").first.bounding_box()
         assert area is not None
         for x in range(10, int(area["width"]), 60):
             for y in range(10, int(area["height"]), 60):
                 here.page.mouse.move(area["x"] + x, area["y"] + y)
-        here.page.mouse.move(area["x"] + area["width"] * 0.1, area["y"] + area["height"] * 0.6)
-        said += here.main.locator(".hovertext").last.text_content()
-    assert "<img src=x" in said
+    here.page.mouse.move(area["x"] + area["width"] * 0.1, area["y"] + area["height"] * 0.6)
+    expect(here.main.locator(".hovertext")).to_contain_text("<img src=x")
     for tab in ("Under the hood", "Without context", "Numbers"):
         here.main.get_by_role("tab", name=tab).click()
     here.menu("Copy link")
@@ -518,8 +506,7 @@ def test_half_characters_and_nul_are_shown_and_compared(similarity: Visit) -> No
     assert here.rows == ["half \ufffd python", "nul␀byte python"]
     assert [c.split(",")[0] for c in here.chosen] == ["python", "python"]
     assert ("A python", "B python") in table_of(here.download("CSV"))
-    here.page.reload()
-    here.wait()
+    here.reload()
     assert here.rows == ["half \ufffd python", "nul␀byte python"]
 
 
@@ -547,8 +534,8 @@ def test_nothing_typed_is_lost_where_the_model_fails(visit: Callable) -> None:
     here.type("Sentence B", "and some more of them")
     assert here.rows == ["My own words", "and some more of them", "a thought"]
     here.side.get_by_role("combobox").click()
-    here.page.get_by_role("option", name=BUNDLED_ID).click()
-    here.wait()
+    with here.rerun():
+        here.page.get_by_role("option", name=BUNDLED_ID).click()
     assert here.rows == ["My own words", "and some more of them", "a thought"]
     expect(here.figure).to_be_visible()
     expect(here.main.get_by_test_id("stAlert")).to_have_count(0)
@@ -563,8 +550,8 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
     here = visit("/similarity")
     here.open_file(to_json(with_texts(*texts[:7])).encode())
     here.add(texts[7])
-    here.words("sentence H").first.click()
-    here.wait()
+    with here.rerun():
+        here.words("sentence H").first.click()
     assert here.rows == texts
     assert len(here.page.url) < MAX_ADDRESS
     menu = here.menu("Copy link")
@@ -577,8 +564,7 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
     other.open_file(download.value.path().read_bytes())
     assert other.rows == texts
     assert other.chosen == here.chosen
-    other.page.go_back()
-    other.wait()
+    other.back()
     assert other.rows == [A, B, "snake", "programming"]
 
 

@@ -179,12 +179,12 @@ def test_a_rerun_keeps_the_scroll_position(visit: Callable) -> None:
     here.main.evaluate("main => main.scrollTo(0, 260)")
     before = here.main.evaluate("main => main.scrollTop")
     assert before > 100
-    here.page.keyboard.press("ArrowLeft")
-    here.wait()
+    with here.rerun():
+        here.page.keyboard.press("ArrowLeft")
     assert here.layer == 5
     assert here.main.evaluate("main => main.scrollTop") == before
-    here.word("sentence A", "pet").evaluate("word => word.click()")  # no scrolling to it first
-    here.wait()
+    with here.rerun():
+        here.word("sentence A", "pet").evaluate("word => word.click()")  # no scrolling to it first
     assert here.chosen[0] == "pet, word 4 of sentence A"
     assert here.main.evaluate("main => main.scrollTop") == before
 
@@ -198,8 +198,8 @@ def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
             assert place["right"] <= 390
             assert place["height"] >= 28
     assert box(here.words("reference 2").last)["bottom"] <= 844
-    here.word("sentence A", "pet").tap()
-    here.wait()
+    with here.rerun():
+        here.word("sentence A", "pet").tap()
     assert here.chosen[0] == "pet, word 4 of sentence A"
     assert "“pet” in A" in here.reading
     here.to_layer(2)
@@ -209,8 +209,8 @@ def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
 def test_a_phone_reader_edits_the_sentences_on_the_page(visit: Callable) -> None:
     here = visit("/similarity", **PHONE)
     expect(here.side).not_to_be_in_viewport()
-    here.word("sentence A", "pet").tap()
-    here.wait()
+    with here.rerun():
+        here.word("sentence A", "pet").tap()
     edit = here.menu("Edit")
     place = box(edit)
     assert place["x"] >= 0
