@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 
 from components.core import EncoderService, Settings, open_service
 from tests.tiny_models import ALL, build
+
+# Tiny models in many processes: more threads than cores would wait for each other most of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
