@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
+
+import psutil
 
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
@@ -31,11 +35,22 @@ def main() -> None:
         parser.error("--rounds must be at least 1")
     outcomes: dict[str, Outcome] = {}
     for name in given.names or BENCHMARKS:
-        begin = time.monotonic()
-        outcomes[name] = BENCHMARKS[name](given.rounds)
-        print(f"{name}: measured in {time.monotonic() - begin:.0f} s", flush=True)
+        begin, others = time.monotonic(), _others()
+        outcome = BENCHMARKS[name](given.rounds)
+        took = time.monotonic() - begin
+        share = max(0.0, _others() - others) / took / (os.cpu_count() or 1)
+        outcomes[name] = replace(outcome, others=share)
+        print(f"{name}: {took:.0f} s, other programs took {share:.0%} of the machine", flush=True)
         write_json(outcomes, ROOT / "build" / "bench.json")
     print(f"\n{table(outcomes)}\n\nEvery round is in build/bench.json.")
+
+
+def _others() -> float:
+    """Processor seconds so far that were not ours or our ended children's."""
+    machine, own = psutil.cpu_times(), os.times()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
+    busy = sum(getattr(machine, kind, 0.0) for kind in kinds)
+    return busy - own.user - own.system - own.children_user - own.children_system
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from components.core.registry import bundled_folder
 from components.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
-from tests.benchmarks.workers import interleaved, seconds, worker
+from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, worker, workers
 
 __all__ = ["cached_encode", "encode_many", "encode_one"]
 
@@ -21,20 +21,25 @@ BLOCKS = 10
 
 
 def encode_many(rounds: int) -> Outcome:
-    """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers."""
-    contenders = {
-        "service": (set_up_service, "exact"),
-        "notebook loop": (set_up_loop,),
-        "sentence-transformers": (set_up_sentence_transformers,),
-        "service, fast": (set_up_service, "fast"),
-    }
-    took = interleaved(contenders, [(seed,) for seed in range(rounds)])
+    """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers.
+
+    The loop takes longest, so a third of its sentences goes before each of the others' turns.
+    """
+    took: dict[str, list[float]] = {name: [] for name in (LOOP, *BATCHED)}
+    with workers({LOOP: (set_up_loop,), **BATCHED}) as ready:
+        for seed in range(rounds):
+            thirds = []
+            for third, name in enumerate(BATCHED):
+                wait_for_quiet()
+                thirds.append(ready[LOOP](seed, third))
+                took[name].append(ready[name](seed))
+            took[LOOP].append(sum(thirds))
 
     def over(name: str, other: str) -> tuple[float, ...]:
         return tuple(a / b for a, b in zip(took[name], took[other], strict=True))
 
     ratios = [
-        Ratio("notebook loop / service", over("notebook loop", "service"), 3.0, "at least"),
+        Ratio("notebook loop / service", over(LOOP, "service"), 3.0, "at least"),
         Ratio(
             "service / sentence-transformers' last layer",
             over("service", "sentence-transformers"),
@@ -78,11 +83,11 @@ def set_up_service(precision: str) -> Callable[[int], float]:
     return run
 
 
-def set_up_loop() -> Callable[[int], float]:
+def set_up_loop() -> Callable[[int, int], float]:
     call = _bare_call()
 
-    def run(seed: int) -> float:
-        texts = mixed_sentences(N_MANY, seed)
+    def run(seed: int, third: int) -> float:
+        texts = mixed_sentences(N_MANY, seed)[third :: len(BATCHED)]
         return seconds(lambda: [call(text) for text in texts])
 
     for text in mixed_sentences(32, WARM_UP):
@@ -175,3 +180,11 @@ def _lengths() -> dict[str, float]:
         "longest": max(lengths),
         "of_100_or_more": sum(length >= 100 for length in lengths),
     }
+
+
+LOOP = "notebook loop"
+BATCHED = {
+    "service": (set_up_service, "exact"),
+    "sentence-transformers": (set_up_sentence_transformers,),
+    "service, fast": (set_up_service, "fast"),
+}

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 __all__ = ["Outcome", "Ratio", "table", "write_json"]
 
+BUSY = 0.1
 PACKAGES = (
     "numpy",
     "playwright",
@@ -64,6 +65,7 @@ class Outcome:
     ratios: Sequence[Ratio]
     raw: Mapping[str, Sequence[float]]
     notes: Mapping[str, Any] = field(default_factory=dict)
+    others: float = 0.0  # share of the machine that other programs took, 0 to 1
 
 
 def table(outcomes: Mapping[str, Outcome]) -> str:
@@ -76,7 +78,9 @@ def table(outcomes: Mapping[str, Outcome]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    busy = [f"{name} {o.others:.0%}" for name, o in outcomes.items() if o.others > BUSY]
+    warning = f"\n\nOther programs took part of the machine ({', '.join(busy)}): run these again."
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + (warning if busy else "")
 
 
 def _row(name: str, ratio: Ratio) -> tuple[str, str, str, str, str]:
@@ -120,4 +124,5 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
         "medians": {name: median(values) for name, values in outcome.raw.items()},
         "raw": {name: list(values) for name, values in outcome.raw.items()},
         "notes": dict(outcome.notes),
+        "share_of_machine_taken_by_others": round(outcome.others, 3),
     }

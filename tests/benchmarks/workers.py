@@ -16,7 +16,10 @@ from typing import Any
 
 import psutil
 
-__all__ = ["at_once", "interleaved", "seconds", "wait_for_quiet", "worker"]
+__all__ = ["at_once", "interleaved", "seconds", "wait_for_quiet", "worker", "workers"]
+
+Contenders = Mapping[str, Sequence[Any]]
+"""For each name a set-up function and its arguments."""
 
 QUIET_PERCENT = 15
 QUIET_SECONDS = 3.0
@@ -65,13 +68,17 @@ def worker(
         process.kill()
 
 
-def interleaved(
-    contenders: Mapping[str, Sequence[Any]], turns: Sequence[Sequence[Any]]
-) -> dict[str, list[Any]]:
-    """What each contender (a set-up function and its arguments) gave in each turn: A B A B ..."""
+@contextmanager
+def workers(contenders: Contenders) -> Iterator[dict[str, Callable[..., Any]]]:
+    """One worker for each contender, by name."""
     with ExitStack() as stack:
-        ready = {name: stack.enter_context(worker(*how)) for name, how in contenders.items()}
-        given: dict[str, list[Any]] = {name: [] for name in ready}
+        yield {name: stack.enter_context(worker(*how)) for name, how in contenders.items()}
+
+
+def interleaved(contenders: Contenders, turns: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """What each contender gave in each turn: A B A B ..."""
+    given: dict[str, list[Any]] = {name: [] for name in contenders}
+    with workers(contenders) as ready:
         for turn in turns:
             for name, run in ready.items():
                 wait_for_quiet()
@@ -79,10 +86,9 @@ def interleaved(
     return given
 
 
-def at_once(contenders: Mapping[str, Sequence[Any]], *turn: Any) -> dict[str, Any]:
+def at_once(contenders: Contenders, *turn: Any) -> dict[str, Any]:
     """What each contender gave in one turn that all take at the same time."""
-    with ExitStack() as stack, ThreadPoolExecutor() as threads:
-        ready = {name: stack.enter_context(worker(*how)) for name, how in contenders.items()}
+    with workers(contenders) as ready, ThreadPoolExecutor() as threads:
         running = {name: threads.submit(run, *turn) for name, run in ready.items()}
         return {name: future.result() for name, future in running.items()}
 
