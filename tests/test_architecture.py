@@ -172,7 +172,7 @@ def test_importing_the_pages_parts_does_not_import_torch() -> None:
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for part in ("ui", "analysis", "figures", "content")
-        for path in sorted((ROOT / "components" / part).glob("*.py"))
+        for path in sorted((ROOT / "components" / part).rglob("*.py"))
     ]
     code = f"import importlib, sys; [importlib.import_module(m) for m in {modules}]; " + (
         "print(*({'torch', 'transformers'} & set(sys.modules)), 'done')"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.content.examples import EXAMPLES, Example
-from components.content.explain import HOME_INTRO
+from components.content.explain.home import HOME_INTRO
 from components.ui import navigation, runtime
 from components.ui.view import ViewState, from_example
 

@@ -16,10 +16,20 @@ from components.ui.view import (
     Control,
     Sentence,
     ViewState,
+    letter,
     retyped,
 )
 
-__all__ = ["choice", "layer_slider", "pick_word", "sentence_editor", "switch"]
+__all__ = [
+    "choice",
+    "layer_slider",
+    "number",
+    "pair_field",
+    "pick_word",
+    "sentence_choice",
+    "sentence_editor",
+    "switch",
+]
 
 Group = Literal["sentences", "references"]
 
@@ -30,7 +40,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
     noun = "Sentence" if group == "sentences" else "Reference"
     for i, sentence in enumerate(rows):
         key = f"{where}_{group}_{i}"
-        label = f"{noun} {chr(ord('A') + i) if group == 'sentences' else i + 1}"
+        label = f"{noun} {letter(i) if group == 'sentences' else i + 1}"
         with st.container(
             horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
         ):
@@ -89,14 +99,17 @@ def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
         last,
         chosen,
         key=key,
-        on_change=lambda: state.write(
-            replace(
-                state.current(), layer=None if state.value(key) == last else int(state.value(key))
-            )
-        ),
+        on_change=_write_layer,
+        args=(key, last),
         help="Layer 0 is the embedding layer's output; each later layer mixes in more context.",
     )
     return int(chosen if chosen is not None else last)
+
+
+def _write_layer(key: str, last: int) -> None:
+    if state.is_shown(key):
+        layer = int(state.value(key))
+        state.write(replace(state.current(), layer=None if layer == last else layer))
 
 
 def choice(
@@ -136,9 +149,67 @@ def switch(view: ViewState, page: str, name: str, label: str, *, help: str = "")
     return on
 
 
+def number(
+    view: ViewState,
+    page: str,
+    name: str,
+    label: str,
+    *,
+    between: tuple[int, int],
+    default: int,
+    help: str = "",  # noqa: A002
+) -> int:
+    """A whole number between two bounds, both allowed; what the view holds is brought between."""
+    low, high = between
+    chosen = min(max(int(view.control(page, name, default)), low), high)
+    key = state.bind(state.control_key(page, name), chosen)
+    st.number_input(
+        label,
+        low,
+        high,
+        chosen,
+        step=1,
+        key=key,
+        help=help or None,
+        on_change=_write_control(page, name, key, default),
+    )
+    return chosen
+
+
+def sentence_choice(view: ViewState, page: str, *, label: str = "Sentence") -> int:
+    """Which sentence a page of one sentence shows, by its index; nothing to choose among one."""
+    letters = [letter(i) for i in range(len(view.sentences))]
+    if len(letters) < 2:
+        return 0
+    return letters.index(choice(view, page, "sentence", letters, label))
+
+
+def pair_field(view: ViewState, index: int, *, key: str) -> None:
+    """A text field for a sentence's second text; empty, the sentence stands alone."""
+    pair = view.sentences[index].pair or ""
+    field = state.bind(key, pair)
+    st.text_input(
+        f"Second text of {letter(index)}",
+        pair,
+        key=field,
+        max_chars=MAX_CHARACTERS,
+        placeholder="Leave empty for one text alone",
+        on_change=_write_pair,
+        args=(index, field),
+    )
+
+
+def _write_pair(index: int, key: str) -> None:
+    view = state.current()
+    if index < len(view.sentences) and state.is_shown(key):
+        pair = str(state.value(key) or "") or None
+        _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
+
+
 def _write_control(page: str, name: str, key: str, default: Control) -> Callable[[], None]:
     def write() -> None:
-        state.write(state.current().with_control(page, name, state.value(key), default))
+        if state.is_shown(key):
+            state.write(state.current().with_control(page, name, state.value(key), default))
 
     return write
 
@@ -146,7 +217,7 @@ def _write_control(page: str, name: str, key: str, default: Control) -> Callable
 def _retype(group: Group, index: int, key: str) -> None:
     view = state.current()
     rows: tuple[Sentence, ...] = getattr(view, group)
-    if index >= len(rows):
+    if index >= len(rows) or not state.is_shown(key):
         return
     text = str(state.value(key) or "")
     old = rows[index]

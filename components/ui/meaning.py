@@ -17,9 +17,9 @@ from components.core.schema import FloatArray, Passport
 from components.core.words import Span, split_words
 from components.figures.theme import color_of
 from components.ui.chips import ChipRow
-from components.ui.view import Sentence, ViewState
+from components.ui.view import Sentence, ViewState, letter
 
-__all__ = ["Meaning", "chip_rows", "compute", "letter", "pooling_of"]
+__all__ = ["Meaning", "chip_rows", "compute", "pooling_of"]
 
 PAGE = "similarity"
 
@@ -66,11 +66,6 @@ class Meaning:
         """Which sentence each letter stands for, in one line."""
         own = [c for c in self.chosen if c.item.label]
         return " · ".join(f"{c.item.label}: {_cut(c.encoding.text, 70)}" for c in own)
-
-
-def letter(index: int) -> str:
-    """The letter of the n-th sentence."""
-    return chr(ord("A") + index)
 
 
 def pooling_of(view: ViewState) -> Pooling:

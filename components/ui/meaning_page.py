@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.analysis.readings import escape, meaning_in_context, meaning_title, quoted
 from components.analysis.similarity import Comparison, Pair, pair_rows
 from components.analysis.snippets import SnippetWord, cosine_snippet
-from components.content.explain import CENTRED_DEFINITION, FORMULA, WHAT_THIS_DOES_NOT_SHOW
+from components.content.explain.meaning import CENTRED_DEFINITION, FORMULA, LIMITS
 from components.core import ModelCard
 from components.core.schema import FloatArray
 from components.figures.similarity import cosine_heatmap, cosine_lines, cosine_range
@@ -156,7 +156,7 @@ def terms() -> None:
 
 def explain(what: Shown, card: ModelCard) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), WHAT_THIS_DOES_NOT_SHOW)
+    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
 
 
 def downloads(what: Shown, place: DeltaGenerator) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "control_key",
     "current",
     "default",
+    "is_shown",
     "is_too_long",
     "parameters",
     "remember",
@@ -47,6 +48,7 @@ _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that stands for them there
 _NOTICE = "_notice"
 _TOKEN = "file-"
+_SHOWN = "_shown"  # by key, the key of the widget that `bind` gave last
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
@@ -120,7 +122,17 @@ def bind(key: str, wanted: Any) -> str:
     if st.session_state.get(named, wanted) != wanted:
         turns[key] = turns.get(key, 0) + 1
         named = f"{key}-{turns[key]}"
+    st.session_state.setdefault(_SHOWN, {})[key] = named
     return named
+
+
+def is_shown(key: str) -> bool:
+    """Whether a key given by `bind` is still its widget's. Ask in callbacks before writing.
+
+    A browser that has not heard yet that a widget was replaced goes on sending the old one's value
+    (a second Back on a slow phone). Streamlit takes it for a change; nobody typed it.
+    """
+    return key in st.session_state.get(_SHOWN, {}).values()
 
 
 def value(key: str) -> Any:

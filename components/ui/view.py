@@ -27,6 +27,7 @@ __all__ = [
     "encode",
     "from_example",
     "from_json",
+    "letter",
     "retyped",
     "to_json",
 ]
@@ -98,6 +99,11 @@ def _from_example_sentence(given: ExampleSentence) -> Sentence:
 
 
 DEFAULT = from_example(EXAMPLES[0])
+
+
+def letter(index: int) -> str:
+    """The letter of the n-th sentence, counted from 0."""
+    return chr(ord("A") + index)
 
 
 def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:

@@ -318,7 +318,11 @@ def test_back_pressed_quickly_goes_back_each_time(similarity: Visit) -> None:
     here = similarity
     for text in ("one python", "two python", "three python"):
         here.type("Sentence A", text)
-    here.page.evaluate("for (const wait of [0, 60, 120]) setTimeout(() => history.back(), wait)")
+    slow = here.page.context.new_cdp_session(here.page)
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 20})
+    here.page.evaluate("for (const wait of [0, 120, 240]) setTimeout(() => history.back(), wait)")
+    here.page.wait_for_timeout(4000)  # a phone is still busy drawing the first step by then
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     expect(here.words("sentence A").first).to_have_text("I")
     here.wait()
     assert here.page.url.endswith("/similarity")

@@ -2,22 +2,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from importlib import import_module
 from itertools import combinations
+from pkgutil import iter_modules
 
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
+from components.content.explain.home import HOME_INTRO
 from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
 
+EXPLAIN = [
+    import_module(f"{explain.__name__}.{module.name}") for module in iter_modules(explain.__path__)
+]
+FORMULAS = {m.__name__.split(".")[-1]: m.FORMULA for m in EXPLAIN if hasattr(m, "FORMULA")}
 EXPLANATIONS = {
-    "HOME_INTRO": explain.HOME_INTRO,
-    "CENTRED_DEFINITION": explain.CENTRED_DEFINITION,
-    "WHAT_THIS_DOES_NOT_SHOW": explain.WHAT_THIS_DOES_NOT_SHOW,
-    "FORMULA": explain.FORMULA,
+    **{
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module in EXPLAIN
+        for name in module.__all__
+        if isinstance(getattr(module, name), str)
+    },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
     **{f"{e.key}.question": e.question for e in EXAMPLES},
     **{f"{e.key}.look_for": e.look_for for e in EXAMPLES},
@@ -186,18 +195,26 @@ def test_the_glossary_cannot_be_changed():
         GLOSSARY["token"] = "something else"  # type: ignore[index]
 
 
-def test_the_introduction_has_three_sentences_and_the_limit_one():
-    assert len(re.findall(r"\.(?:\s|$)", explain.HOME_INTRO)) == 3
-    assert len(re.findall(r"\.(?:\s|$)", explain.WHAT_THIS_DOES_NOT_SHOW)) == 1
-    assert "\n" not in explain.WHAT_THIS_DOES_NOT_SHOW
+def test_the_introduction_has_three_sentences():
+    assert len(re.findall(r"\.(?:\s|$)", HOME_INTRO)) == 3
 
 
-def test_the_formula_is_closed_latex_and_defines_the_baseline():
-    without_blocks = re.sub(r"\$\$[^$]+\$\$", "", explain.FORMULA)
+@pytest.mark.parametrize("limits", [m.LIMITS for m in EXPLAIN if hasattr(m, "LIMITS")])
+def test_a_limit_is_one_sentence(limits: str):
+    assert len(re.findall(r"\.(?:\s|$)", limits)) == 1
+    assert "\n" not in limits
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS.keys())
+def test_a_formula_is_closed_latex(formula: str):
+    without_blocks = re.sub(r"\$\$[^$]+\$\$", "", formula)
     assert "$$" not in without_blocks
     assert without_blocks.count("$") % 2 == 0
-    for latex in re.findall(r"\$\$?([^$]+)\$", explain.FORMULA):
+    for latex in re.findall(r"\$\$?([^$]+)\$", formula):
         assert latex.count("{") == latex.count("}"), latex
-    assert "5th" in explain.FORMULA
-    assert "95th" in explain.FORMULA
-    assert "different sentences" in explain.FORMULA
+
+
+def test_the_formula_of_meaning_in_context_defines_the_baseline():
+    assert "5th" in FORMULAS["meaning"]
+    assert "95th" in FORMULAS["meaning"]
+    assert "different sentences" in FORMULAS["meaning"]

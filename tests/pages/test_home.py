@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from components.content.examples import EXAMPLES, Example
-from components.content.explain import HOME_INTRO
+from components.content.explain.home import HOME_INTRO
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.navigation import PAGES, SECTIONS
 from components.ui.view import DEFAULT, Sentence, ViewState, decode, from_example

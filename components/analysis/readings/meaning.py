@@ -1,44 +1,20 @@
-"""What is on screen, said in words. Each reading is a pure function of the numbers shown.
-
-Markdown comes out, with the numbers in bold. What a user typed is escaped by `quoted`.
-"""
+"""Meaning in context, said in words: the chosen words at one layer, and the picture's title."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Sequence
 
 import numpy as np
 
 from components.analysis.baseline import Band
+from components.analysis.readings.text import bold, listed, quoted, two
 from components.analysis.similarity import Comparison, Item, Pair
 from components.core.schema import FloatArray
 
-__all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]
+__all__ = ["meaning_in_context", "meaning_title"]
 
 _EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
-# What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
-_DRAWN = re.compile(
-    r":(?=material|streamlit)|<(?=[-=])|-(?=[->])|>(?==)|~(?==)|(?i:https?|ftp)(?=:)"
-    r"|(?i:www)(?=\.)|@"
-)
 _SMALL_FALL = 0.02
 _ALIKE = 0.95
-_WORD_JOINER = "\u2060"  # invisible
-_MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
-
-
-def escape(text: str) -> str:
-    """The text with every Markdown, LaTeX and emoji-code sign shown as it was typed."""
-    return _DRAWN.sub(rf"\g<0>{_WORD_JOINER}", text).translate(_MARKDOWN)
-
-
-def quoted(text: str, longest: int = 24) -> str:
-    """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
-    flat = " ".join(text.split())
-    cut = flat if len(flat) <= longest else flat[: longest - 1] + "…"
-    return f"“{escape(cut)}”"
 
 
 def meaning_title(comparison: Comparison) -> str:
@@ -77,15 +53,6 @@ def _item(item: Item) -> str:
     return quoted(item.word) + (f" in {item.label}" if item.label else "")
 
 
-def _two(value: float) -> str:
-    """Two decimals; what rounds to zero has no sign."""
-    return f"{round(float(value), 2) + 0.0:.2f}"
-
-
-def _number(value: float) -> str:
-    return f"**{_two(value)}**"
-
-
 def _rounded(values: FloatArray) -> FloatArray:
     """To the two decimals that are shown: only what differs there is called different."""
     rounded: FloatArray = np.round(values.astype(float), 2)
@@ -107,12 +74,12 @@ def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> s
         # Equal vectors are equal by construction: no yardstick is needed.
         return said + ("." if values[0] >= _EQUAL else _against(values[0], band, row))
     if np.ptp(_rounded(values)) == 0:
-        every = f"At layer {layer} all pairs of words are equally alike ({_number(values.max())})"
+        every = f"At layer {layer} all pairs of words are equally alike ({bold(values.max())})"
         return every + _against(values.max(), band, row)
     best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
     return (
-        f"At layer {layer}, {_names(comparison, best)} are most alike ({_number(values.max())}), "
-        f"{_names(comparison, worst)} least ({_number(values.min())}){_level(band, row)}."
+        f"At layer {layer}, {_names(comparison, best)} are most alike ({bold(values.max())}), "
+        f"{_names(comparison, worst)} least ({bold(values.min())}){_level(band, row)}."
     )
 
 
@@ -125,14 +92,14 @@ def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
     layer = comparison.layers[row]
     names = _names(comparison, pair)
     if now >= _EQUAL:
-        same = f"{names} have the same vector at layer {layer} ({_number(now)})"
+        same = f"{names} have the same vector at layer {layer} ({bold(now)})"
         first, second = (comparison.items[i].word for i in (pair.first, pair.second))
         why = "word" if first == second else "tokens"
         return same + (f": same {why}, same position, nothing mixed in yet" if layer == 0 else "")
     if row == 0 or comparison.layers[0] != 0:
-        return f"At layer {layer}, {names} have a {_cosine(comparison)} of {_number(now)}"
-    begun = "equal" if start >= _EQUAL else f"at {_number(start)}"
-    now_at = f"a {_cosine(comparison)} of {_number(now)} at layer {layer}"
+        return f"At layer {layer}, {names} have a {_cosine(comparison)} of {bold(now)}"
+    begun = "equal" if start >= _EQUAL else f"at {bold(start)}"
+    now_at = f"a {_cosine(comparison)} of {bold(now)} at layer {layer}"
     return f"{names} start {begun} at layer 0 and have {now_at}"
 
 
@@ -146,11 +113,11 @@ def _against(value: float, band: Band | None, row: int) -> str:
         place = "less alike than 95 of 100 random pairs"
     else:
         place = "no more alike than many random pairs"
-    return f", {place} (average {_two(band.mean[row])})."
+    return f", {place} (average {two(band.mean[row])})."
 
 
 def _level(band: Band | None, row: int) -> str:
-    return "" if band is None else f"; random pairs average {_two(band.mean[row])}"
+    return "" if band is None else f"; random pairs average {two(band.mean[row])}"
 
 
 def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:
@@ -174,13 +141,13 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
     if len(own) == 1:
         pair = f"{_item(comparison.items[near])} and {name}"
         layer = comparison.layers[row]
-        return f"At layer {layer}, {pair} have a {_cosine(comparison)} of {_number(values[0])}."
+        return f"At layer {layer}, {pair} have a {_cosine(comparison)} of {bold(values[0])}."
     if np.ptp(_rounded(values)) == 0:
         who = "both" if len(own) == 2 else "all of them"
-        return f"{name} is equally close to {who} ({_number(values.max())})."
+        return f"{name} is equally close to {who} ({bold(values.max())})."
     return (
-        f"{name} is closer to {_item(comparison.items[near])} ({_number(values.max())}) than to "
-        f"{_item(comparison.items[far])} ({_number(values.min())})"
+        f"{name} is closer to {_item(comparison.items[near])} ({bold(values.max())}) than to "
+        f"{_item(comparison.items[far])} ({bold(values.min())})"
         f"{_holds(comparison, row, (near, far, ref))}."
     )
 
@@ -196,22 +163,7 @@ def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
     if first < len(ahead) - 1 and bool(ahead[first:].all()):
         layer = comparison.layers[first]
         return ", at every layer" if first == 0 else f", at every layer from {layer} on"
-    others = _listed(
+    others = listed(
         [n for n, is_ahead in zip(comparison.layers, ahead, strict=True) if not is_ahead]
     )
     return f" here, but not at {others}" if others else ""
-
-
-def _listed(layers: Sequence[int]) -> str:
-    if not layers:
-        return ""
-    runs: list[list[int]] = []
-    for layer in layers:
-        if runs and layer == runs[-1][-1] + 1:
-            runs[-1].append(layer)
-        else:
-            runs.append([layer])
-    numbers = [
-        f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    ]
-    return ("layer " if len(layers) == 1 else "layers ") + ", ".join(numbers)

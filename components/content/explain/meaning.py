@@ -1,21 +1,8 @@
-"""What the pages say besides their numbers: definitions, formulas and limits.
-
-Prose is kept out of the page scripts so that it can be read and corrected in one place. The strings
-are Markdown with LaTeX between dollar signs and contain no results: readings are computed. Imports
-nothing of ours.
-"""
+"""Meaning in context: definitions, formulas and limits."""
 
 from __future__ import annotations
 
-__all__ = ["CENTRED_DEFINITION", "FORMULA", "HOME_INTRO", "WHAT_THIS_DOES_NOT_SHOW"]
-
-HOME_INTRO = (
-    "Contextlens shows what a language model of the BERT family does with your text, from the "
-    "tokens that it is cut into to the vectors that every layer makes of them. "
-    "Type sentences, choose a word, and see how the words around it change what the model makes of "
-    "it. "
-    "Every number is computed by the model you choose, and can be downloaded and checked."
-)
+__all__ = ["CENTRED_DEFINITION", "FORMULA", "LIMITS"]
 
 CENTRED_DEFINITION = (
     "Centred cosine: the average word vector of the sample sentences at the same layer is taken "
@@ -23,7 +10,7 @@ CENTRED_DEFINITION = (
     "common direction, which lifts every cosine; without it you see what sets words apart."
 )
 
-WHAT_THIS_DOES_NOT_SHOW = (
+LIMITS = (
     "A cosine says how alike two vectors are in this model at this layer; it does not say what a "
     "word means, why the vectors are alike, or what another model or wording would give."
 )

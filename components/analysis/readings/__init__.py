@@ -1,0 +1,12 @@
+"""What is on screen, said in words. Each reading is a pure function of the numbers shown.
+
+Markdown comes out, with the numbers in bold. What a user typed is escaped by `quoted`. One module
+for each page; `text` has what they share.
+"""
+
+from __future__ import annotations
+
+from components.analysis.readings.meaning import meaning_in_context, meaning_title
+from components.analysis.readings.text import escape, quoted
+
+__all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]

