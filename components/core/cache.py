@@ -24,7 +24,9 @@ from components.core.schema import (
     Parameter,
     Precision,
     Progress,
+    TokenizerCard,
     Tokens,
+    Vocabulary,
 )
 from components.core.service import EncoderService
 
@@ -130,6 +132,7 @@ class CachedService:
         self._inner = inner
         self._cache = ByteCache(max_bytes)
         self._checksums: dict[str, str] = {}
+        self._tokenizer_checksums: dict[str, str] = {}
 
     def cache_info(self) -> CacheInfo:
         """How the cache has done so far."""
@@ -152,14 +155,38 @@ class CachedService:
         *,
         pairs: Sequence[str | None] | None = None,
         pad_to: int | None = None,
+        max_length: int | None = None,
     ) -> list[Tokens]:
         """See `EncoderService.tokenize`."""
 
         def compute(missing: list[int]) -> list[Tokens]:
             some, others = _pick(texts, pairs, missing)
-            return self._inner.tokenize(model, some, pairs=others, pad_to=pad_to)
+            return self._inner.tokenize(
+                model, some, pairs=others, pad_to=pad_to, max_length=max_length
+            )
 
-        return self._each("tokenize", model, texts, pairs, (pad_to,), compute)
+        settings = (pad_to, max_length)
+        return self._each("tokenize", model, texts, pairs, settings, compute)
+
+    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
+        """See `EncoderService.load_tokenizer`."""
+        card = self._inner.load_tokenizer(model, progress=progress)
+        self._tokenizer_checksums[model] = card.checksum
+        return card
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        """See `EncoderService.vocabulary`; the tokenizer remembers it itself."""
+        return self._inner.vocabulary(model)
+
+    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
+        """See `EncoderService.normalize`; quicker than remembering."""
+        return self._inner.normalize(model, texts)
+
+    def decode(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
+    ) -> str:
+        """See `EncoderService.decode`; quicker than remembering."""
+        return self._inner.decode(model, token_ids, skip_special=skip_special)
 
     def encode(
         self,
@@ -232,7 +259,8 @@ class CachedService:
         compute: Callable[[list[int]], Sequence[Any]],
     ) -> list[Any]:
         """One cache entry for each text; what is no text is left to the inner service to refuse."""
-        checksum = self._checksum(model)
+        own = self._tokenizer_checksum if kind == "tokenize" else self._checksum
+        checksum = own(model)
         others = pairs if pairs is not None else [None] * len(texts)
         if isinstance(texts, str) or isinstance(pairs, str) or len(others) != len(texts):
             return list(compute(list(range(len(texts)))))
@@ -250,6 +278,9 @@ class CachedService:
 
     def _checksum(self, model: str) -> str:
         return self._checksums.get(model) or self.load(model).checksum
+
+    def _tokenizer_checksum(self, model: str) -> str:
+        return self._tokenizer_checksums.get(model) or self.load_tokenizer(model).checksum
 
 
 def _read_once(value: Any) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "describe",
     "list_models",
     "locate",
+    "locate_tokenizer",
 ]
 
 BUNDLED_ID = "all-MiniLM-L6-v2"
@@ -111,6 +112,13 @@ def locate(model: str, settings: Settings, progress: Progress | None = None) -> 
     if model.startswith(FOLDER_PREFIX):
         return _locate_folder(model, settings)
     return _locate_hub(model, settings, progress)
+
+
+def locate_tokenizer(
+    model: str, settings: Settings, progress: Progress | None = None
+) -> ModelFiles:
+    """A model's tokenizer files and config on this machine; as `locate`, without the weights."""
+    return locate(model, settings, progress)
 
 
 def bundled_folder() -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +28,9 @@ __all__ = [
     "ProgressEvent",
     "Provenance",
     "Source",
+    "TokenizerCard",
     "Tokens",
+    "Vocabulary",
 ]
 
 FloatArray = NDArray[np.float32]
@@ -88,6 +92,51 @@ class ModelCard:
     n_parameters: int
     memory_bytes: int
     provenance: Provenance
+
+
+@dataclass(frozen=True)
+class TokenizerCard:
+    """What a tokenizer is, whether or not its model is loaded: as in `ModelCard`, but for it."""
+
+    id: str
+    title: str
+    family: str
+    source: Source
+    location: str
+    revision: str
+    checksum: str  # SHA-256 of the tokenizer's files, hex
+    vocabulary_size: int  # tokens that it knows, added ones included
+    max_length: int
+    cased: bool
+    has_segments: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Every token that a tokenizer knows, by ID.
+
+    Attributes:
+        method: how words are cut: "WordPiece", "BPE" (of bytes) or "Unigram".
+        pieces: tokens as the tokenizer writes them: "##an", "Ġthe", "▁the".
+        texts: what each stands for, without the sign for its place in a word: "an", "the", "the".
+        kinds: whether a token begins a word, goes on with one, or is special.
+        unknown_id: the ID of what cannot be spelled, or None where everything can.
+        pad_id: the ID of padding.
+        longest_word: characters of the longest word that is cut; None where there is no bound.
+    """
+
+    method: str
+    pieces: tuple[str, ...]
+    texts: tuple[str, ...]
+    kinds: tuple[Literal["start", "continuation", "special"], ...]
+    unknown_id: int | None
+    pad_id: int
+    longest_word: int | None
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The ID of each piece."""
+        return MappingProxyType({piece: i for i, piece in enumerate(self.pieces)})
 
 
 @dataclass(frozen=True)

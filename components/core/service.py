@@ -26,15 +26,19 @@ from components.core.schema import (
     Precision,
     Progress,
     ProgressEvent,
+    TokenizerCard,
     Tokens,
+    Vocabulary,
 )
 from components.core.settings import Settings
 
 if TYPE_CHECKING:
     from components.core.cache import CachedService
-    from components.core.encoder import LoadedModel
+    from components.core.encoder import LoadedModel, LoadedTokenizer
 
 __all__ = ["EncoderService", "LocalService", "open_service"]
+
+_N_TOKENIZERS = 8  # kept without their models; some 30 MB each
 
 
 class EncoderService(Protocol):
@@ -55,8 +59,30 @@ class EncoderService(Protocol):
         *,
         pairs: Sequence[str | None] | None = None,
         pad_to: int | None = None,
+        max_length: int | None = None,
     ) -> list[Tokens]:
-        """Each text's tokens, in the order given; nothing is computed by the network."""
+        """Each text's tokens, in the order given; nothing is computed by the network.
+
+        Longer ones are cut to `max_length` tokens, by default the most that the model takes.
+        """
+        ...
+
+    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
+        """The card of a model's tokenizer, whose files alone are fetched where it is not here."""
+        ...
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        """Every token that a model's tokenizer knows."""
+        ...
+
+    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
+        """Each text as the tokenizer sees it before cutting (small letters, no accents, ...)."""
+        ...
+
+    def decode(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
+    ) -> str:
+        """The text that token IDs stand for."""
         ...
 
     def encode(
@@ -101,6 +127,7 @@ class LocalService:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
+        self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}
 
@@ -127,12 +154,35 @@ class LocalService:
         *,
         pairs: Sequence[str | None] | None = None,
         pad_to: int | None = None,
+        max_length: int | None = None,
     ) -> list[Tokens]:
         """See `EncoderService.tokenize`."""
         from components.core.encoder import tokenize
 
-        loaded = self._get(model)
-        return tokenize(loaded, texts, pairs=pairs, pad_to=pad_to)
+        reader = self._get_tokenizer(model)
+        return tokenize(reader, texts, pairs=pairs, pad_to=pad_to, max_length=max_length)
+
+    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
+        """See `EncoderService.load_tokenizer`."""
+        return self._get_tokenizer(model, progress).card
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        """See `EncoderService.vocabulary`."""
+        return self._get_tokenizer(model).vocabulary
+
+    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
+        """See `EncoderService.normalize`."""
+        from components.core.encoder import normalize
+
+        return normalize(self._get_tokenizer(model), texts)
+
+    def decode(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
+    ) -> str:
+        """See `EncoderService.decode`."""
+        from components.core.encoder import decode
+
+        return decode(self._get_tokenizer(model), token_ids, skip_special=skip_special)
 
     def encode(
         self,
@@ -206,6 +256,33 @@ class LocalService:
                     self._make_room()
                 return loaded
             return self._loaded[model]
+
+    def _get_tokenizer(self, model: str, progress: Progress | None = None) -> LoadedTokenizer:
+        """The tokenizer of a loaded model, or one that was loaded alone."""
+        registry.check_allowed(model, self._settings)
+        with self._lock:
+            if model in self._loaded:
+                return self._loaded[model].reader
+            if model in self._tokenizers:
+                self._tokenizers.move_to_end(model)
+                return self._tokenizers[model]
+            loading = self._loading.setdefault(f"{model} tokenizer", threading.Lock())
+        with loading:
+            if model not in self._tokenizers:
+                self._keep_tokenizer(model, self._load_tokenizer(model, progress))
+            return self._tokenizers[model]
+
+    def _keep_tokenizer(self, model: str, reader: LoadedTokenizer) -> None:
+        with self._lock:
+            self._tokenizers[model] = reader
+            while len(self._tokenizers) > _N_TOKENIZERS:
+                self._tokenizers.popitem(last=False)
+
+    def _load_tokenizer(self, model: str, progress: Progress | None) -> LoadedTokenizer:
+        files = registry.locate_tokenizer(model, self._settings, progress)
+        from components.core.encoder import load_tokenizer
+
+        return load_tokenizer(files)
 
     def _load(self, model: str, progress: Progress | None) -> LoadedModel:
         files = registry.locate(model, self._settings, progress)

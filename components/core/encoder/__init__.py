@@ -7,15 +7,25 @@ from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
 from components.core.encoder.running import Request, encode
 from components.core.encoder.tokenizing import tokenize
+from components.core.encoder.vocabulary import (
+    LoadedTokenizer,
+    decode,
+    load_tokenizer,
+    normalize,
+)
 
 __all__ = [
     "LoadedModel",
+    "LoadedTokenizer",
     "Request",
+    "decode",
     "embedding_parts",
     "encode",
     "list_parameters",
     "load_model",
+    "load_tokenizer",
     "nearest_rows",
+    "normalize",
     "read_matrix",
     "tokenize",
     "word_rows",

@@ -19,7 +19,7 @@ __all__ = ["embedding_parts", "nearest_rows", "word_rows"]
 @torch.inference_mode()
 def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) -> EmbeddingParts:
     """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
-    tokens = tokenize(loaded, [text], pairs=[pair])[0]
+    tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     tables = loaded.model.embeddings
     ids = torch.from_numpy(tokens.token_ids.copy())
     positions = _position_ids(tables.position_embeddings, ids)
@@ -82,7 +82,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     query = torch.nn.functional.normalize(torch.from_numpy(wanted), dim=0)
     cosines = (table @ query) / table.norm(dim=1).clamp_min(1e-12)
     best = torch.topk(cosines, min(n, len(table)))
-    names = loaded.tokenizer.convert_ids_to_tokens(best.indices.tolist())
+    names = loaded.reader.tokenizer.convert_ids_to_tokens(best.indices.tolist())
     pairs = zip(best.indices.tolist(), names, best.values.tolist(), strict=True)
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
 

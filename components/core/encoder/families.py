@@ -21,6 +21,7 @@ class Family:
     has_segments: bool
     has_pooler: bool
     tables: str = "embeddings"  # attribute that holds the embedding tables and LayerNorm
+    skips_positions: bool = False  # positions start after the pad ID
     projection: str | None = None  # dotted name of the linear layer before layer 0
 
 
@@ -29,9 +30,17 @@ FAMILIES: dict[str, Family] = {
     for family in (
         Family("bert", "BertModel", has_segments=True, has_pooler=True),
         Family("distilbert", "DistilBertModel", has_segments=False, has_pooler=False),
-        Family("roberta", "RobertaModel", has_segments=False, has_pooler=True),
-        Family("xlm-roberta", "XLMRobertaModel", has_segments=False, has_pooler=True),
-        Family("mpnet", "MPNetModel", has_segments=False, has_pooler=True),
+        Family(
+            "roberta", "RobertaModel", has_segments=False, has_pooler=True, skips_positions=True
+        ),
+        Family(
+            "xlm-roberta",
+            "XLMRobertaModel",
+            has_segments=False,
+            has_pooler=True,
+            skips_positions=True,
+        ),
+        Family("mpnet", "MPNetModel", has_segments=False, has_pooler=True, skips_positions=True),
         Family(
             "albert",
             "AlbertModel",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import hashlib
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -18,9 +16,11 @@ import torch
 import transformers
 
 from components.core.encoder.families import Family, family_of, read_config
+from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError
+from components.core.files import checksum_of
 from components.core.registry import ModelFiles
-from components.core.schema import ModelCard, PartState, Precision, Provenance
+from components.core.schema import ModelCard, PartState, Precision, Provenance, TokenizerCard
 
 __all__ = ["LoadedModel", "load_model"]
 
@@ -48,9 +48,8 @@ class LoadedModel:
     card: ModelCard
     family: Family
     model: Any  # a transformers PreTrainedModel, in float32 and eval mode
-    tokenizer: Any  # a fast tokenizer
+    reader: LoadedTokenizer
     trained_parts: dict[str, bool]
-    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     _fast_lock: threading.Lock = field(default_factory=threading.Lock)
     _fast: Any = None
 
@@ -85,7 +84,7 @@ def load_model(files: ModelFiles) -> LoadedModel:
     """
     config = read_config(files.folder)
     family = family_of(config)
-    checksum = _checksum(_weight_files(files.folder))
+    checksum = checksum_of(_weight_files(files.folder))
     if files.expected_sha256 not in {None, checksum}:
         raise CheckpointError(
             f"The weights of {files.title} are not the ones Contextlens was built with "
@@ -94,14 +93,14 @@ def load_model(files: ModelFiles) -> LoadedModel:
         )
     model, missing = _read_weights(files, family)
     provenance = _provenance(model, family, missing)
-    tokenizer = _read_tokenizer(files)
-    card = _card(files, family, model, tokenizer, checksum, provenance)
+    reader = load_tokenizer(files)
+    card = _card(files, reader.card, model, checksum, provenance)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
         "pooler": provenance.pooler.state == "trained",
         "encoder": provenance.encoder.state == "trained",
     }
-    return LoadedModel(card, family, model, tokenizer, trained)
+    return LoadedModel(card, family, model, reader, trained)
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -118,15 +117,6 @@ def _weight_files(folder: Path) -> list[Path]:
     raise CheckpointError(
         "The model has no weights (model.safetensors). Fetch it again, or choose another model."
     )
-
-
-def _checksum(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
@@ -157,33 +147,6 @@ def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
     if missing:
         model.pooler = None
     return model.eval().requires_grad_(requires_grad=False), missing
-
-
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-
-
-def _read_tokenizer(files: ModelFiles) -> Any:
-    # Without its files transformers makes up a vocabulary of five pieces and says nothing.
-    if not any(any(files.folder.glob(name)) for name in _TOKENIZER_FILES):
-        raise CheckpointError(
-            f"The tokenizer files of {files.title} are missing. Fetch the model again, or choose "
-            "another."
-        )
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            files.folder, local_files_only=True, trust_remote_code=False, use_fast=True
-        )
-    except Exception as exc:  # so do missing ones
-        raise CheckpointError(
-            f"The tokenizer files of {files.title} cannot be read "
-            f"({_first_line(exc)}). Fetch the model again, or choose another."
-        ) from exc
-    if not tokenizer.is_fast:
-        raise CheckpointError(
-            f"{files.title} has no fast tokenizer, so token positions in the text are not known. "
-            "Choose a model with a tokenizer.json."
-        )
-    return tokenizer
 
 
 def _first_line(exc: Exception) -> str:
@@ -223,9 +186,8 @@ def _part_state(part: Any, name: str) -> PartState:
 
 def _card(
     files: ModelFiles,
-    family: Family,
+    reader: TokenizerCard,
     model: Any,
-    tokenizer: Any,
     checksum: str,
     provenance: Provenance,
 ) -> ModelCard:
@@ -234,7 +196,7 @@ def _card(
     return ModelCard(
         id=files.id,
         title=files.title,
-        family=family.model_type,
+        family=reader.family,
         source=files.source,
         location=files.location,
         revision=files.revision,
@@ -243,22 +205,10 @@ def _card(
         n_dims=config.hidden_size,
         n_heads=config.num_attention_heads,
         vocabulary_size=config.vocab_size,
-        max_length=_max_length(model, tokenizer),
-        cased=_is_cased(tokenizer),
-        has_segments=family.has_segments,
+        max_length=reader.max_length,
+        cased=reader.cased,
+        has_segments=reader.has_segments,
         n_parameters=sum(p.numel() for p in parameters),
         memory_bytes=sum(p.numel() * p.element_size() for p in parameters),
         provenance=provenance,
     )
-
-
-def _max_length(model: Any, tokenizer: Any) -> int:
-    """Tokens that fit: position rows that can be used, or less where the tokenizer says so."""
-    table = model.embeddings.position_embeddings
-    unusable = 0 if table.padding_idx is None else table.padding_idx + 1
-    return int(min(table.num_embeddings - unusable, tokenizer.model_max_length))
-
-
-def _is_cased(tokenizer: Any) -> bool:
-    """Whether capitals make a difference to the tokens."""
-    return bool(tokenizer.tokenize("Apple US") != tokenizer.tokenize("apple us"))

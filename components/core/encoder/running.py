@@ -72,7 +72,7 @@ def encode(
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
     """Each text's encoding, in the order given; see `EncoderService.encode`."""
-    tokens = tokenize(loaded, texts, pairs=pairs, pad_to=request.pad_to)
+    tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
     passport = _passport(loaded, request)
     results: list[Encoding | None] = [None] * len(tokens)
     for batch in _batches([t.n_tokens for t in tokens], same_length=request.mask == "ones"):
@@ -173,7 +173,7 @@ def _inputs(
     loaded: LoadedModel, batch: Sequence[Tokens]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     shape = len(batch), max(tokens.n_tokens for tokens in batch)
-    ids = np.full(shape, loaded.tokenizer.pad_token_id, dtype=np.int64)
+    ids = np.full(shape, loaded.reader.tokenizer.pad_token_id, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.int64)
     segments = np.zeros(shape, dtype=np.int64) if loaded.family.has_segments else None
     for row, tokens in enumerate(batch):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.encoder.loading import LoadedModel
+from components.core.encoder.vocabulary import LoadedTokenizer
 from components.core.errors import RequestError, TextError
 from components.core.schema import IntArray, Tokens
 from components.core.words import split_words
@@ -20,15 +20,16 @@ MAX_CHARACTERS = 200_000
 
 
 def tokenize(
-    loaded: LoadedModel,
+    loaded: LoadedTokenizer,
     texts: Sequence[str],
     *,
     pairs: Sequence[str | None] | None = None,
     pad_to: int | None = None,
+    max_length: int | None = None,
 ) -> list[Tokens]:
     """Each text's tokens, in the order given; see `EncoderService.tokenize`."""
     checked = _check(texts, pairs)
-    encodings = _run_tokenizer(loaded, checked)
+    encodings = _run_tokenizer(loaded, checked, _limit(loaded, max_length, pairs is not None))
     return [
         _tokens(loaded, text, pair, encoding, lost, pad_to)
         for (text, pair), (encoding, lost) in zip(checked, encodings, strict=True)
@@ -68,13 +69,12 @@ def _check_text(text: object) -> None:
 
 
 def _run_tokenizer(
-    loaded: LoadedModel, inputs: list[tuple[str, str | None]]
+    loaded: LoadedTokenizer, inputs: list[tuple[str, str | None]], limit: int
 ) -> list[tuple[Any, int]]:
     """Each input's tokenizer result and how many of its tokens did not fit."""
     results: list[tuple[Any, int] | None] = [None] * len(inputs)
     single = [i for i, (_, pair) in enumerate(inputs) if pair is None]
     double = [i for i, (_, pair) in enumerate(inputs) if pair is not None]
-    limit = loaded.card.max_length
     for group in (single, double):
         full = _call(loaded, [inputs[i] for i in group])
         for i, encoding in zip(group, full, strict=True):
@@ -86,14 +86,14 @@ def _run_tokenizer(
 
 
 def _call(
-    loaded: LoadedModel, inputs: list[tuple[str, str | None]], max_length: int | None = None
+    loaded: LoadedTokenizer, inputs: list[tuple[str, str | None]], max_length: int | None = None
 ) -> list[Any]:
     if not inputs:
         return []
     texts, pairs = zip(*inputs, strict=True)
     truncation = {"truncation": "longest_first", "max_length": max_length} if max_length else {}
     # The fast tokenizer keeps truncation settings inside: threads would set them for each other.
-    with loaded.tokenizer_lock:
+    with loaded.lock:
         batch = loaded.tokenizer(
             list(texts),
             None if pairs[0] is None else list(pairs),
@@ -104,12 +104,30 @@ def _call(
     return list(batch.encodings)
 
 
+def _limit(loaded: LoadedTokenizer, asked: int | None, has_pairs: bool) -> int:
+    most = loaded.card.max_length
+    if asked is None:
+        return most
+    least = loaded.tokenizer.num_special_tokens_to_add(pair=has_pairs) + 1
+    if type(asked) is not int or not least <= asked <= most:
+        raise RequestError(
+            f"A length of {asked!r} tokens was asked; give a whole number from {least} (special "
+            f"tokens and one more) to {most} (the most that {loaded.card.title} takes)."
+        )
+    return asked
+
+
 def _tokens(
-    loaded: LoadedModel, text: str, pair: str | None, encoding: Any, lost: int, pad_to: int | None
+    loaded: LoadedTokenizer,
+    text: str,
+    pair: str | None,
+    encoding: Any,
+    lost: int,
+    pad_to: int | None,
 ) -> Tokens:
     n_pad = _padding(len(encoding), pad_to, loaded.card.max_length)
     text_ids = [-1 if s is None else s for s in encoding.sequence_ids]
-    segments = encoding.type_ids if loaded.family.has_segments else None
+    segments = encoding.type_ids if loaded.card.has_segments else None
     tokenizer = loaded.tokenizer
     ids = [*encoding.ids, *[tokenizer.pad_token_id] * n_pad]
     return Tokens(

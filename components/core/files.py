@@ -1,0 +1,19 @@
+"""Checksums of files, read in steps so that weights of any size fit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["checksum_of"]
+
+
+def checksum_of(paths: Iterable[Path]) -> str:
+    """SHA-256 over the files one after the other, in hexadecimal."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
