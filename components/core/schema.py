@@ -107,8 +107,10 @@ class TokenizerCard:
     checksum: str  # SHA-256 of the tokenizer's files, hex
     vocabulary_size: int  # tokens that it knows, added ones included
     max_length: int
+    n_added: tuple[int, int]  # special tokens added to one text, and to a pair
     cased: bool
     has_segments: bool
+    versions: Mapping[str, str]  # of the libraries that cut, for passports
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,11 @@ class Vocabulary:
     def ids(self) -> Mapping[str, int]:
         """The ID of each piece."""
         return MappingProxyType({piece: i for i, piece in enumerate(self.pieces)})
+
+    @cached_property
+    def characters(self) -> frozenset[str]:
+        """The characters that can be spelled."""
+        return frozenset(text for text in self.texts if len(text) == 1)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ __all__ = [
     "DASHES",
     "NEUTRAL",
     "SEQUENTIAL",
+    "SIGNED",
     "color_of",
     "figure",
     "plain",
@@ -32,6 +33,8 @@ CATEGORICAL = (
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 NEUTRAL = "#808080"
 SEQUENTIAL = "Viridis"
+SIGNED = {"autocolorscale": True}
+"""For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
 
 
 def color_of(index: int) -> str:

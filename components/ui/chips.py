@@ -19,7 +19,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from components.core.words import Span, split_words
 
-__all__ = ["ChipRow", "word_chips"]
+__all__ = ["ChipRow", "visible", "word_chips"]
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
         counts[row.role] += 1
         payload.append(
             {
-                "label": _shown(row.label),
-                "name": f"{row.role} {_shown(row.label) or counts[row.role]}",
+                "label": visible(row.label),
+                "name": f"{row.role} {visible(row.label) or counts[row.role]}",
                 "role": row.role,
                 "color": row.color,
                 "ink": _ink(row.color),
                 "chosen": row.chosen,
-                "note": _shown(row.note),
+                "note": visible(row.note),
                 "warning": row.warning,
                 "segments": _segments(row.text),
             }
@@ -134,7 +134,7 @@ def _segments(text: str) -> list[_Segment]:
     known = set(words)
     return [
         {
-            "text": _shown(text[a:b]),
+            "text": visible(text[a:b]),
             "start": a,
             "end": b,
             "word": (a, b) in known,
@@ -165,7 +165,8 @@ _VISIBLE = {
 """Control characters as their pictures, line ends as spaces; one code point for each, always."""
 
 
-def _shown(text: str) -> str:
+def visible(text: str) -> str:
+    """The text with its control characters made visible, one code point for each."""
     return text.translate(_VISIBLE)
 
 

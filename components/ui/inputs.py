@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -26,9 +26,11 @@ __all__ = [
     "number",
     "pair_field",
     "pick_word",
+    "select",
     "sentence_choice",
     "sentence_editor",
     "switch",
+    "text",
 ]
 
 Group = Literal["sentences", "references"]
@@ -172,6 +174,40 @@ def number(
         key=key,
         help=help or None,
         on_change=_write_control(page, name, key, default),
+    )
+    return chosen
+
+
+def text(
+    view: ViewState, page: str, name: str, label: str, *, default: str = "", placeholder: str = ""
+) -> str:
+    """A short text."""
+    chosen = str(view.control(page, name, default))
+    key = state.bind(state.control_key(page, name), chosen)
+    st.text_input(
+        label,
+        chosen,
+        key=key,
+        max_chars=200,
+        placeholder=placeholder or None,
+        on_change=_write_control(page, name, key, default),
+    )
+    return chosen
+
+
+def select(view: ViewState, page: str, name: str, options: Mapping[str, str], label: str) -> str:
+    """A choice from a menu of titles by their values; the first is the default."""
+    values = list(options)
+    chosen = str(view.control(page, name, values[0]))
+    chosen = chosen if chosen in options else values[0]
+    key = state.bind(state.control_key(page, name), chosen)
+    st.selectbox(
+        label,
+        values,
+        index=values.index(chosen),
+        key=key,
+        format_func=options.__getitem__,
+        on_change=_write_control(page, name, key, values[0]),
     )
     return chosen
 

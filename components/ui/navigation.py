@@ -39,6 +39,13 @@ PAGES = (
         "home", "Start here", ":material/home:", "", "What does a language model see in your text?"
     ),
     PageRow(
+        "tokens",
+        "Tokens & IDs",
+        ":material/format_list_numbered:",
+        "Read",
+        "Which pieces is your text cut into, and which numbers does the model get?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -37,7 +37,7 @@ _CSS = """<style>
 .stSidebar [data-testid="stSidebarHeader"] { height: 2.5rem; }
 .stSidebar hr { margin: 0.25rem 0; }
 .stMainBlockContainer h1 { padding: 0 0 1rem; font-size: 1.9rem; }
-.st-key-reading p { font-size: 1.15rem; line-height: 1.5; }
+[class*="st-key-reading"] p { font-size: 1.15rem; line-height: 1.5; }
 .stMain [data-testid="stCaptionContainer"] p { line-height: 1.4; }
 [class*="_remove"] button [data-testid="stMarkdownContainer"] p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
@@ -52,11 +52,15 @@ _CSS = """<style>
   background: #1f2933; color: #ffffff; line-height: 1.4;
 }
 .terms:has(.term:hover), .terms:has(.term:focus) { opacity: 1; }
+.back span { font-size: 0.875rem; opacity: 0.7; }
+.back p { margin: 0 0 0.75rem; font-size: 1.05rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.back mark { background: none; color: inherit; border-bottom: 2px solid #E69F00; }
+.back del { opacity: 0.6; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
   [data-testid="stLayoutWrapper"]:has(> .st-key-page_title) { flex-basis: 100%; }
-  .st-key-reading p { font-size: 1.05rem; }
+  [class*="st-key-reading"] p { font-size: 1.05rem; }
 }
 </style>"""
 
@@ -88,9 +92,9 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
     return downloads
 
 
-def reading(sentences: Sequence[str]) -> None:
-    """What is on screen, in words."""
-    with st.container(key="reading"):
+def reading(sentences: Sequence[str], *, key: str = "reading") -> None:
+    """What is on screen, in words; further readings of a page have keys that begin the same."""
+    with st.container(key=key):
         st.markdown(" ".join(sentences))
 
 
@@ -106,11 +110,15 @@ def terms(*names: str) -> None:
 
 
 @contextmanager
-def downloads(place: DeltaGenerator, caption: str, *, chart: str, name: str) -> Iterator[None]:
-    """The page's Download menu: the picture's formats, then what is put inside."""
+def downloads(
+    place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
+) -> Iterator[None]:
+    """The page's Download menu: the formats of a chart or a drawing, then what is put inside."""
     with place, st.popover("Download", icon=":material/download:"):
         st.caption("Picture, with its passport as caption")
-        picture_buttons(chart_key=chart, file_name=name, key=f"{name}_picture", caption=caption)
+        picture_buttons(
+            chart_key=chart, svg=svg, file_name=name, key=f"{name}_picture", caption=caption
+        )
         st.caption("Numbers, with the passport inside")
         yield
 

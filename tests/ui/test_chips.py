@@ -29,7 +29,7 @@ def row(text: str, **changes: object) -> ChipRow:
 @given(texts)
 def test_segments_together_are_the_whole_text(text: str) -> None:
     segments = chips._segments(text)
-    assert "".join(segment["text"] for segment in segments) == chips._shown(text)
+    assert "".join(segment["text"] for segment in segments) == chips.visible(text)
     assert [segment["start"] for segment in segments] == [
         0,
         *[segment["end"] for segment in segments[:-1]],
@@ -47,15 +47,15 @@ def test_words_are_those_of_the_text_and_gaps_are_white_space(text: str) -> None
 
 @given(texts)
 def test_shown_text_has_no_control_characters_and_no_surrogates(text: str) -> None:
-    shown = chips._shown(text)
+    shown = chips.visible(text)
     assert len(shown) == len(text)
     assert not any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in shown)
     shown.encode("utf-8")
 
 
 def test_control_characters_are_shown_as_their_pictures() -> None:
-    assert chips._shown("nul\x00 esc\x1b del\x7f") == "nul␀ esc␛ del␡"
-    assert chips._shown("a\tb\nc\x85d\ud83de") == "a b c d\ufffde"
+    assert chips.visible("nul\x00 esc\x1b del\x7f") == "nul␀ esc␛ del␡"
+    assert chips.visible("a\tb\nc\x85d\ud83de") == "a b c d\ufffde"
 
 
 @given(st.lists(texts, max_size=4))

@@ -8,5 +8,23 @@ from __future__ import annotations
 
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
+from components.analysis.readings.tokens import (
+    back_reading,
+    tokenizers_reading,
+    tokens_reading,
+    twins_reading,
+)
+from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 
-__all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]
+__all__ = [
+    "back_reading",
+    "escape",
+    "meaning_in_context",
+    "meaning_title",
+    "quoted",
+    "row_reading",
+    "tokenizers_reading",
+    "tokens_reading",
+    "twins_reading",
+    "vocabulary_reading",
+]

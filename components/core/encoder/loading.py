@@ -6,12 +6,9 @@ import copy
 import ctypes
 import threading
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import tokenizers
 import torch
 import transformers
 
@@ -66,13 +63,6 @@ class LoadedModel:
     def memory_bytes(self) -> int:
         """Bytes of weights held, the bfloat16 copy included."""
         return self.card.memory_bytes * 3 // 2 if self._fast is not None else self.card.memory_bytes
-
-    @cached_property
-    def versions(self) -> dict[str, str]:
-        """The libraries' versions, for passports."""
-        own = {"contextlens": metadata.version("contextlens")}
-        modules = (torch, transformers, tokenizers)
-        return own | {module.__name__: str(module.__version__) for module in modules}
 
 
 def load_model(files: ModelFiles) -> LoadedModel:

@@ -234,6 +234,6 @@ def _passport(loaded: LoadedModel, request: Request) -> Passport:
         revision=loaded.card.revision,
         checksum=loaded.card.checksum,
         precision=request.precision,
-        versions=loaded.versions,
+        versions=loaded.reader.card.versions,
         settings=settings,
     )

@@ -108,7 +108,7 @@ def _limit(loaded: LoadedTokenizer, asked: int | None, has_pairs: bool) -> int:
     most = loaded.card.max_length
     if asked is None:
         return most
-    least = loaded.tokenizer.num_special_tokens_to_add(pair=has_pairs) + 1
+    least = loaded.card.n_added[has_pairs] + 1
     if type(asked) is not int or not least <= asked <= most:
         raise RequestError(
             f"A length of {asked!r} tokens was asked; give a whole number from {least} (special "

@@ -6,9 +6,12 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+import tokenizers
+import torch
 import transformers
 
 from components.core.encoder.families import family_of, read_config
@@ -17,7 +20,7 @@ from components.core.files import checksum_of
 from components.core.registry import ModelFiles
 from components.core.schema import IntArray, TokenizerCard, Vocabulary
 
-__all__ = ["LoadedTokenizer", "decode", "load_tokenizer", "normalize"]
+__all__ = ["LoadedTokenizer", "decode", "library_versions", "load_tokenizer", "normalize"]
 
 _FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _KEPT = (*_FILES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
@@ -58,10 +61,23 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
         checksum=checksum_of(_present(files.folder)),
         vocabulary_size=len(tokenizer),
         max_length=_max_length(config, family.skips_positions, tokenizer),
+        n_added=(
+            tokenizer.num_special_tokens_to_add(pair=False),
+            tokenizer.num_special_tokens_to_add(pair=True),
+        ),
         cased=bool(tokenizer.tokenize("Apple US") != tokenizer.tokenize("apple us")),
         has_segments=family.has_segments,
+        versions=library_versions(),
     )
     return LoadedTokenizer(card, tokenizer)
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """The versions of what computes, for passports."""
+    own = {"contextlens": metadata.version("contextlens")}
+    modules = (torch, transformers, tokenizers)
+    return own | {module.__name__: str(module.__version__) for module in modules}
 
 
 def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:

@@ -15,9 +15,9 @@ export default function render({ parentElement, data }) {
   }
 }
 
-async function save(root, format, { chart, file, caption }) {
-  const plot = document.querySelector(`.${CSS.escape(chart)} .js-plotly-plot`);
-  if (!plot?.data || !window.Plotly) {
+async function save(root, format, { chart, svg: drawing, file, caption }) {
+  const plot = drawing ? null : document.querySelector(`.${CSS.escape(chart)} .js-plotly-plot`);
+  if (!drawing && (!plot?.data || !window.Plotly)) {
     say(root, "There is no chart here to save yet. Wait until it is drawn, then try again.", true);
     return;
   }
@@ -25,7 +25,7 @@ async function save(root, format, { chart, file, caption }) {
   say(root, "");
   try {
     const style = getComputedStyle(root);
-    const svg = await draw(plot, style, caption);
+    const svg = await draw(plot, drawing, style, caption);
     const blob = format === "svg" ? blobOf(svg) : await rasterize(svg);
     const name = `${file}.${format}`;
     download(blob, name);
@@ -48,18 +48,22 @@ function say(root, words, problem = false) {
   said.classList.toggle("problem", problem);
 }
 
-async function draw(plot, style, caption) {
+async function draw(plot, drawing, style, caption) {
   const lines = wrapped(caption);
   const foot = lines.length ? lines.length * CAPTION.line + CAPTION.above : 0;
-  const copy = structuredClone({ data: plot.data, layout: plot.layout });
-  plainFonts(copy);
   const size = { width: LAYOUT.width - 2 * EDGE, height: LAYOUT.height - 2 * EDGE - foot };
-  const drawn = await window.Plotly.toImage(copy, { format: "svg", imageDataOnly: true, ...size });
+  const drawn = drawing || (await chartAsSvg(plot, size));
   return framed(drawn, lines, {
     page: style.getPropertyValue("--st-background-color").trim() || "#ffffff",
-    paper: plot._fullLayout?.paper_bgcolor ?? "none", // may be transparent
+    paper: plot?._fullLayout?.paper_bgcolor ?? "none", // may be transparent
     ink: style.getPropertyValue("--st-text-color").trim() || "#31333f",
   });
+}
+
+function chartAsSvg(plot, size) {
+  const copy = structuredClone({ data: plot.data, layout: plot.layout });
+  plainFonts(copy);
+  return window.Plotly.toImage(copy, { format: "svg", imageDataOnly: true, ...size });
 }
 
 // Web fonts do not reach a picture: lay out with fonts that every reader has.
@@ -79,6 +83,7 @@ function framed(drawn, lines, { page, paper, ink }) {
   const svg = new DOMParser().parseFromString(clean, "image/svg+xml").documentElement;
   if (svg.nodeName !== "svg") throw new Error(svg.textContent);
   set(svg, { ...PICTURE, viewBox: `${-EDGE} ${-EDGE} ${LAYOUT.width} ${LAYOUT.height}` });
+  set(svg, { color: ink });
   for (const fill of [paper, page]) {
     const ground = document.createElementNS(SVG, "rect");
     set(ground, { ...LAYOUT, x: -EDGE, y: -EDGE, class: "background", fill });

@@ -1,0 +1,164 @@
+"""Tokens & IDs, said in words: how many, which words were cut, what is unknown or lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.analysis.readings.text import escape, quoted
+from components.analysis.tokens import Kind, cut_words
+from components.core.schema import Tokens
+from components.core.words import split_words
+
+__all__ = ["back_reading", "tokenizers_reading", "tokens_reading", "twins_reading"]
+
+_MOST = 2  # words that a reading names
+_PIECES = 6  # tokens that it spells
+
+
+def tokens_reading(tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str]) -> list[str]:
+    """One to five sentences on a text's tokens."""
+    said = [
+        _counts(tokens, kinds),
+        _cuts(tokens, labels),
+        _unknown(kinds),
+        _lost(tokens),
+        _padding(kinds),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def tokenizers_reading(one: Tokens, other: Tokens, names: tuple[str, str]) -> list[str]:
+    """How two tokenizers differ on one text."""
+    counts = [int((t.text_ids >= 0).sum()) for t in (one, other)]
+    titles = [escape(name) for name in names]
+    if _pieces(one) == _pieces(other):
+        return [f"Both cut this text into the same **{counts[0]}** tokens."]
+    if counts[0] == counts[1]:
+        first = f"Both make **{counts[0]}** tokens of this text, but not the same ones."
+    else:
+        first = (
+            f"{titles[0]} makes **{counts[0]}** tokens of this text, {titles[1]} **{counts[1]}**."
+        )
+    return [first, *_merged(one, other, names)]
+
+
+def twins_reading(tokens: Tokens) -> list[str]:
+    """Which words of a text look different and are the same to its tokenizer."""
+    pairs = _twins(tokens)
+    if not pairs:
+        return ["No two words of this text are written differently and have the same token IDs."]
+    return [f"{_listed_pairs(pairs)} have the same token IDs: to the model they are the same."]
+
+
+def back_reading(decoded: str, text: str, changes: int, n_unknown: int, n_lost: int) -> list[str]:
+    """What came back from the IDs, beside the text as it was typed."""
+    if decoded == text:
+        return ["The IDs give back the text exactly as it was typed."]
+    causes = [
+        f"{_some(changes, 'character')} rewritten before cutting" if changes else "",
+        f"{_some(n_unknown, 'unknown token')} cannot be read back" if n_unknown else "",
+        f"{_some(n_lost, 'token')} did not fit" if n_lost else "",
+    ]
+    why = "; ".join(cause for cause in causes if cause)
+    if not why:
+        return ["Every token comes back; only spaces differ, because IDs do not keep them."]
+    return [f"The IDs do not give back the text as it was typed: {why}."]
+
+
+def _some(count: int, noun: str) -> str:
+    return f"**{count:,}** {noun}{'' if count == 1 else 's'}"
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _counts(tokens: Tokens, kinds: Sequence[Kind]) -> str:
+    own = int((tokens.text_ids >= 0).sum())
+    added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
+    names = ", ".join(escape(name) for name in dict.fromkeys(added))
+    what = "This pair of texts" if tokens.pair is not None else "This text"
+    if not own:
+        return f"{what} has no token of its own: the model sees only {names}."
+    plus = f", {own} of its own and {len(added)} that the tokenizer adds ({names})"
+    return f"{what} becomes {_some(own + len(added), 'token')}{plus if added else ''}."
+
+
+def _cuts(tokens: Tokens, labels: Sequence[str]) -> str:
+    cut = cut_words(tokens, labels)
+    words = zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True)
+    n_words = len({key for key in words if key[1] >= 0})
+    if not cut:
+        return ("", "Its word is one token.", "Every word is one token.")[min(n_words, 2)]
+    named = [f"{quoted(word)} is cut into {_spelled(pieces)}" for word, pieces in cut[:_MOST]]
+    more = len(cut) - len(named)
+    if more:
+        named.append(f"{_some(more, 'more word')} {_be(more)} cut too")
+    return f"{'; '.join(named)}."
+
+
+def _spelled(pieces: Sequence[str]) -> str:
+    shown = [escape(piece) for piece in pieces[:_PIECES]]
+    dots = " …" if len(pieces) > len(shown) else ""
+    return f"**{len(pieces)}** ({' '.join(shown)}{dots})"
+
+
+def _unknown(kinds: Sequence[Kind]) -> str:
+    count = kinds.count("unknown")
+    said = f"{_some(count, 'token')} {_be(count)} unknown: the model cannot see what stood there."
+    return said if count else ""
+
+
+def _lost(tokens: Tokens) -> str:
+    count = tokens.n_truncated
+    verb = "does not fit and is" if count == 1 else "do not fit and are"
+    return f"{_some(count, 'token')} {verb} left out." if count else ""
+
+
+def _padding(kinds: Sequence[Kind]) -> str:
+    count = kinds.count("padding")
+    return f"{_some(count, 'position')} {_be(count)} padding." if count else ""
+
+
+def _pieces(tokens: Tokens) -> list[str]:
+    return [t for t, own in zip(tokens.tokens, tokens.text_ids >= 0, strict=True) if own]
+
+
+def _merged(one: Tokens, other: Tokens, names: tuple[str, str]) -> list[str]:
+    """A sentence on words that one tokenizer writes alike and the other keeps apart."""
+    for tokens, against, name, rival in ((one, other, *names), (other, one, *names[::-1])):
+        there = _ids_by_word(against)
+        pairs = [(a, b) for a, b in _twins(tokens) if there.get(a) != there.get(b)]
+        if pairs:
+            are = f"{_listed_pairs(pairs)} are the same to {escape(name)}"
+            return [f"{are}; {escape(rival)} keeps them apart."]
+    return []
+
+
+def _listed_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{quoted(a)} and {quoted(b)}" for a, b in pairs[:_MOST])
+
+
+def _twins(tokens: Tokens) -> list[tuple[str, str]]:
+    """Pairs of words that are written differently and have the same token IDs."""
+    first: dict[tuple[int, ...], str] = {}
+    pairs: list[tuple[str, str]] = []
+    for word, ids in _ids_by_word(tokens).items():
+        if (twin := first.setdefault(ids, word)) != word:
+            pairs.append((twin, word))
+    return pairs
+
+
+def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
+    """The token IDs of each word as it is written, at its first place."""
+    spans = (split_words(tokens.text), split_words(tokens.pair or ""))
+    ids: dict[tuple[int, int], list[int]] = {}
+    for i in range(tokens.n_tokens):
+        if tokens.word_ids[i] >= 0:
+            key = int(tokens.text_ids[i]), int(tokens.word_ids[i])
+            ids.setdefault(key, []).append(int(tokens.token_ids[i]))
+    found: dict[str, tuple[int, ...]] = {}
+    for (which, word), own in ids.items():
+        text = tokens.text if which == 0 else tokens.pair or ""
+        found.setdefault(text[slice(*spans[which][word])], tuple(own))
+    return found

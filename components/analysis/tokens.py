@@ -1,0 +1,206 @@
+"""What a tokenizer did to a text: rows of a table, what was lost, why a piece is unknown."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.core.schema import Tokens, Vocabulary
+from components.core.words import Span, split_words
+
+__all__ = [
+    "Change",
+    "Kind",
+    "cut_words",
+    "find_pieces",
+    "kinds",
+    "labels",
+    "lost_spans",
+    "rewritten",
+    "source",
+    "token_rows",
+    "unknown_reason",
+]
+
+Kind = Literal["token", "continuation", "special", "typed special", "padding", "unknown"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way in which the tokenizer rewrites characters, with an example and how often."""
+
+    what: str
+    before: str
+    after: str
+    count: int
+
+
+def source(tokens: Tokens, position: int) -> str:
+    """The characters that a token stands for; empty for added ones."""
+    which = int(tokens.text_ids[position])
+    if which < 0:
+        return ""
+    text = tokens.text if which == 0 else tokens.pair or ""
+    return text[slice(*tokens.offsets[position].tolist())]
+
+
+def kinds(tokens: Tokens, vocabulary: Vocabulary) -> tuple[Kind, ...]:
+    """What each token is; a special token that was typed is told from one that was added."""
+    return tuple(_kind(tokens, vocabulary, i) for i in range(tokens.n_tokens))
+
+
+def _kind(tokens: Tokens, vocabulary: Vocabulary, i: int) -> Kind:
+    token_id = int(tokens.token_ids[i])
+    if tokens.attention_mask[i] == 0:
+        return "padding"
+    if tokens.special_tokens_mask[i]:
+        return "special"
+    if token_id == vocabulary.unknown_id:
+        return "unknown"
+    if vocabulary.kinds[token_id] == "special":
+        return "typed special"
+    return "continuation" if _touches(tokens, i) else "token"
+
+
+def _touches(tokens: Tokens, i: int) -> bool:
+    """Whether a token goes on with the word of the token before it."""
+    same_word = i > 0 and tokens.word_ids[i] == tokens.word_ids[i - 1] >= 0
+    return bool(same_word and tokens.text_ids[i] == tokens.text_ids[i - 1])
+
+
+def lost_spans(tokens: Tokens) -> tuple[Span | None, Span | None]:
+    """The end of the text and of the pair that was cut off; None where nothing was."""
+    return _lost(tokens, 0, tokens.text), _lost(tokens, 1, tokens.pair or "")
+
+
+def _lost(tokens: Tokens, which: int, text: str) -> Span | None:
+    kept = int(tokens.offsets[tokens.text_ids == which, 1].max(initial=0))
+    return (kept, len(text)) if tokens.n_truncated and text[kept:].strip() else None
+
+
+def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """What to write on each token: its piece, or its characters where pieces are coded."""
+    if vocabulary.method == "WordPiece":
+        return tokens.tokens
+    return tuple(source(tokens, i) or piece for i, piece in enumerate(tokens.tokens))
+
+
+def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Words that were cut into several tokens, each once: the word, and its tokens' labels."""
+    pieces: dict[tuple[int, int], list[str]] = {}
+    for i, key in enumerate(zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True)):
+        if key[1] >= 0:
+            pieces.setdefault(key, []).append(labels[i])
+    spans = (split_words(tokens.text), split_words(tokens.pair or ""))
+    texts = (tokens.text, tokens.pair or "")
+    found = {
+        texts[which][slice(*spans[which][word])]: tuple(own)
+        for (which, word), own in pieces.items()
+        if len(own) > 1
+    }
+    return list(found.items())
+
+
+def token_rows(
+    tokens: Tokens, vocabulary: Vocabulary, *, special: bool = True
+) -> list[dict[str, str | int | None]]:
+    """The table of a text's tokens; without the added ones where `special` is False."""
+    segments = tokens.token_type_ids
+    rows: list[dict[str, str | int | None]] = []
+    for i, kind in enumerate(kinds(tokens, vocabulary)):
+        if not special and tokens.text_ids[i] < 0:
+            continue
+        own = int(tokens.text_ids[i]) >= 0
+        rows.append(
+            {
+                "position": i,
+                "token": tokens.tokens[i],
+                "ID": int(tokens.token_ids[i]),
+                "characters": source(tokens, i),
+                "from": int(tokens.offsets[i, 0]) if own else None,
+                "to": int(tokens.offsets[i, 1]) if own else None,
+                "word": int(tokens.word_ids[i]) if tokens.word_ids[i] >= 0 else None,
+                "mask": int(tokens.attention_mask[i]),
+                "segment": None if segments is None else int(segments[i]),
+                "kind": kind,
+            }
+        )
+    return rows
+
+
+def unknown_reason(normalized: str, vocabulary: Vocabulary) -> str:
+    """Why a tokenizer gave the unknown token for some (normalised) characters, in one sentence."""
+    known = vocabulary.characters
+    strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
+    longest = vocabulary.longest_word
+    if longest is not None and len(normalized) > longest:
+        return f"It is longer than {longest} characters, the longest word this tokenizer cuts."
+    if strange:
+        names = ", ".join(f"{c} (U+{ord(c):04X})" for c in strange[:3])
+        are = "is" if len(strange) == 1 else "are"
+        return f"{names} {are} not in the vocabulary, so the whole word becomes one unknown token."
+    return "The vocabulary has its characters, but no pieces that put them together in this order."
+
+
+def rewritten(text: str, normalize: Callable[[Sequence[str]], list[str]]) -> list[Change]:
+    """How a text's characters change before cutting: one row for each way, most frequent first.
+
+    Each character is normalised alone, which for the tokenizers of the supported families gives
+    what it becomes in the text; what changes only together with its neighbours is not listed.
+    """
+    characters = unicodedata.normalize("NFC", text)
+    distinct = list(dict.fromkeys(characters))
+    becomes = dict(zip(distinct, normalize(distinct), strict=True))
+    counts: Counter[str] = Counter()
+    examples: dict[str, tuple[str, str]] = {}
+    for character in characters:
+        what = _what_changed(character, becomes[character])
+        if what:
+            counts[what] += 1
+            examples.setdefault(what, (character, becomes[character]))
+    return [Change(what, *examples[what], count) for what, count in counts.most_common()]
+
+
+def _what_changed(before: str, after: str) -> str:
+    after = after.replace("▁", " ").strip(" ") if not before.isspace() else after
+    if after == before:
+        return ""
+    if before.isspace():
+        return "" if after in {"", " ", "▁"} and before == " " else "line ends and tabs"
+    if not after:
+        return "dropped"
+    if after == before.lower():
+        return "capitals"
+    if after in {_bare(before), _bare(before).lower()}:
+        return "accents"
+    return "other signs"
+
+
+def _bare(text: str) -> str:
+    """The text without its combining marks."""
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
+def find_pieces(
+    vocabulary: Vocabulary,
+    query: str,
+    *,
+    kind: Literal["all", "start", "continuation", "special"] = "all",
+) -> list[int]:
+    """IDs of the pieces that begin with a query, exact ones first, then by ID.
+
+    "##an" asks for WordPiece's own way of writing, "an" for what a piece stands for; an empty query
+    gives all of a kind.
+    """
+    ids = range(len(vocabulary.pieces))
+    found = [
+        i
+        for i in ids
+        if (kind in ("all", vocabulary.kinds[i]))
+        and (vocabulary.pieces[i].startswith(query) or vocabulary.texts[i].startswith(query))
+        and vocabulary.pieces[i]
+    ]
+    return sorted(found, key=lambda i: query not in (vocabulary.pieces[i], vocabulary.texts[i]))

@@ -1,0 +1,79 @@
+"""Ready texts for Tokens & IDs, each to show one thing that tokenizers do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["TOKEN_EXAMPLES", "TokenExample"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenExample:
+    """A text (or pair) and the settings that show what it is an example of.
+
+    Attributes:
+        key: short and stable, for widget keys.
+        title: a few words for its link.
+        icon: a Streamlit material icon.
+        text: the text that takes the shown sentence's place.
+        pair: its second text, or None.
+        controls: the page's settings that differ from their defaults.
+    """
+
+    key: str
+    title: str
+    icon: str
+    text: str
+    pair: str | None = None
+    controls: tuple[tuple[str, str | int | bool], ...] = ()
+
+
+TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
+    TokenExample(
+        key="long",
+        title="Words cut into pieces",
+        icon=":material/content_cut:",
+        text="The tokenizer unmasked a photosynthesizing nanorobot",
+    ),
+    TokenExample(
+        key="accents",
+        title="Capitals and accents",
+        icon=":material/match_case:",
+        text="Zoë ordered a CRÈME BRÛLÉE in Málaga",
+        controls=(("section", "Back to text"),),
+    ),
+    TokenExample(
+        key="case",
+        title="US and us, Apple and apple",
+        icon=":material/compare:",
+        text="The US told us that Apple never grew an apple",
+        controls=(("section", "Two tokenizers"),),
+    ),
+    TokenExample(
+        key="unknown",
+        title="Signs it cannot read",
+        icon=":material/help:",
+        text="My 🐍 ate ∞ 🍕 for $9.99, isn't that great?!",
+    ),
+    TokenExample(
+        key="pair",
+        title="A pair of texts",
+        icon=":material/splitscreen:",
+        text="Where does a python sleep?",
+        pair="It coils up in a tree.",
+    ),
+    TokenExample(
+        key="padding",
+        title="Padding to 16",
+        icon=":material/width:",
+        text="Pythons nap",
+        controls=(("pad", 16),),
+    ),
+    TokenExample(
+        key="cut",
+        title="Cut at 8 tokens",
+        icon=":material/crop:",
+        text="Only the beginning of this sentence reaches the model",
+        controls=(("cut", 8),),
+    ),
+)

@@ -1,0 +1,170 @@
+// A text and its tokens: pointing at one lights the other up; a click or Enter picks a token.
+// Python cut the text at the tokens' offsets; nothing here measures a string.
+// User text reaches the page through textContent and setAttribute only.
+
+const HINT = "Point at a token, or at the text, to see which belongs to which.";
+const FEW = 24; // tokens of a text that is shown larger
+const instances = new WeakMap();
+
+export default function render({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".strip");
+  const strip = instances.get(root) ?? new Strip(root);
+  instances.set(root, strip);
+  strip.send = (position) => setTriggerValue("picked", position);
+  strip.update(data);
+}
+
+class Strip {
+  constructor(root) {
+    this.root = root;
+    root.addEventListener("pointerover", (event) => this.light(event.target));
+    root.addEventListener("pointerleave", () => this.light(null));
+    root.addEventListener("focusin", (event) => this.light(event.target));
+    root.addEventListener("focusout", () => this.light(null));
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  update(data) {
+    const content = JSON.stringify([data.texts, data.tokens, data.name]);
+    this.pickable = data.pickable;
+    this.root.style.setProperty("--row", data.color);
+    this.root.classList.toggle("pickable", data.pickable);
+    this.root.classList.toggle("few", data.pickable && data.tokens.length <= FEW);
+    if (content !== this.content) this.build(data);
+    this.content = content;
+    this.choose(data.picked);
+  }
+
+  build({ texts, tokens, name }) {
+    const active = this.root.getRootNode().activeElement;
+    const focused = active && this.root.contains(active) ? active.dataset.position : null;
+    const scrolled = this.root.querySelector(".tokens")?.scrollTop ?? 0;
+    const list = make("div", "tokens");
+    list.setAttribute("role", "toolbar");
+    list.setAttribute("aria-label", `Tokens of ${name}`);
+    list.append(...tokens.map((token) => chip(token)));
+    if (!tokens.length) list.append(make("span", "empty", "No tokens of its own."));
+    this.says = make("div", "says", tokens.length ? HINT : "");
+    this.root.replaceChildren(...texts.map((text, i) => line(text, i)), list, this.says);
+    this.tokens = [...list.querySelectorAll(".token")];
+    this.pieces = [...this.root.querySelectorAll(".piece")];
+    list.scrollTop = scrolled;
+    for (const area of [list, ...this.root.querySelectorAll(".line")]) watch(area);
+    if (focused) this.at(Number(focused))?.focus({ preventScroll: true });
+  }
+
+  at(position) {
+    return this.tokens.find((token) => Number(token.dataset.position) === position);
+  }
+
+  choose(position) {
+    const chosen = this.at(position);
+    for (const token of this.tokens) {
+      token.classList.toggle("picked", token === chosen);
+      if (this.pickable) token.setAttribute("aria-pressed", String(token === chosen));
+      token.tabIndex = token === (chosen ?? this.tokens[0]) ? 0 : -1;
+    }
+  }
+
+  light(target) {
+    const token = target?.closest?.(".token");
+    const piece = target?.closest?.(".piece");
+    const lit = new Set(token ? [token.dataset.position] : owners(piece));
+    for (const each of this.tokens) each.classList.toggle("lit", lit.has(each.dataset.position));
+    for (const each of this.pieces) {
+      each.classList.toggle("lit", owners(each).some((position) => lit.has(position)));
+    }
+    const first = token ?? this.tokens.find((each) => lit.has(each.dataset.position));
+    this.says.textContent = first ? first.getAttribute("aria-label") : HINT;
+    if (piece && first) reveal(first);
+  }
+
+  onClick(event) {
+    const token = event.target.closest(".token") ?? this.of(event.target.closest(".piece"));
+    if (token && this.pickable) this.pick(Number(token.dataset.position));
+  }
+
+  of(piece) {
+    const [first] = owners(piece);
+    return first === undefined ? null : this.at(Number(first));
+  }
+
+  pick(position) {
+    this.choose(position); // at once; Python's answer follows
+    this.send(position);
+  }
+
+  onKey(event) {
+    const token = event.target.closest(".token");
+    if (!token || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = this.tokens.indexOf(token);
+    const last = this.tokens.length - 1;
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = this.tokens[Math.max(0, Math.min(last, to))];
+    for (const each of this.tokens) each.tabIndex = each === next ? 0 : -1;
+    next.focus();
+  }
+}
+
+function owners(piece) {
+  return piece?.dataset.tokens ? piece.dataset.tokens.split(" ") : [];
+}
+
+// Scrolls the list's own area, never the page.
+function reveal(token) {
+  const list = token.parentElement;
+  const [area, box] = [list.getBoundingClientRect(), token.getBoundingClientRect()];
+  if (box.top < area.top || box.bottom > area.bottom) {
+    list.scrollTop += box.top - area.top - (area.height - box.height) / 2;
+  }
+}
+
+function watch(area) {
+  const fade = () => {
+    const below = area.scrollHeight - area.clientHeight - area.scrollTop;
+    area.classList.toggle("more", below > 4);
+  };
+  area.addEventListener("scroll", fade, { passive: true });
+  new ResizeObserver(fade).observe(area);
+}
+
+function line({ name, segments }, index) {
+  const element = make("div", index ? "line pair" : "line");
+  element.dir = "auto";
+  element.setAttribute("aria-label", name);
+  for (const { text, tokens, lost, chosen } of segments) {
+    const piece = make("span", "piece", text);
+    piece.dataset.tokens = tokens.join(" ");
+    piece.classList.toggle("owned", tokens.length > 0);
+    piece.classList.toggle("lost", lost);
+    piece.classList.toggle("chosen", chosen);
+    if (lost) piece.title = "Cut off: the model does not see this part.";
+    element.append(piece);
+  }
+  if (!segments.length) element.append(make("span", "empty", "empty"));
+  return element;
+}
+
+function chip({ position, mark, text, id, kind, joined, chosen, says }) {
+  const token = make("button", `token ${kind.split(" ")[0]}`);
+  token.type = "button";
+  token.dataset.position = position;
+  token.classList.toggle("joined", joined);
+  token.classList.toggle("chosen", chosen);
+  token.setAttribute("aria-label", `Token ${position}: ${mark}${text}, ID ${id}, ${says}`);
+  const box = make("span", "box");
+  if (mark) box.append(make("span", "mark", mark));
+  box.append(text);
+  token.append(box, make("span", "id", String(id)));
+  return token;
+}
+
+function make(tag, className, text = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,188 @@
+"""A text with its tokens under it, each lighting the other up, as a component of the page.
+
+Python cuts the text at the tokens' offsets, in code points; the browser only shows. User text
+travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TypedDict
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from components.analysis.tokens import Kind, kinds, labels, lost_spans
+from components.core.schema import Tokens, Vocabulary
+from components.core.words import Span
+from components.ui.chips import visible
+
+__all__ = ["token_strip"]
+
+
+class _Segment(TypedDict):
+    text: str
+    tokens: list[int]
+    lost: bool
+    chosen: bool
+
+
+class _Text(TypedDict):
+    name: str
+    segments: list[_Segment]
+
+
+class _Token(TypedDict):
+    position: int
+    mark: str
+    text: str
+    id: int
+    kind: Kind
+    joined: bool
+    chosen: bool
+    says: str
+
+
+def token_strip(
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    *,
+    key: str,
+    name: str,
+    color: str,
+    word: Span | None = None,
+    reasons: Mapping[int, str] = MappingProxyType({}),
+    special: bool = True,
+    picked: int | None = None,
+    on_pick: Callable[[int], None] | None = None,
+) -> None:
+    """Shows a text (and pair) and its tokens with their IDs; calls `on_pick(position)` on a pick.
+
+    Args:
+        tokens: what the tokenizer made of the text.
+        vocabulary: the tokenizer's, to say what each token is.
+        key: the component's own key.
+        name: what the texts are called for screen readers, "sentence A".
+        color: the palette colour of the chosen word.
+        word: the chosen word of the text, in code points.
+        reasons: for positions of unknown tokens, why they are unknown.
+        special: whether added tokens are shown.
+        picked: the position whose token has a ring.
+        on_pick: a callback in Streamlit's sense; without it the tokens only light up.
+    """
+
+    def receive() -> None:
+        # A component's trigger value can only be read here; everything else goes through state.py.
+        position = st.session_state[key].get("picked")
+        if type(position) is int and 0 <= position < tokens.n_tokens and on_pick is not None:
+            on_pick(position)
+
+    data: Mapping[str, object] = {
+        "texts": _texts(tokens, name, word),
+        "tokens": _tokens(tokens, vocabulary, word, reasons, special=special),
+        "color": color,
+        "picked": picked,
+        "pickable": on_pick is not None,
+        "name": name,
+    }
+    _renderer()(key=key, data=data, on_picked_change=receive)
+
+
+@cache
+def _renderer() -> ComponentRenderer:
+    assets = files("components.ui") / "assets"
+    html, css, js = (
+        (assets / f"tokens.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("contextlens_tokens", html=html, css=css, js=js)
+
+
+def _texts(tokens: Tokens, name: str, word: Span | None) -> list[_Text]:
+    texts = [tokens.text, *([tokens.pair] if tokens.pair is not None else [])]
+    names = [name] if len(texts) == 1 else [f"{name}, first text", f"{name}, second text"]
+    return [
+        {"name": own, "segments": _segments(tokens, which, text, word if which == 0 else None)}
+        for which, (text, own) in enumerate(zip(texts, names, strict=True))
+    ]
+
+
+def _segments(tokens: Tokens, which: int, text: str, word: Span | None) -> list[_Segment]:
+    """The text cut wherever a token, the chosen word or what was lost begins or ends."""
+    lost = lost_spans(tokens)[which]
+    owners = [(i, _span(tokens, i)) for i in range(tokens.n_tokens) if tokens.text_ids[i] == which]
+    edges = {0, len(text), *(lost or ()), *(word or ())}
+    edges |= {edge for _, span in owners for edge in span}
+    cuts = sorted(edge for edge in edges if 0 <= edge <= len(text))
+    return [
+        {
+            "text": visible(text[a:b]),
+            "tokens": owned,
+            "lost": lost is not None and a >= lost[0],
+            "chosen": word is not None and word[0] <= a and b <= word[1],
+        }
+        for (a, b), owned in zip(pairwise(cuts), _owned(cuts, owners), strict=True)
+    ]
+
+
+def _span(tokens: Tokens, i: int) -> Span:
+    return int(tokens.offsets[i, 0]), int(tokens.offsets[i, 1])
+
+
+def _owned(cuts: Sequence[int], owners: Sequence[tuple[int, Span]]) -> list[list[int]]:
+    """For each piece between cuts, the positions of the tokens that cover it."""
+    place = {cut: i for i, cut in enumerate(cuts)}
+    owned: list[list[int]] = [[] for _ in pairwise(cuts)]
+    for position, (start, end) in owners:
+        for piece in range(place.get(start, 0), place.get(end, 0)):
+            owned[piece].append(position)
+    return owned
+
+
+def _tokens(
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    word: Span | None,
+    reasons: Mapping[int, str],
+    *,
+    special: bool,
+) -> list[_Token]:
+    written = labels(tokens, vocabulary)
+    shown: list[_Token] = []
+    for i, kind in enumerate(kinds(tokens, vocabulary)):
+        if not special and kind in ("special", "padding"):
+            continue
+        start, end = _span(tokens, i)
+        inside = word is not None and tokens.text_ids[i] == 0 and start < word[1] and end > word[0]
+        mark = "##" if kind == "continuation" and written[i].startswith("##") else ""
+        shown.append(
+            {
+                "position": i,
+                "mark": mark,
+                "text": visible(written[i].removeprefix(mark)),
+                "id": int(tokens.token_ids[i]),
+                "kind": kind,
+                "joined": kind == "continuation",
+                "chosen": bool(inside),
+                "says": _says(kind, (start, end), reasons.get(i, "")),
+            }
+        )
+    return shown
+
+
+def _says(kind: Kind, span: Span, reason: str) -> str:
+    """What a hover and a screen reader tell of a token beside its name and ID."""
+    if kind == "padding":
+        return "padding: the mask hides it"
+    if kind == "special":
+        return "added by the tokenizer"
+    if kind == "typed special":
+        return "typed, and read as the special token"
+    start, end = span
+    where = f"characters {start + 1} to {end}" if end > start + 1 else f"character {end}"
+    if kind == "unknown":
+        return f"{where}: unknown. {reason}".strip()
+    return where + (", goes on with the word" if kind == "continuation" else "")

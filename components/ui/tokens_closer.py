@@ -1,0 +1,217 @@
+"""Closer looks on Tokens & IDs: the vocabulary, an ID's row, two tokenizers, and back to text."""
+
+from __future__ import annotations
+
+import html
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components.analysis.readings import (
+    back_reading,
+    escape,
+    row_reading,
+    tokenizers_reading,
+    twins_reading,
+    vocabulary_reading,
+)
+from components.analysis.snippets import row_snippet
+from components.analysis.tokens import Change, find_pieces, rewritten
+from components.content.explain.tokens import ROW
+from components.core import EncoderService, ModelCard, ModelSpec
+from components.core.schema import Vocabulary
+from components.figures.theme import color_of
+from components.figures.tokens import rows_heatmap
+from components.ui import inputs, shell, tokenizers
+from components.ui.token_strip import token_strip
+from components.ui.tokens import PAGE, TokenView
+from components.ui.view import ViewState
+
+__all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
+
+_KINDS: dict[str, Literal["all", "start", "continuation", "special"]] = {
+    "All": "all",
+    "Whole words": "start",
+    "Continuations": "continuation",
+    "Special": "special",
+}
+_KIND_NAMES = {"start": "begins a word", "continuation": "goes on", "special": "special"}
+_NEIGHBOURS = 3  # rows shown on each side of an ID's own
+_VALUES = 8  # of a row, as numbers
+
+
+def vocabulary(view: ViewState, what: TokenView, service: EncoderService) -> None:
+    """Search and browse the vocabulary; how any word splits."""
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        query = inputs.text(view, PAGE, "search", "Look a word or piece up", default="an")
+        kind = inputs.choice(view, PAGE, "kind", list(_KINDS), "Show")
+        found = find_pieces(what.vocabulary, query.strip(), kind=_KINDS[kind])
+        tokens = service.tokenize(view.model, [query])[0]
+        normalized = service.normalize(view.model, [query])[0]
+        shell.reading(
+            vocabulary_reading(query, normalized, tokens, what.vocabulary, n_found=len(found)),
+            key="reading_vocabulary",
+        )
+    with right:
+        st.dataframe(
+            _pieces(what.vocabulary, what.card.checksum).iloc[found],
+            hide_index=True,
+            height=320,
+            lazy=True,
+            key="vocabulary_table",
+        )
+
+
+def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> None:
+    """Why an ID is a row: one-hot times matrix, and the row looked up."""
+    token_id = int(what.tokens.token_ids[what.picked])
+    last = min(len(what.vocabulary.pieces), model.vocabulary_size) - 1
+    ids = list(range(max(0, token_id - _NEIGHBOURS), min(last, token_id + _NEIGHBOURS) + 1))
+    rows = service.word_rows(model.id, ids)
+    own = ids.index(token_id)
+    piece = what.labels[what.picked]
+    shell.reading(row_reading(piece, token_id, model.vocabulary_size, rows[own]), key="reading_row")
+    names = [f"{i}  {what.vocabulary.pieces[i]}" for i in ids]
+    st.plotly_chart(
+        rows_heatmap(rows, names, chosen=own, title=f"ID {token_id} is row {token_id}"),
+        key="rows_heatmap",
+        config={"displayModeBar": False, "displaylogo": False},
+        alt=f"Rows {ids[0]} to {ids[-1]} of the word-embedding table.",
+    )
+    table = pd.DataFrame(rows[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
+    table.insert(0, "row", names)
+    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
+    st.dataframe(table, hide_index=True, column_config=numbers, key="rows_table")
+    with st.expander("Why a row: one-hot times matrix"):
+        st.markdown(ROW)
+        st.code(row_snippet(model, token_id), language="python", wrap_lines=True)
+    st.caption("Click another token above to see its row.")
+
+
+def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) -> None:
+    """The same text, cut by another model's tokenizer."""
+    others = [spec for spec in service.models() if spec.id != view.model]
+    if not others:
+        st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
+        return
+    titles = {spec.id: spec.title for spec in _cased_first(others)}
+    other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
+    card = tokenizers.card_of(other, titles[other])
+    if card is None:
+        shell.reading(twins_reading(what.tokens), key="reading_twins")
+        return
+    text, pair = what.sentence.text, what.sentence.pair
+    pairs = None if pair is None else [pair]
+    theirs = service.tokenize(other, [text], pairs=pairs)[0]
+    ours = service.tokenize(view.model, [text], pairs=pairs)[0]
+    names = (what.card.title, card.title)
+    shell.reading(tokenizers_reading(ours, theirs, names), key="reading_tokenizers")
+    for side, (tokens, words, name) in enumerate(
+        ((ours, what.vocabulary, names[0]), (theirs, service.vocabulary(other), names[1]))
+    ):
+        st.markdown(f"**{escape(name)}** · {len(words.pieces):,} pieces")
+        token_strip(
+            tokens,
+            words,
+            key=f"token_strip_{side}",
+            name=name,
+            color=color_of(what.index),
+            word=what.sentence.word,
+        )
+
+
+def back(view: ViewState, what: TokenView, service: EncoderService) -> None:
+    """From the IDs back to text, and what was lost on the way."""
+    tokens = what.tokens
+    for which, text in enumerate([tokens.text, *([tokens.pair] if tokens.pair else [])]):
+        ids = tokens.token_ids[tokens.text_ids == which]
+        decoded = service.decode(view.model, ids)
+        own = _without_typed_special(what, which, text)
+        changes = rewritten(own, lambda texts: service.normalize(view.model, texts))
+        if tokens.pair:
+            st.caption(("First text", "Second text")[which])
+        n_unknown = int((ids == what.vocabulary.unknown_id).sum())
+        shell.reading(
+            back_reading(
+                decoded, text, sum(c.count for c in changes), n_unknown, tokens.n_truncated
+            ),
+            key=f"reading_back_{which}",
+        )
+        st.html(_there_and_back(what, which, text, decoded))
+        if changes:
+            st.dataframe(_change_table(changes), hide_index=True, key=f"changes_{which}")
+    st.caption("With the special tokens:")
+    st.code(service.decode(view.model, tokens.token_ids), language=None, wrap_lines=True)
+
+
+def _cased_first(specs: list[ModelSpec]) -> list[ModelSpec]:
+    """The other models; first the one that differs most plainly from an uncased default."""
+    return sorted(specs, key=lambda spec: spec.id != "google-bert/bert-base-cased")
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _pieces(_vocabulary: Vocabulary, checksum: str) -> pd.DataFrame:  # noqa: ARG001 - the key
+    return pd.DataFrame(
+        {
+            "ID": np.arange(len(_vocabulary.pieces)),
+            "piece": _vocabulary.pieces,
+            "stands for": _vocabulary.texts,
+            "kind": [_KIND_NAMES[kind] for kind in _vocabulary.kinds],
+        }
+    )
+
+
+def _change_table(changes: list[Change]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "what is rewritten": change.what,
+            "for example": _seen(change.before),
+            "becomes": _seen(change.after),
+            "characters": change.count,
+        }
+        for change in changes
+    )
+
+
+def _seen(text: str) -> str:
+    """A character as it is, or its code where it cannot be seen."""
+    if text.isprintable() and text.strip():
+        return text
+    return " ".join(f"U+{ord(c):04X}" for c in text) or "nothing"
+
+
+def _there_and_back(what: TokenView, which: int, text: str, decoded: str) -> str:
+    """The text with what was rewritten or lost marked, and what came back; everything escaped."""
+    parts: list[str] = []
+    end = 0
+    for i in range(what.tokens.n_tokens):
+        if what.tokens.text_ids[i] != which:
+            continue
+        start, stop = map(int, what.tokens.offsets[i])
+        parts.append(_gap(text[end:start]))
+        same = what.vocabulary.texts[int(what.tokens.token_ids[i])] == text[start:stop].strip()
+        own = html.escape(text[max(start, end) : stop])
+        parts.append(own if same else f"<mark>{own}</mark>")
+        end = max(end, stop)
+    parts.append(_gap(text[end:]))
+    return (
+        f'<div class="back"><span>typed, rewritten parts underlined</span><p>{"".join(parts)}</p>'
+        f"<span>back from the IDs</span><p>{html.escape(decoded)}</p></div>"
+    )
+
+
+def _without_typed_special(what: TokenView, which: int, text: str) -> str:
+    """The text without special tokens that were typed: those are read as they are."""
+    for i in reversed(range(what.tokens.n_tokens)):
+        if what.kinds[i] == "typed special" and what.tokens.text_ids[i] == which:
+            start, end = map(int, what.tokens.offsets[i])
+            text = text[:start] + text[end:]
+    return text
+
+
+def _gap(text: str) -> str:
+    """What no token stands for: spaces as they are, the rest struck through."""
+    return f"<del>{html.escape(text)}</del>" if text.strip() else html.escape(text)

@@ -1,0 +1,30 @@
+"""Tokens & IDs: how a text is cut into pieces, and which numbers the model gets."""
+
+import streamlit as st
+
+from components.ui import runtime, shell, state, tokens, tokens_closer, tokens_page
+
+view = state.current()
+downloads = shell.header("tokens", view)
+with st.skeleton(height=420):
+    model = runtime.load(view.model)
+    service = runtime.service()
+    card = service.load_tokenizer(view.model)
+    what = tokens.compute(view, service, card)
+
+with st.container(border=True, gap="small"):
+    tokens_page.toolbar(view, card)
+    tokens_page.strip(what)
+tokens_page.words(what)
+tokens_page.terms()
+tokens_page.closer(
+    view,
+    {
+        "Vocabulary": lambda: tokens_closer.vocabulary(view, what, service),
+        "From ID to row": lambda: tokens_closer.id_to_row(what, service, model),
+        "Two tokenizers": lambda: tokens_closer.two_tokenizers(view, what, service),
+        "Back to text": lambda: tokens_closer.back(view, what, service),
+    },
+)
+tokens_page.explain(what, model)
+tokens_page.downloads(what, downloads)
