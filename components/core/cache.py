@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from components.core.schema import (
+    Architecture,
     AttentionRequest,
     EmbeddingParts,
     Encoding,
@@ -243,6 +244,13 @@ class CachedService:
         """See `EncoderService.parameters`."""
         key = ("parameters", model, self._checksum(model))
         found: tuple[Parameter, ...] = self._cache.get(key, lambda: self._inner.parameters(model))
+        return found
+
+    def architecture(self, model: str) -> Architecture:
+        """See `EncoderService.architecture`; a loaded model's is another than a preset's."""
+        known = any(spec.id == model and spec.loaded for spec in self.models())
+        key = ("architecture", model, known)
+        found: Architecture = self._cache.get(key, lambda: self._inner.architecture(model))
         return found
 
     def matrix(self, model: str, name: str) -> FloatArray:

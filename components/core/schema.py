@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Architecture",
     "AttentionRequest",
     "EmbeddingParts",
     "Encoding",
@@ -293,4 +294,26 @@ class Parameter:
     dtype: str
     n_bytes: int
     tied_to: str | None  # the name that holds the same memory, listed earlier
-    trained: bool
+    trained: bool | None  # None: the weights are not here
+
+
+@dataclass(frozen=True, eq=False)
+class Architecture:
+    """What a model is made of, with or without its weights.
+
+    Attributes:
+        n_inner: width of the feed-forward layer inside each encoder layer.
+        max_length: tokens that fit, special ones included.
+        parameters: every parameter in the model's own order; tied ones name the first holder.
+    """
+
+    id: str
+    title: str
+    family: str
+    n_layers: int
+    n_dims: int
+    n_heads: int
+    n_inner: int
+    vocabulary_size: int
+    max_length: int
+    parameters: tuple[Parameter, ...]

@@ -13,7 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from components.core import registry
+from components.core.presets import preset_config
 from components.core.schema import (
+    Architecture,
     AttentionRequest,
     EmbeddingParts,
     Encoding,
@@ -114,6 +116,10 @@ class EncoderService(Protocol):
 
     def parameters(self, model: str) -> tuple[Parameter, ...]:
         """Every parameter of the model, in its own order."""
+        ...
+
+    def architecture(self, model: str) -> Architecture:
+        """What a model is made of; a preset's is known without its weights."""
         ...
 
     def matrix(self, model: str, name: str) -> FloatArray:
@@ -233,6 +239,16 @@ class LocalService:
         from components.core.encoder import list_parameters
 
         return list_parameters(self._get(model))
+
+    def architecture(self, model: str) -> Architecture:
+        """See `EncoderService.architecture`."""
+        from components.core.encoder import architecture_of, build_architecture
+
+        config = preset_config(model)
+        if model in self._loaded or config is None:
+            return architecture_of(self._get(model))
+        registry.check_allowed(model, self._settings)
+        return build_architecture(model, registry.describe(model).title, config)
 
     def matrix(self, model: str, name: str) -> FloatArray:
         """See `EncoderService.matrix`."""

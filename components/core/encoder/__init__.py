@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.core.encoder.architecture import architecture_of, build_architecture
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
@@ -18,6 +19,8 @@ __all__ = [
     "LoadedModel",
     "LoadedTokenizer",
     "Request",
+    "architecture_of",
+    "build_architecture",
     "decode",
     "embedding_parts",
     "encode",
