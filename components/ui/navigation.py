@@ -46,6 +46,13 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "anatomy",
+        "Anatomy",
+        ":material/account_tree:",
+        "Inside",
+        "What is the model made of, and how much of it is where?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -6,6 +6,15 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.anatomy import (
+    anatomy_reading,
+    anatomy_title,
+    models_reading,
+    models_title,
+    part_reading,
+    search_reading,
+    weights_reading,
+)
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
@@ -17,14 +26,21 @@ from components.analysis.readings.tokens import (
 from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 
 __all__ = [
+    "anatomy_reading",
+    "anatomy_title",
     "back_reading",
     "escape",
     "meaning_in_context",
     "meaning_title",
+    "models_reading",
+    "models_title",
+    "part_reading",
     "quoted",
     "row_reading",
+    "search_reading",
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",
     "vocabulary_reading",
+    "weights_reading",
 ]
