@@ -153,9 +153,9 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
 def percent(share: float) -> str:
     """A share of the whole, with two digits that count: "52 %", "0.65 %"."""
     if 0 < share < 0.0001:
-        return "under 0.01 %"
+        return "under 0.01\u00a0%"
     digits = 0 if share >= 0.0995 or share == 0 else 1 if share >= 0.00995 else 2
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}\u00a0%"
 
 
 def _node(

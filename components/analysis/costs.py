@@ -74,15 +74,15 @@ def comparison_row(
     done = operations(architecture, n_tokens).total / 1e9 if fits else None
     return {
         "model": architecture.title,
+        "parameters": sum(n_values(p) for p in _own(architecture)),
+        "billion multiply-adds": done,
+        **{f"MB, {name}": memory(architecture, name) / 1e6 for name in BYTES},
         "layers": architecture.n_layers,
         "heads": architecture.n_heads,
         "dims": architecture.n_dims,
         "inner dims": architecture.n_inner,
         "vocabulary": architecture.vocabulary_size,
         "longest text": architecture.max_length,
-        "parameters": sum(n_values(p) for p in _own(architecture)),
-        **{f"MB, {name}": memory(architecture, name) / 1e6 for name in BYTES},
-        f"billion multiply-adds, {n_tokens} tokens": done,
     }
 
 

@@ -71,7 +71,7 @@ def weight_statistics(array: FloatArray) -> WeightStatistics:
 
 def evenly_spaced(n_rows: int, n_columns: int, most: int) -> NDArray[np.int64]:
     """Row numbers with equal steps between, so that the rows hold at most `most` values."""
-    step = max(1, -(-n_rows * n_columns // most))
+    step = -(-n_rows // max(1, most // n_columns))
     return np.arange(0, n_rows, step, dtype=np.int64)
 
 

@@ -31,6 +31,7 @@ _COLORS = {
 }
 _ON_WHITE = {_BLUE, _VERMILION}
 _DEPTHS = {"treemap": 3, "icicle": 4}
+_PADS = {"treemap": {"pad": {"t": 22, "l": 3, "r": 3, "b": 3}}, "icicle": {}}
 
 
 def part_map(
@@ -40,7 +41,7 @@ def part_map(
     chosen: Node,
     lit: frozenset[str] | None,
     title: str,
-    height: int = 430,
+    height: int = 460,
 ) -> go.Figure:
     """A model's parts, each as large as it has parameters; a click on one zooms to it.
 
@@ -54,20 +55,19 @@ def part_map(
         height: in pixels.
     """
     nodes = list(tree.walk())
-    level = chosen if chosen.children else _parent(tree, chosen)
     colors = [_color(node, chosen, lit) for node in nodes]
     trace: dict[str, Any] = {
         "type": kind,
         "ids": [node.path or ROOT for node in nodes],
-        "parents": ["" if node is tree else _parent(tree, node).path or ROOT for node in nodes],
+        "parents": ["" if node is tree else _above(node) or ROOT for node in nodes],
         "labels": [plain(node.name, 40) for node in nodes],
         "values": [node.n_values for node in nodes],
         "customdata": [plain(node.title, 80) for node in nodes],
         "branchvalues": "total",
-        "level": level.path or ROOT,
+        "level": (chosen.path if chosen.children else _above(chosen)) or ROOT,
         "maxdepth": _DEPTHS[kind],
         "sort": kind == "treemap",
-        "marker": {"colors": colors, "line": {"width": 1, "color": _WHITE}},
+        "marker": {"colors": colors, "line": {"width": 1, "color": _WHITE}, **_PADS[kind]},
         "text": [_share(node, tree) for node in nodes],
         "texttemplate": "%{label}<br>%{text}",
         "textfont": {"color": [_text_color(color) for color in colors], "size": 13},
@@ -76,7 +76,7 @@ def part_map(
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
-        "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
+        "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of it for the bar of what is above
         "uniformtext": {"minsize": 9, "mode": "hide"},
     }
     return figure([trace], layout, title=title, height=height)
@@ -86,7 +86,7 @@ _TREEMAP: dict[str, Any] = {
     "tiling": {"packing": "squarify", "pad": 1},
     "textposition": "middle center",
 }
-_ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}}
+_ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}, "leaf": {"opacity": 1}}
 
 
 def model_bars(
@@ -118,7 +118,7 @@ def model_bars(
     layout = {
         "barmode": "stack",
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
         "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
         "yaxis": {
             "tickvals": list(range(len(shown))),
@@ -188,8 +188,9 @@ def _short(values: Any) -> list[float]:
     return [float(f"{value:.5g}") for value in values]
 
 
-def _parent(tree: Node, node: Node) -> Node:
-    return tree.find(node.path.rpartition("/")[0]) or tree
+def _above(node: Node) -> str:
+    """The path of the part that a part belongs to."""
+    return node.path.rpartition("/")[0]
 
 
 def _share(node: Node, tree: Node) -> str:
@@ -205,11 +206,10 @@ def _color(node: Node, chosen: Node, lit: frozenset[str] | None) -> str:
 
 
 def _faint(color: str) -> str:
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.25)"
+    """A colour mixed into the frame's grey; see-through, it would only show its parent's."""
+    pairs = [(int(color[i : i + 2], 16), int(_FRAME[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(0.15 * own + 0.85 * grey):02X}" for own, grey in pairs)
 
 
 def _text_color(color: str) -> str:
-    if color.startswith("rgba"):
-        return NEUTRAL
     return _WHITE if color in _ON_WHITE else _DARK

@@ -47,15 +47,16 @@ def closer(view: ViewState, what: Anatomy, service: EncoderService) -> None:
 def _models(view: ViewState, what: Anatomy, service: EncoderService) -> None:
     """The model beside the loaded one and every preset."""
     made = others(what, service)
-    inputs.number(
-        view,
-        PAGE,
-        "tokens",
-        "Tokens of a text",
-        between=(1, MAX_TOKENS),
-        default=DEFAULT_TOKENS,
-        help="How long a text is, special tokens included, for which operations are counted.",
-    )
+    with st.container(width=260):
+        inputs.number(
+            view,
+            PAGE,
+            "tokens",
+            "Tokens of a text",
+            between=(1, MAX_TOKENS),
+            default=DEFAULT_TOKENS,
+            help="How long a text is, special tokens included, for which operations are counted.",
+        )
     rows = [comparison_row(one, what.n_tokens) for one in made]
     shell.reading(
         models_reading(rows, what.n_tokens, base=_BASE, large=_LARGE), key="reading_models"
@@ -69,8 +70,8 @@ def _models(view: ViewState, what: Anatomy, service: EncoderService) -> None:
     )
     _models_table(rows)
     st.caption(
-        "Memory is that of the parameters alone. Without weights, sizes come from the published "
-        "config; how operations are counted stands under the hood."
+        f"Multiply-adds are those for one text of {what.n_tokens} tokens; empty where it does not "
+        "fit. Memory is that of the parameters alone. What is not loaded is built from its config."
     )
 
 
@@ -92,7 +93,7 @@ def _models_table(rows: Sequence[dict[str, str | int | float | None]]) -> None:
             for name in table.columns
             if name.startswith("MB")
         },
-        table.columns[-1]: st.column_config.NumberColumn(format="%.3f"),
+        "billion multiply-adds": st.column_config.NumberColumn(format="%.3f"),
     }
     st.dataframe(table, hide_index=True, column_config=columns, key="anatomy_models_table")
 

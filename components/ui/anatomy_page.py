@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.anatomy import n_values, parameter_rows, percent
+from components.analysis.anatomy import n_values, parameter_rows
 from components.analysis.costs import operations
 from components.analysis.readings import (
     anatomy_reading,
@@ -48,7 +48,7 @@ def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """Which model, drawn how, and what to look for in it."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         inputs.select(view, PAGE, "subject", subjects(view, service, card), "Take apart")
-        inputs.choice(view, PAGE, "picture", list(PICTURES), "Picture")
+        inputs.choice(view, PAGE, "drawing", list(PICTURES), "Picture")
         inputs.text(view, PAGE, "search", "Find", placeholder="bias, query, layer.3 ...")
 
 
@@ -57,7 +57,7 @@ def picture(what: Anatomy, view: ViewState) -> None:
     left, right = st.columns([5, 2], gap="medium")
     with left, st.container(key=_CHART):
         _map(what, view)
-    with right, st.container(border=True, gap="small", key="anatomy_part_card"):
+    with right, st.container(border=True, gap="xsmall", height=460, key="anatomy_part_card"):
         _part(what, view)
 
 
@@ -102,7 +102,7 @@ def downloads(what: Anatomy, place: DeltaGenerator) -> None:
 
 
 def _map(what: Anatomy, view: ViewState) -> None:
-    kind = PICTURES.get(str(view.control(PAGE, "picture", "Treemap")), "treemap")
+    kind = PICTURES.get(str(view.control(PAGE, "drawing", "Treemap")), "treemap")
     title = anatomy_title(what.tree, what.chosen)
     key = f"{_CHART}_{kind}"
     st.plotly_chart(
@@ -154,7 +154,8 @@ def _how_held(what: Anatomy) -> str:
         return f"{held}, trained."
     if trained == {False}:
         return f"{held}, **not trained**. {escape(_why_untrained(what))}"
-    return f"{held}; parts of it were not trained: {escape(_why_untrained(what))}"
+    apart = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
+    return f"{held}. Not trained: {escape(', '.join(apart) or part.name)}."
 
 
 def _why_untrained(what: Anatomy) -> str:
@@ -167,10 +168,7 @@ def _below(what: Anatomy) -> None:
     """The parts or the arrays that the chosen part consists of."""
     part = what.chosen
     if part.children:
-        rows = [
-            {"part": c.name, "parameters": c.n_values, "share": percent(c.n_values / part.n_values)}
-            for c in part.children
-        ]
+        rows = [{"part": c.name, "parameters": c.n_values} for c in part.children]
     else:
         rows = [
             {
@@ -181,7 +179,7 @@ def _below(what: Anatomy) -> None:
             for p in part.parameters
         ]
     columns = {"parameters": st.column_config.NumberColumn(format="localized")}
-    height = 35 * min(len(rows) + 1, 5) + 3
+    height = 35 * min(len(rows) + 1, 6 if part.children else 3) + 3
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,

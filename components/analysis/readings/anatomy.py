@@ -27,11 +27,12 @@ def anatomy_title(tree: Node, chosen: Node) -> str:
     """The finding: what holds most, or what the chosen part holds."""
     if chosen.path:
         share = percent(_share(chosen, tree))
-        return f"{chosen.title}: {chosen.n_values:,} parameters, {share} of the model"
+        steps = chosen.title.split(" › ")
+        return f"{' › '.join(dict.fromkeys((steps[0], steps[-1])))}: {share} of the model"
     layers = _layers(tree)
     largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
     if _share(largest, tree) > 0.5:
-        return f"More than half of all parameters are one part: the {largest.name.lower()}"
+        return f"The {largest.name.lower()} is {percent(_share(largest, tree))} of the model"
     held = percent(sum(n.n_values for n in layers) / (tree.n_values or 1))
     count = "The layers hold" if len(layers) > 1 else f"{layers[0].name} hold" if layers else ""
     return f"{count} {held} of all parameters" if count else f"{tree.n_values:,} parameters"
@@ -71,9 +72,8 @@ def part_reading(part: Node, tree: Node) -> list[str]:
         f"{p.name.rpartition('.')[2]} {' × '.join(map(str, p.shape))}" for p in part.parameters
     ]
     made = escape(", ".join(arrays)) if len(arrays) < 4 else f"{len(arrays)} arrays"
-    return [
-        f"**{part.n_values:,}** parameters, {percent(_share(part, tree))} of the model: {made}."
-    ]
+    share = f", {percent(_share(part, tree))} of the model" if part.path else ""
+    return [f"**{part.n_values:,}** parameters{share}: {made}."]
 
 
 def search_reading(query: str, tree: Node, found: frozenset[str]) -> list[str]:
@@ -96,7 +96,7 @@ def models_title(rows: Sequence[Mapping[str, object]]) -> str:
     most, least = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
     if len(rows) < 2 or counts[most] == counts[least]:
         return "Parameters of each model"
-    return f"{most} has {counts[most] / counts[least]:.1f} times the parameters of {least}"
+    return f"From {counts[least] / 1e6:.3g} to {counts[most] / 1e6:.3g} million parameters"
 
 
 def models_reading(
@@ -169,7 +169,7 @@ def _said(count: int, millions: float | None) -> str:
 
 
 def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int) -> str:
-    key = next(name for name in one if name.startswith("billion multiply-adds"))
+    key = "billion multiply-adds"
     if one[key] is None or other[key] is None:
         return f"; a text of {n_tokens} tokens does not fit in both."
     times = _number(one[key]) / _number(other[key])
@@ -183,7 +183,7 @@ def _directions(stats: WeightStatistics) -> str:
         f"squares; in a random matrix of this shape it takes **{random}**"
     )
     if own < _FEWER * random:
-        return f"{shown}, so some directions matter far more here than others."
+        return f"{shown}, so some directions count for more than others."
     return f"{shown}, so no few directions stand out."
 
 

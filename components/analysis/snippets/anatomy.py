@@ -64,7 +64,7 @@ def card_lines(card: ModelCard) -> list[str]:
 def config_lines(config: Mapping[str, Any]) -> list[str]:
     """Lines that leave `model`, built from a config on the meta device: shapes, no numbers."""
     settings = [
-        f"    {name}={literal(value) if isinstance(value, str) else value!r},"
+        f"    {name}={literal(value) if isinstance(value, str) else repr(value)},"
         for name, value in config.items()
         if name != "model_type"
     ]
