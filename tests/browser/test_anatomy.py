@@ -65,7 +65,7 @@ def test_it_opens_and_fits(visit: Callable, size: dict, scheme: str) -> None:
     assert title(here) == WHOLE
     assert "22,713,216 parameters" in here.reading
     assert here.page.evaluate(WIDER) == []
-    names = here.figure.locator("text.slicetext").all_inner_texts()
+    names = here.figure.locator("text.slicetext").all_text_contents()
     assert any("Word table" in name for name in names)
 
 
