@@ -201,7 +201,8 @@ def _share(node: Node, tree: Node) -> str:
 def _color(node: Node, chosen: Node, lit: frozenset[str] | None) -> str:
     base = _COLORS.get(node.kind, NEUTRAL)
     found = lit is None or any(p.name in lit for p in node.parameters)
-    apart = not chosen.children and not node.children and node is not chosen
+    above = f"{chosen.path}/".startswith(f"{node.path}/") or not node.path
+    apart = not chosen.children and not above
     return base if found and not apart else _faint(base)
 
 

@@ -76,10 +76,10 @@ def subjects(view: ViewState, service: EncoderService, card: ModelCard) -> dict[
     """What can be taken apart, by the control's value: the chosen model, then the presets."""
     rest = [spec for spec in service.models() if spec.id != view.model]
     return {
-        "": f"{card.title} (loaded)",
+        "": card.title,
         **{s.id: f"{s.title} (loaded)" for s in rest if s.loaded},
         **{
-            s.id: f"{s.title} (without weights)"
+            s.id: f"{s.title} (no weights)"
             for s in rest
             if not s.loaded and preset_config(s.id) is not None
         },

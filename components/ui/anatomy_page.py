@@ -179,7 +179,7 @@ def _below(what: Anatomy) -> None:
             for p in part.parameters
         ]
     columns = {"parameters": st.column_config.NumberColumn(format="localized")}
-    height = 35 * min(len(rows) + 1, 6 if part.children else 3) + 3
+    height = 35 * min(len(rows) + 1, 5 if part.children else 3) + 3
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,

@@ -94,6 +94,8 @@ def test_albert_says_that_its_layers_share(tiny_service: EncoderService) -> None
     assert "the weights that its 3 layers share **53 %**" in said
     assert f"would take **{3 * 8544:,}**" in said
     assert "64.5 kB" in said
+    tree = build_tree(tiny_service.architecture("folder:albert"))
+    assert anatomy_title(tree, tree) == "The shared layers hold 53\u00a0% of all parameters"
 
 
 def test_a_model_of_matrices_alone_has_nothing_left_out(service: EncoderService) -> None:

@@ -60,7 +60,10 @@ def test_the_map_is_zoomed_to_the_chosen_part(
         plain = part_map(tree, kind="treemap", chosen=tree, lit=None, title="x").data[0]
         usual = dict(zip(plain.ids, plain.marker.colors, strict=True))
         assert colors[path] == usual[path]
-        assert colors["layer-1/attention/key"] != usual["layer-1/attention/key"]
+        assert all(
+            colors[other] != usual[other]
+            for other in ("layer-1/attention/key", "layer-4/feed-forward")
+        )
 
 
 def test_what_a_search_did_not_find_is_faint(service: EncoderService) -> None:

@@ -220,7 +220,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     assert shown["largest singular value"] == pytest.approx(
         float(torch.linalg.svdvals(array.double())[0])
     )
-    assert "singular values hold 90%" in words(app, "reading_weights")
+    assert "singular values hold 90\u00a0%" in words(app, "reading_weights")
     app = (
         field(app.selectbox, "anatomy_array")
         .select("encoder.layer.1.attention.self.key.bias")

@@ -34,8 +34,13 @@ def anatomy_title(tree: Node, chosen: Node) -> str:
     if _share(largest, tree) > 0.5:
         return f"The {largest.name.lower()} is {percent(_share(largest, tree))} of the model"
     held = percent(sum(n.n_values for n in layers) / (tree.n_values or 1))
-    count = "The layers hold" if len(layers) > 1 else f"{layers[0].name} hold" if layers else ""
-    return f"{count} {held} of all parameters" if count else f"{tree.n_values:,} parameters"
+    if not layers:
+        return f"{tree.n_values:,} parameters"
+    shared = any(node.kind == "shared" for node in layers)
+    some = "The shared layers hold" if shared else "The layers hold"
+    return (
+        f"{some if len(layers) > 1 or shared else 'The one layer holds'} {held} of all parameters"
+    )
 
 
 def anatomy_reading(
@@ -179,7 +184,7 @@ def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int)
 def _directions(stats: WeightStatistics) -> str:
     own, random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
     shown = (
-        f"**{own}** of its {len(stats.singular)} singular values hold {_HELD:.0%} of the sum of "
+        f"**{own}** of its {len(stats.singular)} singular values hold {percent(_HELD)} of the sum of "
         f"squares; in a random matrix of this shape it takes **{random}**"
     )
     if own < _FEWER * random:
