@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from components.core.schema import Architecture, Parameter
 
@@ -113,6 +113,7 @@ def totals(parameters: Sequence[Parameter]) -> Totals:
     )
 
 
+@lru_cache(maxsize=32)  # by identity: a page asks for the same eight on every rerun
 def build_tree(architecture: Architecture) -> Node:
     """The whole model, its parts below it in the model's own order."""
     placed = [(_place(p.name, architecture), p) for p in architecture.parameters]

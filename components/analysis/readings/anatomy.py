@@ -184,8 +184,8 @@ def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int)
 def _directions(stats: WeightStatistics) -> str:
     own, random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
     shown = (
-        f"**{own}** of its {len(stats.singular)} singular values hold {percent(_HELD)} of the sum of "
-        f"squares; in a random matrix of this shape it takes **{random}**"
+        f"**{own}** of its {len(stats.singular)} singular values hold {percent(_HELD)} of the sum "
+        f"of squares; in a random matrix of this shape it takes **{random}**"
     )
     if own < _FEWER * random:
         return f"{shown}, so some directions count for more than others."
