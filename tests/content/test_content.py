@@ -210,6 +210,7 @@ def test_a_formula_is_closed_latex(formula: str):
     without_blocks = re.sub(r"\$\$[^$]+\$\$", "", formula)
     assert "$$" not in without_blocks
     assert without_blocks.count("$") % 2 == 0
+    assert not re.search(r"\$\$[^$]*\n\s*[-+*] [^$]*\$\$", formula), "Markdown makes it a list"
     for latex in re.findall(r"\$\$?([^$]+)\$", formula):
         assert latex.count("{") == latex.count("}"), latex
 
