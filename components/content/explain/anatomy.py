@@ -22,8 +22,10 @@ on the way needs more.
 **Operations** for a text of $N$ tokens, in multiply-adds, with $L$ layers, $d$ dimensions and $f$
 inner dimensions:
 
-$$\underbrace{N L (4 d^2 + 2 d f)}_{\text{linear layers}} +
-\underbrace{2 L N^2 d}_{\text{attention}} + \underbrace{d^2}_{\text{pooler}}$$
+$$
+\underbrace{N L (4 d^2 + 2 d f)}_{\text{linear layers}} +
+\underbrace{2 L N^2 d}_{\text{attention}} + \underbrace{d^2}_{\text{pooler}}
+$$
 
 Query, key, value and output are $d \times d$ each, widening and narrowing $d \times f$. The scores
 and the weighted sum of attention take $N^2 d$ each. A projection from $e$ to $d$ dimensions after
