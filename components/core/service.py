@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from components.core import registry
+from components.core.hub import Presence
 from components.core.schema import (
     AttentionRequest,
     EmbeddingParts,
@@ -103,6 +104,7 @@ class LocalService:
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}
+        self._presence = Presence()
 
     def models(self) -> tuple[ModelSpec, ...]:
         """See `EncoderService.models`."""
@@ -110,7 +112,11 @@ class LocalService:
         listed = {spec.id for spec in specs}
         with self._lock:
             specs += tuple(registry.describe(name) for name in self._loaded if name not in listed)
-        return tuple(replace(spec, loaded=spec.id in self._loaded) for spec in specs)
+        return tuple(map(self._as_it_is, specs))
+
+    def _as_it_is(self, spec: ModelSpec) -> ModelSpec:
+        here = spec.on_disk or (spec.source == "hub" and self._presence.has(spec.id))
+        return replace(spec, loaded=spec.id in self._loaded, on_disk=here)
 
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """See `EncoderService.load`.
@@ -197,18 +203,22 @@ class LocalService:
             if model in self._loaded:
                 self._loaded.move_to_end(model)
                 return self._loaded[model]
+        registry.check_model(model, self._settings)
+        with self._lock:
             loading = self._loading.setdefault(model, threading.Lock())
         with loading:
-            if model not in self._loaded:
+            with self._lock:
+                loaded = self._loaded.get(model)
+            if loaded is None:
                 loaded = self._load(model, progress)
                 with self._lock:
                     self._loaded[model] = loaded
                     self._make_room()
-                return loaded
-            return self._loaded[model]
+            return loaded
 
     def _load(self, model: str, progress: Progress | None) -> LoadedModel:
         files = registry.locate(model, self._settings, progress)
+        self._presence.forget(model)
         if progress is not None:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import load_model
