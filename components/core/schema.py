@@ -53,6 +53,7 @@ class ModelSpec:
     source: Source
     download_bytes: int | None = None  # None: nothing to fetch, or not known
     loaded: bool = False
+    on_disk: bool = False  # its files are on this machine, whole
 
 
 @dataclass(frozen=True)
