@@ -39,6 +39,13 @@ PAGES = (
         "home", "Start here", ":material/home:", "", "What does a language model see in your text?"
     ),
     PageRow(
+        "masks",
+        "Padding & masks",
+        ":material/grid_on:",
+        "Read",
+        "What does padding do to a sentence, and what does the mask prevent?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -6,7 +6,34 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.masks import (
+    batch_title,
+    cut_title,
+    layers_title,
+    limit_reading,
+    limit_title,
+    masks_reading,
+    padding_note,
+    percent,
+    saving_reading,
+    saving_title,
+)
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
 
-__all__ = ["escape", "meaning_in_context", "meaning_title", "quoted"]
+__all__ = [
+    "batch_title",
+    "cut_title",
+    "escape",
+    "layers_title",
+    "limit_reading",
+    "limit_title",
+    "masks_reading",
+    "meaning_in_context",
+    "meaning_title",
+    "padding_note",
+    "percent",
+    "quoted",
+    "saving_reading",
+    "saving_title",
+]

@@ -5,6 +5,7 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 
-__all__ = ["SnippetWord", "cosine_snippet"]
+__all__ = ["SnippetWord", "cosine_snippet", "masks_snippet"]
