@@ -128,7 +128,10 @@ class Saving:
 
     @property
     def saved(self) -> float:
-        """The share of the positions that need not be computed, 0 to 1."""
+        """The share of the positions that need not be computed, below 1.
+
+        Below 0 where a last, smaller batch happened to hold the longest text before.
+        """
         return 1 - self.by_length / self.given
 
 
@@ -189,7 +192,7 @@ def _label(tokens: Tokens, i: int) -> str:
     if which < 0 or piece.removeprefix("##").casefold() in text.casefold():
         return piece
     start, end = tokens.offsets[i]
-    return text[start:end].strip() or piece
+    return text[start:end].strip() or "␣"
 
 
 def _positions(lengths: Sequence[int], size: int) -> int:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from components.analysis.masks import saving
 from components.analysis.readings import (
+    cut_title,
     limit_reading,
     limit_title,
     percent,
@@ -69,9 +70,7 @@ def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCa
         default=least,
     )
     found = over_limit(service, card, masks.row.alone, times)
-    title = (
-        f"{found.tokens.n_tokens + found.tokens.n_truncated:,} tokens, {found.limit:,} positions"
-    )
+    title = cut_title(found.tokens)
     st.plotly_chart(
         limit_bar(found.tokens.n_tokens, found.tokens.n_truncated, limit=found.limit, title=title),
         key="masks_limit",

@@ -182,7 +182,9 @@ def test_no_texts_have_no_padding() -> None:
 
 
 @given(lengths, st.integers(1, 12))
-def test_sorting_saves_what_is_left_out_and_never_costs(found: list[int], size: int) -> None:
+def test_sorting_saves_what_is_left_out_and_full_batches_never_lose(
+    found: list[int], size: int
+) -> None:
     def computed(ordered: list[int]) -> int:
         batches = [ordered[i : i + size] for i in range(0, len(ordered), size)]
         return sum(max(batch) for batch in batches for _ in batch)
@@ -191,9 +193,14 @@ def test_sorting_saves_what_is_left_out_and_never_costs(found: list[int], size: 
     assert result == Saving(
         size, sum(found), computed(found), computed(sorted(found, reverse=True))
     )
-    assert result.real <= result.by_length <= result.given
-    assert 0 <= result.padding_sorted <= result.padding_given < 1
-    assert 0 <= result.saved < 1
+    assert result.real <= min(result.by_length, result.given)
+    if len(found) % size == 0:
+        assert 0 <= result.padding_sorted <= result.padding_given < 1
+        assert 0 <= result.saved < 1
+
+
+def test_a_long_text_alone_in_the_last_batch_was_no_loss() -> None:
+    assert saving([1, 1, 9], 2).saved < 0
 
 
 def test_one_batch_or_batches_of_one_gain_nothing() -> None:
@@ -226,10 +233,13 @@ def test_tokens_read_as_pieces_of_the_text(tiny_service: EncoderService, name: s
     tokens = tiny_service.tokenize(f"folder:{name}", [text])[0]
     labels = token_labels(tokens)
     for label, which in zip(labels, tokens.text_ids, strict=True):
-        assert (label.removeprefix("##").casefold() in text.casefold()) == (which == 0)
+        piece = label.removeprefix("##").replace("␣", " ").casefold()
+        assert (piece in text.casefold()) == (which == 0)
     assert not any(sign in label for label in labels for sign in "Ġ▁")
 
 
 def test_a_pairs_tokens_are_read_in_their_own_text(service: EncoderService) -> None:
     tokens = service.tokenize(BUNDLED_ID, ["One two"], pairs=["Caffè three"])[0]
-    assert token_labels(tokens) == ["[CLS]", "one", "two", "[SEP]", "Caffè", "three", "[SEP]"]
+    *first, a, b, three, end = token_labels(tokens)
+    assert first == ["[CLS]", "one", "two", "[SEP]"]
+    assert (a + b, three, end) == ("caffè", "three", "[SEP]")

@@ -85,8 +85,8 @@ def padding_note(row: LabRow, layer: int) -> str:
 def saving_title(found: Saving) -> str:
     """What sorting saves, in a line."""
     before, after = percent(found.padding_given), percent(found.padding_sorted)
-    if before == after:
-        return f"Sorted by length or not, {before} of these batches is padding"
+    if before == after or found.saved <= 0:
+        return f"Sorted by length, {after} of each batch is still padding"
     return f"Sorting by length cuts padding from {before} to {after}"
 
 

@@ -22,9 +22,9 @@ LIMITS = (
 )
 
 OUTPUTS = (
-    "A model's answer is a list: `output[0]` has one vector for each position, `output[1]` one for "
-    "each text. The second is often mistaken for the vector of the first token, [CLS]; it is a "
-    "linear layer and tanh of that vector."
+    "A model's answer is a list: `output[0]` has one vector for each position, and `output[1]`, "
+    "where the model has a pooler, one for each text. The second is often mistaken for the vector "
+    "of the first token, [CLS]; it is a linear layer and tanh of that vector."
 )
 
 FORMULA = r"""
