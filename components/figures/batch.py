@@ -12,14 +12,13 @@ from plotly import graph_objects as go
 from components.analysis.masks import Lab, LabRow, token_labels
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
-__all__ = ["COLORS", "MAX_ROWS", "Color", "batch_grid"]
+__all__ = ["COLORS", "Color", "batch_grid"]
 
 Color = Literal["cosine", "mask", "segment"]
 COLORS: tuple[Color, ...] = get_args(Color)
-MAX_ROWS = 34
-"""Rows of tokens that still have room for their names."""
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
+_MAX_ROWS = 34  # tokens that still have room for their names
 _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 
@@ -32,13 +31,13 @@ class _Scale:
 
     @property
     def whole(self) -> float:
-        room = min(0.8 * self.longest, max(4.0, MAX_ROWS - self.longest))
+        room = min(0.8 * self.longest, max(4.0, _MAX_ROWS - self.longest))
         return self.longest + min(float(self.padded), max(4.0, room))
 
     @property
     def font(self) -> int | None:
         """The size of the names in the cells; None where they have no room."""
-        sizes = {18: 12, 26: 10, MAX_ROWS: 9}
+        sizes = {18: 12, 26: 10, _MAX_ROWS: 9}
         return next((size for rows, size in sizes.items() if self.whole <= rows), None)
 
 
@@ -74,7 +73,7 @@ def batch_grid(
             "zeroline": False,
             "ticks": "",
         },
-        "annotations": _padding_labels(lab, heights),
+        "annotations": _padding_labels(lab, heights, color),
         "barmode": "overlay",
         "margin": {"l": 48, "r": 8, "t": 64, "b": 60 if shown.needs_scale else 8},
     }
@@ -228,15 +227,17 @@ def _padding_hover(row: LabRow, layer: int) -> str:
     )
 
 
-def _padding_labels(lab: Lab, heights: _Scale) -> list[dict[str, Any]]:
-    few = len(lab.rows) <= 4
+def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, Any]]:
+    few, zero = len(lab.rows) <= 4, " · 0" if color == "mask" else ""
     return [
         {
-            "text": f"{row.n_padding} × {plain(row.pad_token)}" if few else f"{row.n_padding} ×",
+            "text": f"{row.n_padding} × {plain(row.pad_token)}{zero}"
+            if few
+            else f"{row.n_padding} pad",
             "x": i,
             "y": (max(row.n_real, heights.whole - heights.whole / 3) + heights.whole) / 2,
             "showarrow": False,
-            "font": {"size": 12},
+            "font": {"size": 12 if few else 10},
         }
         for i, row in enumerate(lab.rows)
         if heights.whole - row.n_real >= 0.06 * heights.whole

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from components.analysis.masks import Lab, LabRow, token_labels
-from components.figures.batch import MAX_ROWS
 from components.figures.labels import spread
 from components.figures.theme import (
     CATEGORICAL,
@@ -23,6 +22,7 @@ from components.figures.theme import (
 __all__ = ["layer_lines", "mask_range", "token_heatmap"]
 
 _MAX_LINES = 24  # tokens that get a line each; more get a band
+_MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
 def mask_range(lab: Lab) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def layer_lines(
     layout = {
         "xaxis": {
             "title": {"text": "layer (0 is the embedding layer)"},
-            "tickvals": x if len(x) <= 13 else x[:: 2 if len(x) <= 25 else 4],
+            "tickvals": _layer_ticks(x),
             "range": [x[0] - 0.15, x[-1] + 0.25],
             "zeroline": False,
             "showgrid": False,
@@ -89,22 +89,23 @@ def token_heatmap(
         "customdata": [[name] * len(x) for name in names],
         "hovertemplate": "%{customdata} at position %{y}<br>layer %{x}<br>cosine %{z:.4f}"
         "<extra></extra>",
-        "xgap": 2 if len(names) <= MAX_ROWS else 0,
-        "ygap": 1 if len(names) <= MAX_ROWS else 0,
+        "xgap": 2 if len(names) <= _MAX_NAMES else 0,
+        "ygap": 1 if len(names) <= _MAX_NAMES else 0,
         "colorbar": {"title": {"text": "cosine"}, "thickness": 8, "len": 0.9},
     }
-    step = -(-len(names) // MAX_ROWS)
+    step = -(-len(names) // _MAX_NAMES)
+    ticks = names if step == 1 else [f"{i}: {name}" for i, name in enumerate(names)]
     layout = {
-        "xaxis": {"title": {"text": "layer"}, "tickvals": x if len(x) <= 13 else x[::4]},
+        "xaxis": {"title": {"text": "layer"}, "tickvals": _layer_ticks(x), "ticks": ""},
         "yaxis": {
             "tickvals": list(range(0, len(names), step)),
-            "ticktext": names[::step],
+            "ticktext": ticks[::step],
             "autorange": "reversed",
             "showgrid": False,
             "zeroline": False,
             "ticks": "",
         },
-        "margin": {"l": 90, "r": 8, "t": 40, "b": 48},
+        "margin": {"l": 96, "r": 8, "t": 40, "b": 48},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -193,6 +194,10 @@ def _end_labels(
         }
         for (name, _, color), spot in zip(lines, spots, strict=True)
     ]
+
+
+def _layer_ticks(x: list[int]) -> list[int]:
+    return x if len(x) <= 13 else x[:: 2 if len(x) <= 25 else 4]
 
 
 def _layer_mark(layer: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from components.analysis.readings import (
     layers_title,
     masks_reading,
     padding_note,
+    share_title,
 )
 from components.analysis.shapes import shape_steps
 from components.analysis.snippets import masks_snippet
@@ -97,19 +98,13 @@ def nothing() -> None:
 def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
     """The batch, and beside it the chosen text over the layers."""
     lab, row = _shown(masks)
-    scale = mask_range(lab)
+    scale, color = mask_range(lab), color_of_cells(view, card)
     left, right = st.columns([9, 11], gap="medium")
     with left:
-        title = batch_title(lab, row, masks.layer)
-        figure = batch_grid(
-            lab, masks.layer, color=color_of_cells(view, card), scale=scale, title=title
-        )
-        st.plotly_chart(
-            figure,
-            key=CHART,
-            config=_PLAIN,
-            alt=f"{title}. The batch: a column for each sentence, padding hatched at its end.",
-        )
+        title = batch_title(lab, row, masks.layer) if color == "cosine" else share_title(lab)
+        figure = batch_grid(lab, masks.layer, color=color, scale=scale, title=title)
+        alt = f"{title}. The batch: a column for each sentence, padding hatched at its end."
+        st.plotly_chart(figure, key=CHART, config=_PLAIN, alt=alt)
     with right:
         title = layers_title(row, masked=lab.masked)
         lines, tokens = st.tabs(["Layer by layer", "Every token"])
@@ -129,7 +124,7 @@ def words(masks: Masks) -> None:
     """The reading, and that padding has vectors too."""
     lab, row = _shown(masks)
     shell.reading(masks_reading(lab, row, masks.layer))
-    note = padding_note(row, masks.layer)
+    note = padding_note(lab, row, masks.layer)
     if note:
         st.caption(note)
 

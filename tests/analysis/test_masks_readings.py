@@ -20,6 +20,7 @@ from components.analysis.readings import (
     percent,
     saving_reading,
     saving_title,
+    share_title,
 )
 from components.core import BUNDLED_ID, EncoderService
 from tests.analysis.test_masks import lab_of
@@ -89,7 +90,7 @@ def test_no_padding_at_all_has_nothing_to_hide(service: EncoderService, masked: 
     assert said(lab).startswith("All **14** positions of this batch hold real tokens")
     assert batch_title(lab, lab.rows[0], 6) == "No padding: the mask has nothing to hide"
     assert layers_title(lab.rows[0], masked=masked) == "A has no padding"
-    assert padding_note(lab.rows[0], 6) == ""
+    assert padding_note(lab, lab.rows[0], 6) == ""
 
 
 def test_a_chosen_text_without_padding_lets_the_other_be_told(service: EncoderService) -> None:
@@ -136,8 +137,10 @@ def test_one_token_too_many_is_read_without_a_word(service: EncoderService) -> N
 
 
 def test_padding_is_said_to_have_vectors_that_mean_nothing(service: EncoderService) -> None:
-    row = lab_of(service, A).rows[0]
-    note = padding_note(row, 6)
+    lab = lab_of(service, A)
+    row = lab.rows[0]
+    note = padding_note(lab, row, 6)
+    assert share_title(lab) == "78% of this batch is padding"
     lengths = row.damage.lengths[6]
     assert f"of length {lengths[7:].mean():.2f} in A, real tokens {lengths[:7].mean():.2f}" in note
     assert note.startswith(r"Hatched, not to scale: \[PAD\], mask 0.")

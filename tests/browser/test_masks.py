@@ -205,7 +205,7 @@ def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
     edit = here.menu("Edit")
     here.type("Second text of A", "A snake, I think.", within=edit)
     here.leave_menu()
-    assert "69% of the 64 positions" in here.reading
+    assert "67% of the 64 positions" in here.reading
     switch(here)
     assert here.title == "With the mask, padding changes nothing"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -17,6 +17,7 @@ from components.analysis.readings.masks import (
     percent,
     saving_reading,
     saving_title,
+    share_title,
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
@@ -36,4 +37,5 @@ __all__ = [
     "quoted",
     "saving_reading",
     "saving_title",
+    "share_title",
 ]

@@ -19,6 +19,7 @@ __all__ = [
     "percent",
     "saving_reading",
     "saving_title",
+    "share_title",
 ]
 
 _SAME = 0.995  # shown as 1.00
@@ -38,6 +39,11 @@ def batch_title(lab: Lab, row: LabRow, layer: int) -> str:
     if value >= _SAME:
         return f"Without the mask, no change yet at layer {layer}"
     return f"Without the mask, {_like_itself(told, value)}"
+
+
+def share_title(lab: Lab) -> str:
+    """How much of the batch is padding, as a title."""
+    return f"{percent(lab.share)} of this batch is padding"
 
 
 def layers_title(row: LabRow, *, masked: bool) -> str:
@@ -69,10 +75,13 @@ def masks_reading(lab: Lab, row: LabRow, layer: int) -> list[str]:
     ]
 
 
-def padding_note(row: LabRow, layer: int) -> str:
+def padding_note(lab: Lab, row: LabRow, layer: int) -> str:
     """That padding has vectors too, with their length; empty where there is none."""
-    if not row.n_padding:
-        return ""
+    told = _told(lab, row, layer)
+    return "" if told is None else _padding_note(told, layer)
+
+
+def _padding_note(row: LabRow, layer: int) -> str:
     lengths = row.damage.lengths[row.damage.layers.index(layer)]
     pad, real = lengths[row.n_real :].mean(), lengths[: row.n_real].mean()
     return (
