@@ -144,7 +144,11 @@ def explain(masks: Masks, card: ModelCard) -> None:
 def downloads(masks: Masks, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     lab, _ = _shown(masks)
-    caption = f"{masks.key}\n{export.caption(masks.passport)}"
+    how = (
+        f"Cosine of each token with itself in the sentence alone · layer {masks.layer} · padded to "
+        f"{lab.pad_to} · mask {'on' if lab.masked else 'off'}"
+    )
+    caption = f"{masks.key}\n{how}\n{export.caption(masks.passport)}"
     with shell.downloads(place, caption, chart=CHART, name=_FILE):
         shell.download(
             "CSV",

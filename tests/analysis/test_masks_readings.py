@@ -143,7 +143,7 @@ def test_padding_is_said_to_have_vectors_that_mean_nothing(service: EncoderServi
     assert share_title(lab) == "78% of this batch is padding"
     lengths = row.damage.lengths[6]
     assert f"of length {lengths[7:].mean():.2f} in A, real tokens {lengths[:7].mean():.2f}" in note
-    assert note.startswith(r"Hatched, not to scale: \[PAD\], mask 0.")
+    assert note.startswith(r"Hatched, not always to scale: \[PAD\], mask 0.")
     assert note.endswith("ignore them.")
 
 

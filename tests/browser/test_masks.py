@@ -130,6 +130,7 @@ def test_the_downloads_are_files_with_their_passport(masks: Visit, service: Enco
     texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert here.title in texts
     assert any("25 × [PAD]" in text for text in texts)
+    assert "layer 6 · padded to 32 · mask off" in " ".join(texts)
     assert f"weights {lab.rows[0].padded.passport.checksum[:12]}" in " ".join(texts)
     assert here.download("PNG")[:8] == b"\x89PNG\r\n\x1a\n"
 

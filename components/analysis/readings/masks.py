@@ -85,9 +85,9 @@ def _padding_note(row: LabRow, layer: int) -> str:
     lengths = row.damage.lengths[row.damage.layers.index(layer)]
     pad, real = lengths[row.n_real :].mean(), lengths[: row.n_real].mean()
     return (
-        f"Hatched, not to scale: {escape(row.pad_token)}, mask 0. These positions have vectors too "
-        f"(of length {two(pad)} in {row.label}, real tokens {two(real)}): they mean nothing, "
-        "ignore them."
+        f"Hatched, not always to scale: {escape(row.pad_token)}, mask 0. These positions have "
+        f"vectors too (of length {two(pad)} in {row.label}, real tokens {two(real)}): they mean "
+        "nothing, ignore them."
     )
 
 
