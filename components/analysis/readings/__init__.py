@@ -6,6 +6,19 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.masks import (
+    batch_title,
+    cut_title,
+    layers_title,
+    limit_reading,
+    limit_title,
+    masks_reading,
+    padding_note,
+    percent,
+    saving_reading,
+    saving_title,
+    share_title,
+)
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
@@ -18,11 +31,22 @@ from components.analysis.readings.vocabulary import row_reading, vocabulary_read
 
 __all__ = [
     "back_reading",
+    "batch_title",
+    "cut_title",
     "escape",
+    "layers_title",
+    "limit_reading",
+    "limit_title",
+    "masks_reading",
     "meaning_in_context",
     "meaning_title",
+    "padding_note",
+    "percent",
     "quoted",
     "row_reading",
+    "saving_reading",
+    "saving_title",
+    "share_title",
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",
