@@ -119,7 +119,7 @@ def family_of(config: dict[str, Any]) -> Family:
     if positions != "absolute":
         raise UnsupportedModelError(
             f"This model uses {_cut(positions)} positions, which the installed transformers no "
-            "longer computes, so its numbers would be wrong. Choose a model with absolute positions."
+            "longer computes, so its numbers would be wrong. Choose one with absolute positions."
         )
     _check_sizes(config, family)
     return family

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from components.core import registry
-from components.core.hub import Presence
+from components.core.errors import CheckpointError
+from components.core.hub import Presence, drop_damaged
 from components.core.schema import (
     AttentionRequest,
     EmbeddingParts,
@@ -223,7 +224,12 @@ class LocalService:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import load_model
 
-        return load_model(files)
+        try:
+            return load_model(files)
+        except CheckpointError:
+            if files.source == "hub":
+                drop_damaged(files.folder)
+            raise
 
     def _make_room(self) -> None:
         """Drop the least used models while there is more than the bound and more than one."""
