@@ -165,7 +165,11 @@ class LocalService:
             attentions=attentions,
             precision=precision,
         )
-        return encode(loaded, texts, request, pairs=pairs)
+        encodings = encode(loaded, texts, request, pairs=pairs)
+        if precision == "fast":  # its first use makes a copy of the weights
+            with self._lock:
+                self._make_room()
+        return encodings
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""

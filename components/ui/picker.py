@@ -94,7 +94,8 @@ def _watch() -> None:
     if wish is None or not wish.is_pending:
         st.rerun()
     elif wishes.is_over(wish):
-        wishes.grant(wish)
+        if wishes.grant(wish):  # the sidebar may be closed
+            st.toast(f"The page now shows {escape(wish.model)}.", icon=":material/check:")
         st.rerun()
     elif wish.load is not None:
         with st.container(border=True, gap="xsmall", key="model_wish"):

@@ -103,8 +103,8 @@ def is_over(wish: Wish) -> bool:
     return wish.load is None or wish.load.done()
 
 
-def grant(wish: Wish) -> None:
-    """Make the model that came the view's, or keep why it did not come.
+def grant(wish: Wish) -> bool:
+    """Make the model that came the view's, or keep why it did not come; says which.
 
     This writes the view outside of a callback, once: the wish is gone with it, so that the next
     run, of a browser's Back too, finds nothing to write.
@@ -112,10 +112,11 @@ def grant(wish: Wish) -> None:
     problem = None if wish.load is None else wish.load.exception()
     if problem is not None:
         state.keep_wish(replace(wish, error=_said(wish.model, problem)))
-        return
+        return False
     wish.give_up()
     state.keep_wish(None)
     state.write(replace(state.current(), model=wish.model, layer=None))
+    return True
 
 
 def _said(model: str, problem: BaseException) -> str:

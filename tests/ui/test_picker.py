@@ -197,11 +197,17 @@ def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: thread
 
 
 def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
-    server: HubServer, gate: threading.Event
+    server: HubServer, served: Path, gate: threading.Event
 ) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
-    until(lambda: weights_asked(server) == 1)
     load = runtime._background().loads.get(PRESET)
+    weights = (served / WEIGHTS).stat().st_size
+
+    def only_weights_are_missing() -> bool:
+        event = load.status().event
+        return event is not None and event.done_bytes + weights == event.total_bytes
+
+    until(only_weights_are_missing)
     app = press(app, "wish_cancel")
     app = pick_model(app, PRESET)
     assert pending(app)
@@ -533,8 +539,16 @@ def test_an_id_can_be_typed(server: HubServer) -> None:
     assert_goes_on(app.run(), TYPED)
 
 
-@pytest.mark.parametrize("typed", ["DistilBERT-base-uncased", f"{PRESET}"])
-def test_the_title_of_a_preset_names_it(server: HubServer, typed: str) -> None:
+@pytest.mark.parametrize(
+    "typed",
+    [
+        PRESET,
+        "DistilBERT-base-uncased",
+        "distilbert-base-uncased · 268 MB to fetch",  # the label of a page that has not heard yet
+        "distilbert-base-uncased · not on this machine",
+    ],
+)
+def test_the_title_or_an_old_label_of_a_preset_names_it(server: HubServer, typed: str) -> None:
     app = type_model(type_in(framed(), TEXT), typed)
     finish_background_work()
     assert_goes_on(app.run(), PRESET)

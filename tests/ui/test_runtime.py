@@ -32,6 +32,7 @@ from tests.pages.test_similarity import (
     choose,
     expected,
     framed,
+    press,
     type_in,
 )
 from tests.tiny_models import build
@@ -432,6 +433,7 @@ def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> Non
     assert len(app.error) == 1
     assert "could not be fetched" in app.error[0].value
     server.faults = None
-    app = app.run()
+    app = press(app, "try_again")
     assert not app.error
     assert not app.exception
+    assert not any(button.key == "try_again" for button in app.button)
