@@ -45,6 +45,7 @@ _CSS = """<style>
 [class*="st-key-model"][data-stale="false"] ~ [class*="st-key-model"][data-stale="true"] {
   display: none;  /* a replaced picker stays, as stale, until the run is over */
 }
+[data-testid="stSelectboxVirtualDropdown"] { min-width: min(27rem, 92vw); }
 .st-key-model_wish [data-testid="stAlertContainer"] { padding: 0.625rem 0.75rem; }
 .st-key-model_wish [data-testid="stAlertContainer"] p { font-size: 0.875rem; line-height: 1.4; }
 [class*="_example_"] button { padding-left: 0.5rem; }

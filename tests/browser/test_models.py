@@ -262,6 +262,8 @@ def test_an_example_is_enabled_when_its_model_has_come(open_page: Callable, hub:
     expect(reader.main).to_contain_text("Needs google-bert/bert-base-cased.")
     box = picker(reader)
     box.click()
+    reader.page.get_by_role("option").first.wait_for()
+    look(reader, "list")
     box.fill("bert-base-cased")
     reader.page.get_by_role("option", name=re.compile("bert-base-cased · 436 MB")).click()
     is_on(reader, 160)
