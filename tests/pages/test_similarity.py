@@ -71,8 +71,15 @@ def app_settings(**variables: str) -> Iterator[None]:
 def finish_background_work() -> None:
     """Loads and baselines under way would otherwise go on under the next test's settings."""
     background = runtime._background()
-    for future in [*background.loads.values(), *background.baselines.values()]:
+    for future in [*background.loads, *background.baselines.values()]:
         future.exception(SECONDS)
+
+
+def choose(app: AppTest, model: str) -> AppTest:
+    """Chooses a model in the picker, and waits until it is there or has failed."""
+    app = field(app.selectbox, "model").set_value(model).run()
+    finish_background_work()
+    return app.run()
 
 
 def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -916,7 +923,7 @@ def test_a_model_of_another_size_gets_its_own_layers(
 ) -> None:
     with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root)):
         app = framed(replace(DEFAULT, layer=5))
-        app = field(app.selectbox, "model").set_value("folder:roberta").run()
+        app = choose(app, "folder:roberta")
         view = replace(DEFAULT, model="folder:roberta")
         assert shown_view(app) == view
         assert (field(app.slider, "layer").value, field(app.slider, "layer").max) == (3, 3)
