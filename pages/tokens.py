@@ -17,7 +17,11 @@ with st.container(border=True, gap="small"):
     tokens_page.strip(what)
 tokens_page.words(what)
 tokens_page.terms()
+closer = st.container()  # filled last: it may wait for another tokenizer
+tokens_page.explain(what, model)
+tokens_page.downloads(what, downloads)
 tokens_page.closer(
+    closer,
     view,
     {
         "Vocabulary": lambda: tokens_closer.vocabulary(view, what, service),
@@ -26,5 +30,3 @@ tokens_page.closer(
         "Back to text": lambda: tokens_closer.back(view, what, service),
     },
 )
-tokens_page.explain(what, model)
-tokens_page.downloads(what, downloads)

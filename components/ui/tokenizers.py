@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import streamlit as st
 
-from components.core.errors import ModelError
 from components.core.schema import TokenizerCard
 from components.ui import errors, runtime
 
@@ -31,12 +30,10 @@ def card_of(model: str, title: str) -> TokenizerCard | None:
         place.caption("Getting the tokenizer…")
         time.sleep(_POLL_SECONDS)
     place.empty()
-    try:
+    with errors.boundary():
         return future.result()
-    except ModelError as exc:
-        errors.show(exc)
-        _button(model, "Try again", ":material/refresh:")
-        return None
+    _button(model, "Try again", ":material/refresh:")
+    return None
 
 
 def _button(model: str, label: str, icon: str) -> None:

@@ -56,7 +56,7 @@ class TokenView:
             checksum=self.card.checksum,
             precision="exact",
             versions=self.card.versions,
-            settings={"max_length": self.cut, **padding},
+            settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
         )
 
 
