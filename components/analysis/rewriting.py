@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 from components.analysis.tokens import Kind, kinds, lost_spans
@@ -100,7 +100,7 @@ def _fated(
 
 def _signs(text: str, normalize: Normalize) -> list[_Sign]:
     starts = [i for i, c in enumerate(text) if i == 0 or not unicodedata.combining(c)]
-    signs = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    signs = [text[a:b] for a, b in pairwise([*starts, len(text)])]
     composed = [unicodedata.normalize("NFC", sign) for sign in signs]
     distinct = list(dict.fromkeys(composed))
     becomes = dict(zip(distinct, normalize(distinct), strict=True))

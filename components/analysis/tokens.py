@@ -160,7 +160,7 @@ def find_pieces(
         and kind in ("all", own)
         and (piece.startswith(queries) or text.startswith(queries))
     ]
-    exact = set(queries)
+    exact = set(queries) - {""}
     return sorted(
         found, key=lambda i: exact.isdisjoint((vocabulary.pieces[i], vocabulary.texts[i]))
     )
