@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -94,7 +95,7 @@ def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
     asked = tiny_service.vocabulary(model), 1, partial(tiny_service.normalize, model)
     found = fates(tokens, *asked)
     assert "".join(part.text for part in found) == text
-    assert all(one.fate != two.fate for one, two in zip(found, found[1:], strict=False))
+    assert all(one.fate != two.fate for one, two in pairwise(found))
     assert all(part.text for part in found)
     counted = sum(change.count for change in rewritten(tokens, *asked))
     assert (counted > 0) == any(part.fate == "rewritten" for part in found)
