@@ -74,6 +74,12 @@ def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> Non
     """Why an ID is a row: one-hot times matrix, and the row looked up."""
     token_id = int(what.tokens.token_ids[what.picked])
     last = min(len(what.vocabulary.pieces), model.vocabulary_size) - 1
+    if token_id > last:
+        st.info(
+            f"ID {token_id} has no row: the table of this model ends at row {last}, so its "
+            "tokenizer is that of another model."
+        )
+        return
     ids = list(range(max(0, token_id - _NEIGHBOURS), min(last, token_id + _NEIGHBOURS) + 1))
     rows = service.word_rows(model.id, ids)
     own = ids.index(token_id)
