@@ -205,7 +205,7 @@ def test_html_is_text_everywhere(visit: Callable) -> None:
         assert lit(here)[0] == ["script"]
         for tab in ("Under the hood", "Numbers"):
             here.main.get_by_role("tab", name=tab).click()
-        here.main.get_by_role("button", name="Download").click()
+        here.main.get_by_role("button", name="Download", exact=True).click()
         here.page.get_by_role("dialog").wait_for()
         assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
         assert here.main.locator("b", has_text="python").count() == 0
@@ -239,15 +239,16 @@ def test_600_tokens_are_struck_through_and_reached(visit: Callable) -> None:
 
 def test_the_vocabulary_shows_its_rows_where_it_is_scrolled(visit: Callable) -> None:
     here = visit(address_of(text_view("a", search="")))
-    table = here.main.locator(".st-key-vocabulary_table")
-    cells = table.locator("canvas").first
-    cells.hover()
-    here.page.mouse.wheel(0, 200_000)
-    here.page.wait_for_timeout(500)
-    here.page.mouse.wheel(0, 2_000_000)
+    table = here.main.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    place = box(table)
+    here.page.mouse.move(place["x"] + 100, place["y"] + 100)
     shown = table.locator("[role=gridcell]")
-    expect(shown.filter(has_text="30521")).to_have_count(1)
-    expect(shown.filter(has_text="##～")).not_to_have_count(0)
+    for wheel, row in ((350_000, 10_000), (10_000_000, 30_521)):
+        here.page.mouse.wheel(0, wheel)
+        expect(shown.filter(has_text=f"{row}"[:2]).first).to_be_attached()
+        expect(shown.filter(has_text="##").first).to_be_attached()
+    expect(shown.get_by_text("30521", exact=True)).to_be_attached()
 
 
 def test_a_piece_is_looked_up(visit: Callable) -> None:
