@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from plotly import graph_objects as go
@@ -94,12 +96,13 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
 
 def _fitted(text: str, width: float, size: int) -> str:
     """One line of a text that XML can hold, cut to a width in pixels."""
-    flat = " ".join(text[: int(width)].split())
+    longest = int(width)  # characters: each is wider than a pixel
+    flat = " ".join(text[:longest].split())
     shown = "".join(c if c.isprintable() else "\ufffd" for c in flat)
-    if _width(shown, size) <= width:
-        return shown if len(text) <= width else f"{shown}…"
-    fits = [n for n in range(len(shown)) if _width(f"{shown[:n]}…", size) <= width]
-    return f"{shown[: fits[-1]]}…"
+    ends = list(accumulate(_width(c, size) for c in shown))
+    if len(text) <= longest and (not ends or ends[-1] <= width):
+        return shown
+    return f"{shown[: bisect_right(ends, width - _width('…', size))]}…"
 
 
 def _width(text: str, size: int) -> float:
