@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import streamlit as st
 
-from components.core.schema import TokenizerCard
+from components.core.schema import ModelSpec, TokenizerCard
 from components.ui import errors, runtime
 
 __all__ = ["card_of"]
@@ -15,13 +15,14 @@ __all__ = ["card_of"]
 _POLL_SECONDS = 0.1
 
 
-def card_of(model: str, title: str) -> TokenizerCard | None:
+def card_of(spec: ModelSpec) -> TokenizerCard | None:
     """A tokenizer's card; where it is not here yet, a button that gets it, and None."""
+    model = spec.id
     future = _asked().get(model)
-    if future is None and runtime.is_loaded(model):
+    if future is None and (spec.loaded or spec.source != "hub"):
         return runtime.service().load_tokenizer(model)
     if future is None:
-        _button(model, f"Get the tokenizer of {title}", ":material/download:")
+        _button(model, f"Get the tokenizer of {spec.title}", ":material/download:")
         st.caption("Less than 1 MB for a BERT model: its weights are not needed.")
         return None
     place = st.empty()

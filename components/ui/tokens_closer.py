@@ -108,9 +108,10 @@ def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) ->
     if not others:
         st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
         return
-    titles = {spec.id: spec.title for spec in _cased_first(others)}
+    specs = {spec.id: spec for spec in _cased_first(others)}
+    titles = {spec.id: spec.title for spec in specs.values()}
     other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
-    card = tokenizers.card_of(other, titles[other])
+    card = tokenizers.card_of(specs[other])
     if card is None:
         shell.reading(twins_reading(what.tokens), key="reading_twins")
         return

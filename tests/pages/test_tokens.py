@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -527,6 +528,17 @@ def test_a_switch_of_models_brings_the_settings_in_order() -> None:
     assert "of 30,522 pieces" in said(app, "reading_vocabulary")
 
 
+@pytest.mark.usefixtures("_tiny")
+def test_a_tokenizer_on_this_machine_is_set_beside_without_asking(
+    tiny_service: EncoderService,
+) -> None:
+    app = showing("The US told us", section=SECTIONS[2], other="folder:roberta")
+    assert_whole(app)
+    theirs = tiny_service.tokenize("folder:roberta", ["The US told us"])[0]
+    assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
+    assert "roberta keeps them apart" in said(app, "reading_tokenizers")
+
+
 def test_a_tokenizer_with_more_tokens_than_the_table_has_rows_is_said(
     tiny_root: Path, tmp_path: Path
 ) -> None:
@@ -623,6 +635,19 @@ def test_a_failed_fetch_is_one_sentence_and_try_again_works(
         app = asked(app)
         assert_whole(app)
         assert ids(app, "token_strip_1")
+
+
+def test_a_damaged_tokenizer_is_one_sentence_and_the_page_goes_on(
+    tiny_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_root / "roberta", tmp_path / "damaged")
+    (tmp_path / "damaged" / "tokenizer.json").write_text("{not json")
+    with hub_app(tmp_path / "damaged", tmp_path):
+        app = asked(showing("The US told us", **TWO))
+        assert not app.exception
+        assert "cannot be read" in app.error[0].value
+        assert app.button(key="get_tokenizer").label == "Try again"
+        assert said(app, "reading_twins")
 
 
 def test_without_a_network_the_page_says_so_and_goes_on(tiny_root: Path, tmp_path: Path) -> None:
