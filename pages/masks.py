@@ -8,8 +8,8 @@ view = state.current()
 downloads = shell.header("masks", view)
 controls = masks_page.toolbar(view)
 
+card = runtime.load(view.model, height=560)
 with st.skeleton(height=560):
-    card = runtime.load(view.model)
     result = masks.compute(view, runtime.service(), card)
 
 masks_page.controls(result, view, card, controls)

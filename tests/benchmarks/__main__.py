@@ -17,10 +17,20 @@ from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
 from tests.benchmarks.results import Outcome, table, write_json
 from tests.benchmarks.start import start
+from tests.benchmarks.tokens import tokens_page
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
-    for function in (encode_many, encode_one, cached_encode, masks, page_rerun, start, memory)
+    for function in (
+        encode_many,
+        encode_one,
+        cached_encode,
+        masks,
+        page_rerun,
+        tokens_page,
+        start,
+        memory,
+    )
 }
 
 
