@@ -218,7 +218,7 @@ def test_as_many_but_other_tokens(tiny_service: EncoderService) -> None:
     one = tokens_of(tiny_service, "a", BUNDLED_ID)
     other = tokens_of(tiny_service, "A", "folder:roberta")
     (said,) = tokenizers_reading(one, other, ("a", "b"))
-    assert said == "Both make **1** tokens of this text, but not the same ones."
+    assert said == "Both make **1** token of this text, but not the same."
 
 
 def test_twins(service: EncoderService) -> None:
