@@ -46,6 +46,13 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "embedding_layer",
+        "Embedding layer",
+        ":material/stacked_bar_chart:",
+        "Inside",
+        "What does the model know of each token before it reads the others?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -6,6 +6,22 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.embedding import (
+    embedding_reading,
+    embedding_title,
+    neighbours_reading,
+    same_rows_reading,
+    same_rows_title,
+    tiny,
+    token_title,
+)
+from components.analysis.readings.embedding_tables import (
+    learned_reading,
+    moved_reading,
+    positions_reading,
+    positions_title,
+    segment_rows_reading,
+)
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
@@ -18,11 +34,23 @@ from components.analysis.readings.vocabulary import row_reading, vocabulary_read
 
 __all__ = [
     "back_reading",
+    "embedding_reading",
+    "embedding_title",
     "escape",
+    "learned_reading",
     "meaning_in_context",
     "meaning_title",
+    "moved_reading",
+    "neighbours_reading",
+    "positions_reading",
+    "positions_title",
     "quoted",
     "row_reading",
+    "same_rows_reading",
+    "same_rows_title",
+    "segment_rows_reading",
+    "tiny",
+    "token_title",
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",
