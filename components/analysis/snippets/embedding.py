@@ -26,6 +26,7 @@ def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
         "batch = tokenizer(",
         f"    {literal(tokens.text)}{pair},",
         f'    truncation=True, max_length={card.max_length}, return_tensors="pt",',
+        *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
         'ids = batch["input_ids"][0]',
         "tables = model.embeddings",
