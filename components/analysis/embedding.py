@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,8 @@ def layer_norm(rows: NDArray[Any], norm: Norm) -> NDArray[np.float64]:
 
 
 def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
-    """(n_tokens, n_dims) float32: layer 0 from the rows that are added up."""
-    total = np.sum([row.astype(np.float64) for row in rows], axis=0)
+    """(n_tokens, n_dims) float32: layer 0 from what is added up; one row serves all tokens."""
+    total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
     output = layer_norm(total, norm)
     if norm.projection is not None:
         weight, bias = norm.projection

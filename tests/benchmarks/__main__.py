@@ -11,6 +11,7 @@ from dataclasses import replace
 import psutil
 
 from tests.benchmarks.browser import ROOT
+from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
@@ -19,7 +20,15 @@ from tests.benchmarks.start import start
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
-    for function in (encode_many, encode_one, cached_encode, page_rerun, start, memory)
+    for function in (
+        encode_many,
+        encode_one,
+        cached_encode,
+        page_rerun,
+        embedding_page,
+        start,
+        memory,
+    )
 }
 
 
