@@ -26,6 +26,8 @@ PART_COLORS: Mapping[str, str] = {
 """Not blue and orange: the strips beside them use those for signs."""
 _GAP = 0.022
 _SHARE_WIDTH = 0.16
+_ROOMY = 5  # strips beside each other that leave room for their names on a phone
+_LINE = 13  # height of a line of names, in pixels
 _MAX_NUMBERS = 16  # dimensions across that leave room for a number on each cell
 
 
@@ -73,6 +75,8 @@ def sum_strips(
     last = f"x{len(panels) + 1}"
     traces += [_bars(name, share, last) for name, share in shares.items()]
     layout: dict[str, Any] = {
+        "title_y": 0.975,  # above the names, not amid them
+        "title_yanchor": "top",
         **{
             f"xaxis{i}": _across(panel, domain)
             for i, (panel, domain) in enumerate(zip(panels, domains, strict=False), start=1)
@@ -81,7 +85,7 @@ def sum_strips(
         "yaxis": _down(shown),
         "barmode": "relative",
         "bargap": 0.25,
-        "margin": {"l": 84, "r": 10, "t": 78, "b": 66},
+        "margin": {"l": 84, "r": 10, "t": 72 if len(panels) <= _ROOMY else 85, "b": 66},
         "annotations": [*_heads(panels, domains), _foot(panels)],
     }
     return figure(traces, layout, title=title, height=height)
@@ -204,19 +208,22 @@ def _share_axis(domain: tuple[float, float], shares: Mapping[str, FloatArray]) -
 def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
     """Each step's name above it; above that the dot of its colour in the shares, and the signs.
 
-    In two lines, because on a phone a name is as wide as its strip.
+    In two lines, because on a phone a name is as wide as its strip; with many strips the names
+    stand in two lines themselves.
     """
+    step = _LINE if len(panels) > _ROOMY else 0
     heads = [_note("share", sum(domains[-1]) / 2, 1.01, "bottom")]
-    for panel, (start, end) in zip(panels, domains, strict=False):
+    for i, (panel, (start, end)) in enumerate(zip(panels, domains, strict=False)):
         middle = (start + end) / 2
-        heads.append(_note(panel.name, middle, 1.01, "bottom"))
+        large = {"yshift": _LINE + step, "font": {"size": 14}}
+        name = _note(panel.name, middle, 1.01, "bottom")
+        heads.append({**name, "yshift": step * (i % 2)})
         color = PART_COLORS.get(panel.name)
         if color:
             dot = f'<span style="color:{color}">●</span>'
-            heads.append({**_note(dot, middle, 1.01, "bottom"), "yshift": 14})
+            heads.append(_note(dot, middle, 1.01, "bottom") | large)
         if panel.sign:
-            sign = _note(f"<b>{panel.sign}</b>", start - _GAP / 2, 1.01, "bottom")
-            heads.append({**sign, "yshift": 14})
+            heads.append(_note(f"<b>{panel.sign}</b>", start - _GAP / 2, 1.01, "bottom") | large)
     return heads
 
 

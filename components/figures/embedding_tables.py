@@ -27,6 +27,7 @@ __all__ = [
     "word_row_heatmap",
 ]
 
+_MAX_NUMBERS = 16  # bars that leave room for a number on each
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 
@@ -110,7 +111,7 @@ def neighbour_bars(
     }
     layout = {
         "xaxis": {
-            "title": {"text": "cosine · grey: random pairs of rows (middle 90%)"},
+            "title": {"text": "cosine · grey: random rows"},
             "range": [min(-0.1, band.low - 0.05), 1.08],
             "zeroline": False,
         },
@@ -215,6 +216,9 @@ def moved_bars(
         "x": list(range(len(names))),
         "y": values(moved),
         "marker": {"color": CATEGORICAL[0]},
+        "text": [f"{share:.0%}" for share in moved] if len(names) <= _MAX_NUMBERS else None,
+        "textposition": "outside",
+        "cliponaxis": False,
         "hovertemplate": "%{x}<br>moved by %{y:.2%} of its length<extra></extra>",
     }
     layout = {
@@ -230,7 +234,7 @@ def moved_bars(
         "yaxis": {
             "title": {"text": "moved, of its length"},
             "tickformat": ".0%",
-            "range": [0, max(0.1, 1.1 * float(moved.max(initial=0)))],
+            "range": [0, max(0.1, 1.15 * float(moved.max(initial=0)))],
         },
         "margin": {"l": 64, "r": 8, "t": 40, "b": 70},
     }

@@ -31,7 +31,7 @@ def toolbar(view: ViewState, what: EmbeddingView) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         if len(view.sentences) > 1:
             inputs.sentence_choice(view, PAGE)
-        with st.container(width=140):
+        with st.container(width=132):
             inputs.select(view, PAGE, "token", _tokens(what), "Tokens")
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             inputs.sentence_editor(view, "sentences", where="page", least=1)

@@ -36,7 +36,7 @@ _POSITIONS = "embeddings.position_embeddings.weight"
 _SEGMENTS = "embeddings.token_type_embeddings.weight"
 _MAX_CELLS = 128  # positions on each side of the matrix
 _FEW = 64
-_MAX_BARS = 40
+_MAX_BARS = 20  # of each text
 _CHANGES = ("Pair", "Segment only", "Alone")
 
 
@@ -107,6 +107,7 @@ def segments(view: ViewState, what: EmbeddingView, service: EncoderService) -> N
         *moved_reading(moved.shares, moved.text_ids, change),
     ]
     shell.reading(said, key="reading_segments")
+    drawn = _first_of_each(moved.text_ids)
     title = (
         f"Layer 0 moves by up to {moved.shares.max(initial=0):.0%} of its length"
         if moved.shares.any()
@@ -114,8 +115,8 @@ def segments(view: ViewState, what: EmbeddingView, service: EncoderService) -> N
     )
     st.plotly_chart(
         moved_bars(
-            moved.names[:_MAX_BARS],
-            moved.shares[:_MAX_BARS],
+            [moved.names[i] for i in drawn],
+            moved.shares[drawn],
             second=1 in moved.text_ids,
             title=title,
             height=280,
@@ -124,8 +125,8 @@ def segments(view: ViewState, what: EmbeddingView, service: EncoderService) -> N
         config=CHART,
         alt=f"{title}. How far each token's vector at layer 0 moves.",
     )
-    if len(moved.names) > _MAX_BARS:
-        st.caption(f"The first {_MAX_BARS} tokens are drawn; the reading counts all.")
+    if len(drawn) < len(moved.names):
+        st.caption(f"The first {_MAX_BARS} tokens of a text are drawn; the reading counts all.")
     if rows is not None and two:
         st.plotly_chart(
             vector_strips(
@@ -214,6 +215,11 @@ def _against_alone(
         both.tokens.text_ids[shown].tolist() if shown else [],
         np.zeros_like(shares) if change == "Alone" else shares,
     )
+
+
+def _first_of_each(text_ids: list[int]) -> list[int]:
+    """The places of the first tokens of each text, so that a long one leaves room for the next."""
+    return [i for i, own in enumerate(text_ids) if text_ids[:i].count(own) < _MAX_BARS]
 
 
 def _relative(before: FloatArray, after: FloatArray) -> FloatArray:

@@ -72,13 +72,13 @@ def test_a_sum_that_does_not_agree_is_said_so() -> None:
 
 def test_where_the_word_is_never_the_largest_part_the_position_is_named() -> None:
     found = {"word": np.array([0.2, 0.3]), "position": np.array([0.8, 0.7])}
-    assert embedding_title(found) == "The position is the largest part of every token"
+    assert embedding_title(found) == "The position leads in every token"
     assert "The position row is the largest part of every token." in reading(found)
     assert "word and position" in reading(found)
 
 
 def test_titles_count_tokens() -> None:
-    assert embedding_title(SHARES) == "The word is the largest part of 2 of 3 tokens"
+    assert embedding_title(SHARES) == "The word leads in 2 of 3 tokens"
     assert token_title(SHARES, 0, "[CLS]") == "[CLS]: word 30%, position 60%, segment 10%"
 
 
@@ -96,7 +96,7 @@ def test_tiny_numbers(value: float, said: str) -> None:
 
 def test_the_bundled_model_s_story(service: EncoderService) -> None:
     parts = service.embedding_parts(BUNDLED_ID, "I love my pet python")
-    assert embedding_title(shares(parts)) == "The word is the largest part of 6 of 7 tokens"
+    assert embedding_title(shares(parts)) == "The word leads in 6 of 7 tokens"
     assert round(float(shares(parts)["position"][0]), 2) == 0.62
 
 
@@ -128,7 +128,7 @@ def test_only_added_tokens_in_common_is_said() -> None:
     rows = shared((0, 0, 0, 0))
     said = " ".join(same_rows_reading(rows, LABELS, [True, False, True]))
     assert "**1** token is in both texts" in said
-    assert "share no token of theirs" in said
+    assert "share no token of their own" in said
     assert same_rows_title(rows) == "1 token has the same word row in both"
 
 

@@ -83,7 +83,7 @@ def test_hovering_a_cell_tells_its_token_and_value(visit: Callable) -> None:
 
 def test_one_token_and_a_zoom_can_be_chosen_and_the_link_restores_them(visit: Callable) -> None:
     here = visit(address(), **DESK)
-    assert here.title == "The word is the largest part of 6 of 7 tokens"
+    assert here.title == "The word leads in 6 of 7 tokens"
     choose(here, "Tokens", "5 python")
     assert here.title.startswith("python: word 79%")
     with here.rerun():

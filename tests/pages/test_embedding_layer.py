@@ -119,7 +119,7 @@ def test_the_page_opens_on_the_example(
     assert [title.value for title in app.title] == ["Embedding layer"]
     assert_shows(app, service, DEFAULT)
     title = chart(app, CHART)["layout"]["title"]["text"]
-    assert title == "The word is the largest part of 6 of 7 tokens"
+    assert title == "The word leads in 6 of 7 tokens"
     assert "(position **62%**)" in said(app)
 
 

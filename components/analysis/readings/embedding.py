@@ -32,8 +32,8 @@ def embedding_title(shares: Mapping[str, FloatArray]) -> str:
     top = max(counts, key=lambda name: counts[name])
     whole = len(best)
     if counts[top] == whole:
-        return f"The {top} is the largest part of every token"
-    return f"The {top} is the largest part of {counts[top]} of {whole} tokens"
+        return f"The {top} leads in every token"
+    return f"The {top} leads in {counts[top]} of {whole} tokens"
 
 
 def token_title(shares: Mapping[str, FloatArray], token: int, label: str) -> str:
@@ -91,7 +91,9 @@ def same_rows_reading(
         "the same numbers (largest difference **0**), whatever stands around them."
     ]
     if all(special[each.first] for each in same):
-        said.append("All of them were added by the tokenizer; the texts share no token of theirs.")
+        said.append(
+            "All of them were added by the tokenizer; the texts share no token of their own."
+        )
     return [*said, _at_layer_0(same, labels)]
 
 
