@@ -62,6 +62,14 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The first step, which adds up what is stored for a token, its position and, in some "
             "models, its segment before any context is read."
         ),
+        "position embedding": (
+            "A vector that the model stores for each place in a text and adds to the token there."
+        ),
+        "LayerNorm": (
+            "A step that brings the numbers of a vector to mean 0 and variance 1, then scales and "
+            "shifts each of them by learned amounts."
+        ),
+        "norm": "The length of a vector: the root of the sum of its squared numbers.",
         "segment": (
             "Which of two texts a token belongs to, told to those models that can read a pair."
         ),

@@ -53,6 +53,13 @@ PAGES = (
         "What does padding do to a sentence, and what does the mask prevent?",
     ),
     PageRow(
+        "embedding_layer",
+        "Embedding layer",
+        ":material/stacked_bar_chart:",
+        "Inside",
+        "What does the model know of each token before it reads the others?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -11,6 +11,7 @@ from dataclasses import replace
 import psutil
 
 from tests.benchmarks.browser import ROOT
+from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         masks,
         page_rerun,
         tokens_page,
+        embedding_page,
         start,
         memory,
     )

@@ -5,6 +5,7 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.embedding import embedding_snippet
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
@@ -12,6 +13,7 @@ from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 __all__ = [
     "SnippetWord",
     "cosine_snippet",
+    "embedding_snippet",
     "masks_snippet",
     "row_snippet",
     "tokens_snippet",
