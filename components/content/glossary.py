@@ -109,6 +109,17 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The value below which the given share of all values lies, so that the 95th percentile "
             "leaves one value in twenty above it."
         ),
+        "parameter": "One number that a model learned while it was trained, or an array of them.",
+        "multiply-add": (
+            "One multiplication whose result is added to a sum: the unit of a model's work."
+        ),
+        "singular value": (
+            "How strongly a matrix stretches along one of its own directions, the largest first."
+        ),
+        "feed-forward": (
+            "The part of a layer that works on each token's vector alone, without looking at the "
+            "others."
+        ),
         "context": "The other tokens of the text that a token stands in.",
         "cased": "Said of a model that keeps capital letters apart from small ones.",
         "uncased": "Said of a model whose tokenizer turns every letter into a small one first.",

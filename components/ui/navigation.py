@@ -60,6 +60,13 @@ PAGES = (
         "What does the model know of each token before it reads the others?",
     ),
     PageRow(
+        "anatomy",
+        "Anatomy",
+        ":material/account_tree:",
+        "Inside",
+        "What is the model made of, and how much of it is where?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -6,6 +6,15 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.anatomy import (
+    anatomy_reading,
+    anatomy_title,
+    models_reading,
+    models_title,
+    part_reading,
+    search_reading,
+    weights_reading,
+)
 from components.analysis.readings.embedding import (
     embedding_reading,
     embedding_title,
@@ -46,6 +55,8 @@ from components.analysis.readings.tokens import (
 from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 
 __all__ = [
+    "anatomy_reading",
+    "anatomy_title",
     "back_reading",
     "batch_title",
     "cut_title",
@@ -59,9 +70,12 @@ __all__ = [
     "masks_reading",
     "meaning_in_context",
     "meaning_title",
+    "models_reading",
+    "models_title",
     "moved_reading",
     "neighbours_reading",
     "padding_note",
+    "part_reading",
     "percent",
     "positions_reading",
     "positions_title",
@@ -71,6 +85,7 @@ __all__ = [
     "same_rows_title",
     "saving_reading",
     "saving_title",
+    "search_reading",
     "segment_rows_reading",
     "share_title",
     "tiny",
@@ -79,4 +94,5 @@ __all__ = [
     "tokens_reading",
     "twins_reading",
     "vocabulary_reading",
+    "weights_reading",
 ]

@@ -5,6 +5,12 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.anatomy import (
+    anatomy_snippet,
+    card_lines,
+    config_lines,
+    weights_snippet,
+)
 from components.analysis.snippets.embedding import embedding_snippet
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
@@ -12,9 +18,13 @@ from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
 __all__ = [
     "SnippetWord",
+    "anatomy_snippet",
+    "card_lines",
+    "config_lines",
     "cosine_snippet",
     "embedding_snippet",
     "masks_snippet",
     "row_snippet",
     "tokens_snippet",
+    "weights_snippet",
 ]
