@@ -6,9 +6,9 @@ from components.ui import anatomy, anatomy_closer, anatomy_page, runtime, shell,
 
 view = state.current()
 downloads = shell.header("anatomy", view)
+card = runtime.load(view.model, height=520)
+service = runtime.service()
 with st.skeleton(height=520):
-    card = runtime.load(view.model)
-    service = runtime.service()
     what = anatomy.compute(view, service, card)
 
 anatomy_page.toolbar(view, service, card)

@@ -38,6 +38,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The special token that stands in for a piece of text that the vocabulary cannot spell."
         ),
         "[MASK]": "The special token that stands for a hidden word while a BERT model is trained.",
+        "batch": "Several texts that the model reads in one go, as one block of numbers.",
         "padding": (
             "Filling shorter texts with a special token so that all texts of a batch are equally "
             "long."
@@ -61,6 +62,14 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The first step, which adds up what is stored for a token, its position and, in some "
             "models, its segment before any context is read."
         ),
+        "position embedding": (
+            "A vector that the model stores for each place in a text and adds to the token there."
+        ),
+        "LayerNorm": (
+            "A step that brings the numbers of a vector to mean 0 and variance 1, then scales and "
+            "shifts each of them by learned amounts."
+        ),
+        "norm": "The length of a vector: the root of the sum of its squared numbers.",
         "segment": (
             "Which of two texts a token belongs to, told to those models that can read a pair."
         ),
@@ -106,10 +115,6 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "singular value": (
             "How strongly a matrix stretches along one of its own directions, the largest first."
-        ),
-        "LayerNorm": (
-            "A step that brings each vector to mean 0 and spread 1, then stretches and shifts each "
-            "of its dimensions."
         ),
         "feed-forward": (
             "The part of a layer that works on each token's vector alone, without looking at the "

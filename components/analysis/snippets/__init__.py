@@ -11,6 +11,8 @@ from components.analysis.snippets.anatomy import (
     config_lines,
     weights_snippet,
 )
+from components.analysis.snippets.embedding import embedding_snippet
+from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
@@ -20,6 +22,8 @@ __all__ = [
     "card_lines",
     "config_lines",
     "cosine_snippet",
+    "embedding_snippet",
+    "masks_snippet",
     "row_snippet",
     "tokens_snippet",
     "weights_snippet",

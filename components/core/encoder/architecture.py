@@ -7,9 +7,9 @@ from typing import Any
 import torch
 import transformers
 
-from components.core.encoder.families import family_of
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.parameters import list_parameters
+from components.core.families import family_of
 from components.core.schema import Architecture, Parameter
 
 __all__ = ["architecture_of", "build_architecture"]

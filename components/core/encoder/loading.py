@@ -12,9 +12,10 @@ from typing import Any
 import torch
 import transformers
 
-from components.core.encoder.families import Family, family_of, read_config
+from components.core.encoder.shapes import check_shapes
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError
+from components.core.families import Family, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
 from components.core.schema import ModelCard, PartState, Precision, Provenance, TokenizerCard
@@ -74,13 +75,15 @@ def load_model(files: ModelFiles) -> LoadedModel:
     """
     config = read_config(files.folder)
     family = family_of(config)
-    checksum = checksum_of(_weight_files(files.folder))
+    weights = _weight_files(files.folder)
+    checksum = checksum_of(weights)
     if files.expected_sha256 not in {None, checksum}:
         raise CheckpointError(
             f"The weights of {files.title} are not the ones Contextlens was built with "
             f"(SHA-256 {checksum[:12]}..., expected {str(files.expected_sha256)[:12]}...), so they "
             "are not used. Install the package again (make clean setup), or choose another model."
         )
+    check_shapes(files.title, weights, config, family)
     model, missing = _read_weights(files, family)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
@@ -127,13 +130,6 @@ def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
             "They may be damaged: fetch the model again, or choose another."
         ) from exc
     missing = set(info["missing_keys"])
-    foreign = {name for name in missing if not name.startswith("pooler")}
-    if foreign:
-        raise CheckpointError(
-            f"The checkpoint of {files.title} lacks {len(foreign)} of the model's weights "
-            f"(for example {min(foreign)}); random numbers are not shown in their place. "
-            "Choose another model."
-        )
     if missing:
         model.pooler = None
     return model.eval().requires_grad_(requires_grad=False), missing

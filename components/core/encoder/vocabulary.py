@@ -14,8 +14,8 @@ import tokenizers
 import torch
 import transformers
 
-from components.core.encoder.families import family_of, read_config
 from components.core.errors import CheckpointError, RequestError
+from components.core.families import family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
 from components.core.schema import IntArray, TokenizerCard, Vocabulary

@@ -1,11 +1,11 @@
-"""Which files of a repository make a model: safetensors and tokenizer, no pickles, no code."""
+"""Which files of a repository make a model, or its tokenizer alone: no pickles, no code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub.faults import shown
@@ -13,7 +13,21 @@ from components.core.hub.faults import shown
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
 
-__all__ = ["COMMIT", "INDEX", "SINGLE", "Listing", "check_id", "choose", "lack", "read_listing"]
+__all__ = [
+    "COMMIT",
+    "CONFIG",
+    "INDEX",
+    "SINGLE",
+    "Listing",
+    "Part",
+    "check_id",
+    "choose",
+    "lack",
+    "read_listing",
+]
+
+Part = Literal["model", "tokenizer"]
+"""What to have: weights and all, or only config and tokenizer."""
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 _ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")
@@ -21,20 +35,40 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+CONFIG = "config.json"
+_LARGEST_CONFIG = 1_000_000  # bytes
+_TOKENIZER = "tokenizer.json"
 _TOKENIZER_FILES = frozenset(
-    {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
-    | {"vocab.txt", "vocab.json", "merges.txt"}
+    {_TOKENIZER, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
 )
+_VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What the hub says of the files to fetch: commit, bytes by name, SHA-256 of the large ones."""
+    """What the hub says of the files to fetch.
+
+    Attributes:
+        commit: 40 hexadecimal digits.
+        sizes: bytes, by name.
+        checksums: SHA-256 of the large files, by name.
+        blob_ids: git's SHA-1 of the others, by name.
+    """
 
     commit: str
     sizes: dict[str, int]
     checksums: dict[str, str]
+    blob_ids: dict[str, str]
+
+    def only(self, name: str) -> Listing:
+        """The same with one file."""
+        return Listing(
+            self.commit,
+            {key: size for key, size in self.sizes.items() if key == name},
+            {key: sum_ for key, sum_ in self.checksums.items() if key == name},
+            {key: blob for key, blob in self.blob_ids.items() if key == name},
+        )
 
 
 def check_id(model_id: str) -> None:
@@ -52,42 +86,57 @@ def check_id(model_id: str) -> None:
     )
 
 
-def read_listing(info: ModelInfo, model_id: str) -> Listing:
+def read_listing(info: ModelInfo, model_id: str, part: Part = "model") -> Listing:
     """The files to fetch.
 
     Raises:
-        CheckpointError: the repository lacks files that a model needs.
+        CheckpointError: the repository lacks files that this part needs.
     """
     files = {sibling.rfilename: sibling for sibling in info.siblings or ()}
-    missing = lack(files)
+    missing = lack(files, part)
     if missing is not None:
         raise CheckpointError(f"{model_id} {missing}. Choose another model.")
-    chosen = {name: files[name] for name in choose(files)}
+    chosen = {name: files[name] for name in choose(files, part)}
     sizes = {name: file.size for name, file in chosen.items() if file.size is not None}
     if not COMMIT.fullmatch(info.sha or "") or len(sizes) < len(chosen):
         raise ValueError("a listing without a commit or without sizes")
+    if sizes[CONFIG] > _LARGEST_CONFIG:
+        raise CheckpointError(
+            f"{model_id} has a config.json of {sizes[CONFIG]:,} bytes; at most "
+            f"{_LARGEST_CONFIG:,} are read. Choose another model."
+        )
     checksums = {name: file.lfs.sha256 for name, file in chosen.items() if file.lfs}
-    return Listing(str(info.sha), sizes, checksums)
+    small = {name: file.blob_id for name, file in chosen.items() if not file.lfs}
+    return Listing(
+        str(info.sha), sizes, checksums, {name: blob for name, blob in small.items() if blob}
+    )
 
 
-def choose(names: Collection[str]) -> list[str]:
+def choose(names: Collection[str], part: Part = "model") -> list[str]:
     """The files worth having among a repository's; of weights, one file or else the shards."""
-    weights = {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
-    wanted = {"config.json"} | _TOKENIZER_FILES | weights
+    wanted = {CONFIG} | _TOKENIZER_FILES
+    if part == "model":
+        wanted |= _VOCABULARIES
+        wanted |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
+    elif _TOKENIZER in names:  # it holds the vocabulary too
+        return sorted(wanted & set(names))
+    else:
+        wanted |= _VOCABULARIES
     return sorted(name for name in names if name in wanted or _SENTENCEPIECE.fullmatch(name))
 
 
-def lack(names: Collection[str]) -> str | None:
-    """What a repository's files lack to be a model that can be used, in words; or None."""
-    if SINGLE not in names and not (INDEX in names and any(map(_SHARD.fullmatch, names))):
+def lack(names: Collection[str], part: Part = "model") -> str | None:
+    """What a repository's files lack to be of use, in words; or None."""
+    has_weights = SINGLE in names or (INDEX in names and any(map(_SHARD.fullmatch, names)))
+    if part == "model" and not has_weights:
         pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
         if pickled:
             return f"has only pickled weights ({pickled[0][:80]}), which can run code when read"
         return f"has no weights in safetensors ({SINGLE}), the one format that is read here"
-    if "config.json" not in names:
+    if CONFIG not in names:
         return "has no config.json, so its architecture is not known"
     if not (
-        {"tokenizer.json", "vocab.txt"} & set(names)
+        {_TOKENIZER, "vocab.txt"} & set(names)
         or {"vocab.json", "merges.txt"} <= set(names)
         or any(map(_SENTENCEPIECE.fullmatch, names))
     ):

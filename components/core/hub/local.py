@@ -9,9 +9,16 @@ from pathlib import Path
 
 from components.core.errors import CheckpointError, FetchError
 from components.core.hub.faults import LATER, shown
-from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, choose, lack
+from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, Part, choose, lack
 
-__all__ = ["check_files", "is_complete", "keep_whole_files", "repository", "snapshots"]
+__all__ = [
+    "check_files",
+    "drop_damaged",
+    "is_complete",
+    "keep_whole_files",
+    "repository",
+    "snapshots",
+]
 
 
 def repository(model_id: str, cache_dir: Path | None) -> Path:
@@ -31,20 +38,22 @@ def snapshots(model_id: str, cache_dir: Path | None) -> list[Path]:
     return sorted(folders, key=lambda p: (p.name == main, p.stat().st_mtime), reverse=True)
 
 
-def is_complete(folder: Path, model_id: str, cache_dir: Path | None) -> bool:
+def is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part = "model") -> bool:
     """Whether all files are there: as the repository's listing says where it was kept."""
     from huggingface_hub import get_cached_repo_tree
     from huggingface_hub.errors import CachedRepoTreeNotFoundError
 
     names = {path.name for path in folder.iterdir() if path.is_file()}
-    if lack(names) is not None or not shards(folder, names) <= names:
+    if lack(names, part) is not None:
+        return False
+    if part == "model" and not shards(folder, names) <= names:
         return False
     try:
         tree = get_cached_repo_tree(model_id, revision=folder.name, cache_dir=cache_dir)
     except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
         return True
     sizes = {file.path: file.size for file in tree}
-    return all(_has_size(folder / name, sizes[name]) for name in choose(sizes))
+    return all(_has_size(folder / name, sizes[name]) for name in choose(sizes, part))
 
 
 def shards(folder: Path, names: Collection[str]) -> set[str]:
@@ -80,13 +89,15 @@ def check_files(folder: Path, listing: Listing, model_id: str) -> None:
         raise FetchError(f"{model_id} is not complete: {missing[0]} did not arrive. {LATER}")
     damaged = [name for name, size in listing.sizes.items() if not _has_size(folder / name, size)]
     damaged += [name for name, sum_ in listing.checksums.items() if _sha256(folder / name) != sum_]
+    damaged += [name for name, sum_ in listing.blob_ids.items() if _blob_id(folder / name) != sum_]
     if damaged:
         _discard(folder / name for name in damaged)
         raise CheckpointError(
             f"{model_id} arrived damaged ({damaged[0]} is not what the hub listed), and what is "
             "damaged was deleted. Try again; if it happens again, choose another model."
         )
-    unlisted = shards(folder, listing.sizes) - set(listing.sizes)
+    weighs = {SINGLE, INDEX} & set(listing.sizes)
+    unlisted = shards(folder, listing.sizes) - set(listing.sizes) if weighs else None
     if unlisted:
         raise CheckpointError(
             f"{model_id} lacks a weight file that its index names ({shown(min(unlisted))}). "
@@ -94,9 +105,30 @@ def check_files(folder: Path, listing: Listing, model_id: str) -> None:
         )
 
 
+def drop_damaged(folder: Path) -> None:
+    """Delete those of a commit's files that are not what they were, so that they are fetched again.
+
+    A blob of the cache is named by its own hash; what is sound, or no blob, stays.
+    """
+    links = [path for path in folder.iterdir() if path.is_symlink() and path.is_file()]
+    hashes = {64: _sha256, 40: _blob_id}
+    named = {path: path.resolve() for path in links}
+    _discard(
+        path
+        for path, blob in named.items()
+        if len(blob.name) in hashes and hashes[len(blob.name)](blob) != blob.name
+    )
+
+
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _blob_id(path: Path) -> str:
+    """Git's own hash of a file."""
+    data = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _discard(paths: Iterable[Path]) -> None:

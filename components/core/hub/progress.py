@@ -25,7 +25,7 @@ class Tally:
     def start(self, total: int, *, already: int) -> None:
         """Set the scale, and tell it."""
         with self._lock:
-            self._total, self._already, self._done = total, already, already
+            self._total, self._already, self._done = total, already, max(self._done, already)
             self._tell()
 
     def add(self, bar: Any, n: float) -> None:

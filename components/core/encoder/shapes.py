@@ -1,0 +1,116 @@
+"""A config's sizes held against the weights' own, before anything of those sizes is allocated.
+
+A config that says 65,536 dimensions beside weights of 32 would make transformers fill gigabytes
+before it complains. The header of a safetensors file is small, and safetensors checks it against
+the length of the file, so a size that both agree on is one that is really there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import safe_open
+
+from components.core.errors import CheckpointError
+from components.core.families import Family
+
+__all__ = ["check_shapes"]
+
+Shapes = dict[str, tuple[int, ...]]
+
+_LEGACY = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_LAYER = re.compile(r"(?:encoder|transformer)\.layer\.(\d+)\.")
+_ADVICE = "Choose another model."
+
+
+def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], family: Family) -> None:
+    """Pass where the weights have every parameter that the config asks for, in its shape.
+
+    A pooler may be missing; what the model has no use for (heads) is let be.
+
+    Args:
+        title: the model's name, for messages.
+        paths: its safetensors files.
+        config: its config.json; sizes in range already.
+        family: its family.
+
+    Raises:
+        CheckpointError: the weights cannot be read, or differ; the first difference is named.
+    """
+    cls = getattr(transformers, family.class_name)
+    there = _read_shapes(title, paths, cls.base_model_prefix)
+    _check_layers(title, config.get(family.layers), there)
+    wanted = _wanted_shapes(title, config, cls)
+    for name, shape in wanted.items():
+        if name in there and there[name] != shape:
+            raise CheckpointError(
+                f"The config.json of {title} does not fit its weights: it asks for {name} of "
+                f"{_by(shape)}, and the weights have {_by(there[name])}. {_ADVICE}"
+            )
+    _check_layers(title, _n_layers(wanted), there)
+    missing = [n for n in wanted if n not in there and not n.startswith("pooler.")]
+    if missing:
+        raise CheckpointError(
+            f"The checkpoint of {title} lacks {len(missing)} of the model's weights "
+            f"(for example {min(missing)}); random numbers are not shown in their place. {_ADVICE}"
+        )
+
+
+def _check_layers(title: str, asked: int | None, there: Shapes) -> None:
+    """transformers would leave layers out, or make them up, without a word. ALBERT's are shared."""
+    found = _n_layers(there)
+    if asked and found and asked != found:
+        raise CheckpointError(
+            f"The config.json of {title} does not fit its weights: it says {asked} layers, and the "
+            f"weights have {found}. {_ADVICE}"
+        )
+
+
+def _n_layers(shapes: Shapes) -> int:
+    return len({match[1] for match in map(_LAYER.match, shapes) if match})
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " x ".join(f"{size:,}" for size in shape) or "one number"
+
+
+def _read_shapes(title: str, paths: Iterable[Path], prefix: str) -> Shapes:
+    """Each weight's shape, by the name that transformers will give it."""
+    found: Shapes = {}
+    try:
+        for path in paths:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118 - it has no iterator
+                    found[_renamed(name, prefix)] = tuple(file.get_slice(name).get_shape())
+    except Exception as exc:  # damaged files raise safetensors' own error, OSError or MemoryError
+        raise CheckpointError(
+            f"The weights of {title} cannot be read ({str(exc)[:200]}). They may be damaged: fetch "
+            "the model again, or choose another."
+        ) from exc
+    return found
+
+
+def _renamed(name: str, prefix: str) -> str:
+    name = name.removeprefix(f"{prefix}.")
+    for old, new in _LEGACY.items():
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def _wanted_shapes(title: str, config: dict[str, Any], cls: Any) -> Shapes:
+    """Every parameter's shape, from a model that has shapes only."""
+    try:
+        with torch.device("meta"):
+            model = cls(cls.config_class.from_dict(config))
+    except Exception as exc:
+        reason = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+        raise CheckpointError(
+            f"No model can be built from the config.json of {title} ({reason[:200]}). {_ADVICE}"
+        ) from exc
+    return {name: tuple(value.shape) for name, value in model.state_dict().items()}
