@@ -46,6 +46,13 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "attention",
+        "Attention",
+        ":material/hub:",
+        "Inside",
+        "Which other tokens does each token look at?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -6,6 +6,12 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.attention import (
+    AttentionShown,
+    attention_reading,
+    attention_title,
+    special_note,
+)
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
@@ -17,12 +23,16 @@ from components.analysis.readings.tokens import (
 from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 
 __all__ = [
+    "AttentionShown",
+    "attention_reading",
+    "attention_title",
     "back_reading",
     "escape",
     "meaning_in_context",
     "meaning_title",
     "quoted",
     "row_reading",
+    "special_note",
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",

@@ -5,7 +5,8 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.attention import attention_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
-__all__ = ["SnippetWord", "cosine_snippet", "row_snippet", "tokens_snippet"]
+__all__ = ["SnippetWord", "attention_snippet", "cosine_snippet", "row_snippet", "tokens_snippet"]

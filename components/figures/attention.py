@@ -1,0 +1,105 @@
+"""The picture of one attention matrix: who looks (rows) at whom (columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.core.schema import FloatArray
+from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
+
+__all__ = ["attention_heatmap", "weight_bound"]
+
+_ALL_TICKS = 28  # items on an axis that still has room for every name
+_FEW_TICKS = 12
+_SMALL = 40  # items among which one weight is a visible cell
+
+
+def weight_bound(weights: FloatArray) -> float:
+    """The scale's end: the largest weight; of many, the value that 99.5 of 100 do not pass.
+
+    A few columns of a long text take nearly everything and would leave no colour for the others.
+    """
+    if not weights.size:
+        return 1.0
+    many = max(weights.shape) > _SMALL
+    end = np.quantile(weights, 0.995, method="lower") if many else weights.max()
+    return float(end) or float(weights.max()) or 1.0
+
+
+def attention_heatmap(
+    weights: FloatArray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str,
+    marked: tuple[str, int] | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """(n_rows, n_columns) weights from 0 to 1, exact on hover.
+
+    Args:
+        weights: the values.
+        rows, columns: the items' labels, escaped here; their numbers are put before them.
+        title: the finding.
+        marked: "from" and a row, or "to" and a column, that gets a frame.
+        height: in pixels.
+    """
+    own, theirs = _categories(rows), _categories(columns)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        # As an array, which travels in binary: a third of the bytes of text.
+        "z": np.ascontiguousarray(weights, dtype=np.float32),
+        "x": theirs,
+        "y": own,
+        "zmin": 0.0,
+        "zmax": weight_bound(weights),
+        "colorscale": SEQUENTIAL,
+        "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.4f}<extra></extra>",
+        "colorbar": {"title": {"text": "weight"}, "thickness": 8, "len": 0.9, "nticks": 5},
+    }
+    layout = {
+        "xaxis": _axis(columns, theirs) | {"tickangle": -50, "side": "bottom"},
+        "yaxis": _axis(rows, own) | {"autorange": "reversed"},
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "shapes": [] if marked is None else [_frame(*marked)],
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _categories(names: Sequence[str]) -> list[str]:
+    """A name of its own for each item, for the hover."""
+    return [f"{i} {plain(name, 14)}" for i, name in enumerate(names)]
+
+
+def _axis(names: Sequence[str], categories: Sequence[str]) -> dict[str, Any]:
+    """Every name on a short axis, on a long one every n-th with its number."""
+    step = 1 if len(names) <= _ALL_TICKS else -(-len(names) // _FEW_TICKS)
+    few = {"ticktext": [plain(name, 14) for name in names]} if step == 1 else {}
+    return {
+        "type": "category",
+        "tickvals": list(categories[::step]),
+        **few,
+        "automargin": True,
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        "tickfont": {"size": 12 if len(names) <= 16 else 10},
+    }
+
+
+def _frame(side: str, index: int) -> dict[str, Any]:
+    """A line around a row or a column."""
+    along, across = ("x", "y") if side == "from" else ("y", "x")
+    return {
+        "type": "rect",
+        f"{along}ref": "paper",
+        f"{along}0": 0,
+        f"{along}1": 1,
+        f"{across}0": index - 0.5,
+        f"{across}1": index + 0.5,
+        "line": {"color": NEUTRAL, "width": 2},
+    }
