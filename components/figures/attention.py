@@ -13,21 +13,22 @@ from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
 __all__ = ["attention_heatmap", "weight_bound"]
 
-_ALL_TICKS = 28  # items on an axis that still has room for every name
+_ALL_TICKS = {"x": 18, "y": 28}  # items on an axis that still has room for every name
 _FEW_TICKS = 12
+_SUB_PIXEL = 200  # items whose cells are smaller than a pixel
 _SMALL = 40  # items among which one weight is a visible cell
 
 
 def weight_bound(weights: FloatArray) -> float:
-    """The scale's end: the largest weight; of many, the value that 99.5 of 100 do not pass.
+    """The scale's end: the largest weight; of many rows, the median of their largest weights.
 
-    A few columns of a long text take nearly everything and would leave no colour for the others.
+    A single large weight of a long text would leave no colour for the others.
     """
     if not weights.size:
         return 1.0
-    many = max(weights.shape) > _SMALL
-    end = np.quantile(weights, 0.995, method="lower") if many else weights.max()
-    return float(end) or float(weights.max()) or 1.0
+    largest = weights.max(axis=1)
+    end = np.median(largest) if max(weights.shape) > _SMALL else largest.max()
+    return float(end) or float(largest.max()) or 1.0
 
 
 def attention_heatmap(
@@ -58,12 +59,20 @@ def attention_heatmap(
         "zmin": 0.0,
         "zmax": weight_bound(weights),
         "colorscale": SEQUENTIAL,
+        # Cells smaller than a pixel are averaged, not dropped.
+        "zsmooth": "fast" if max(weights.shape) > _SUB_PIXEL else False,
         "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.4f}<extra></extra>",
-        "colorbar": {"title": {"text": "weight"}, "thickness": 8, "len": 0.9, "nticks": 5},
+        "colorbar": {
+            "title": {"text": "weight"},
+            "thickness": 8,
+            "len": 0.9,
+            "nticks": 5,
+            "exponentformat": "none",
+        },
     }
     layout = {
-        "xaxis": _axis(columns, theirs) | {"tickangle": -50, "side": "bottom"},
-        "yaxis": _axis(rows, own) | {"autorange": "reversed"},
+        "xaxis": _axis("x", columns, theirs) | {"tickangle": -50, "side": "bottom"},
+        "yaxis": _axis("y", rows, own) | {"autorange": "reversed"},
         "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
         "shapes": [] if marked is None else [_frame(*marked)],
     }
@@ -75,9 +84,9 @@ def _categories(names: Sequence[str]) -> list[str]:
     return [f"{i} {plain(name, 14)}" for i, name in enumerate(names)]
 
 
-def _axis(names: Sequence[str], categories: Sequence[str]) -> dict[str, Any]:
+def _axis(which: str, names: Sequence[str], categories: Sequence[str]) -> dict[str, Any]:
     """Every name on a short axis, on a long one every n-th with its number."""
-    step = 1 if len(names) <= _ALL_TICKS else -(-len(names) // _FEW_TICKS)
+    step = 1 if len(names) <= _ALL_TICKS[which] else -(-len(names) // _FEW_TICKS)
     few = {"ticktext": [plain(name, 14) for name in names]} if step == 1 else {}
     return {
         "type": "category",

@@ -34,8 +34,8 @@ PAGE = "attention"
 Look = Literal["head", "layer", "all", "rollout"]
 LOOKS: Mapping[str, Look] = {
     "One head": "head",
-    "Layer mean": "layer",
-    "Mean of all": "all",
+    "Layer": "layer",
+    "All": "all",
     "Rollout": "rollout",
 }
 SORTS = ("previous", "next", "first", "separators", "word", "entropy", "focus")

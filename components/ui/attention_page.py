@@ -28,18 +28,26 @@ __all__ = ["CHART", "habit_names", "picture", "terms", "toolbar", "words"]
 
 CHART = "attention_heatmap"
 _BEST = 5  # heads with a dot
+_WIDTH = 216  # of the choice of head or layer, in pixels
 
 
 def toolbar(view: ViewState, what: AttentionView) -> None:
     """Which sentence, what of its attention, and how it is shown."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="att_bar"):
         inputs.sentence_choice(view, PAGE)
-        inputs.choice(view, PAGE, "show", list(LOOKS), "Show", help=ROLLOUT)
+        inputs.choice(
+            view,
+            PAGE,
+            "show",
+            list(LOOKS),
+            "Show",
+            help=f"Layer and All are means over heads. {ROLLOUT}",
+        )
         if what.shown.show == "head":
-            with st.container(width=250):
+            with st.container(width=_WIDTH):
                 inputs.select(view, PAGE, "head", _head_titles(what), "Head, sorted")
         elif what.shown.show != "all" and what.card.n_layers > 1:
-            with st.container(width=250):
+            with st.container(width=_WIDTH):
                 inputs.layer_slider(view, range(1, what.card.n_layers + 1), key="attention_layer")
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             inputs.sentence_editor(view, "sentences", where="page", least=1)
@@ -51,7 +59,7 @@ def toolbar(view: ViewState, what: AttentionView) -> None:
 
 def picture(view: ViewState, what: AttentionView) -> None:
     """All heads small; one head, mean or rollout large, as lines and as a heatmap."""
-    left, middle, right = st.columns([10, 9, 11], gap="medium")
+    left, middle, right = st.columns([10, 13, 12], gap="medium")
     with left:
         names = dict(zip(SORTS, _sort_names(what), strict=True))
         inputs.select(view, PAGE, "sort", names, "Sort heads by")
@@ -145,11 +153,12 @@ def _head_titles(what: AttentionView) -> dict[str, str]:
 
 def _navigator(what: AttentionView) -> None:
     n_layers, n_heads = what.heads.habits.shape[:2]
+    chosen = _chosen(what, n_layers, n_heads)
     attention_heads(
         what.heads.pictures,
         _said_of_heads(what),
         key="attention_heads",
-        chosen=_chosen(what, n_layers, n_heads),
+        chosen=[] if len(chosen) == n_layers * n_heads else chosen,
         best=what.order[:_BEST],
         bars=_bars(what),
         caption=_bars_caption(what),
@@ -195,7 +204,8 @@ def _bars_caption(what: AttentionView) -> str:
 
 
 def _verbs(what: AttentionView) -> tuple[str, str]:
-    return ("made of …", "… tokens") if what.shown.show == "rollout" else ("looks …", "… at")
+    rollout = what.shown.show == "rollout"
+    return ("this position …", "… is made of") if rollout else ("this token …", "… looks at")
 
 
 def _pick_head(layer: int, head: int) -> None:

@@ -19,12 +19,13 @@ __all__ = ["AttentionShown", "attention_reading", "attention_title", "special_no
 
 _MUCH = 0.3  # of a head's attention, at least, to be called its habit
 _CLEARLY = 1.5  # times what even attention gives
+_SAID = 0.005  # a second weight that does not round to zero
 _PLACES = {
     "previous": "the token before",
     "next": "the token after",
     "word": "the token itself or its own word",
 }
-_SHORT = {"previous": "the token before", "next": "the token after", "word": "its own word"}
+_SHORT = {"previous": "previous token", "next": "next token", "word": "its own word"}
 _WARNING = (
     "Attention shows where {who} its input from; it does not explain what the model concludes."
 )
@@ -118,19 +119,24 @@ def _habit(shown: AttentionShown) -> str:
     return max(clear, key=lambda name: clear[name], default="")
 
 
+def _even(share: float) -> str:
+    """A share; a small one, as in a long text, by its first digits."""
+    return two(share) if share >= 0.01 or not share else f"{share:.1g}"
+
+
 def _head_said(shown: AttentionShown) -> str:
     habit = _habit(shown)
     head = f"layer {shown.layer}, head {shown.head}"
     if habit:
         return (
             f"In {head}, **{two(shown.shares[habit])}** of the attention goes to "
-            f"{_place(shown, habit)} (spread evenly, it would be {two(shown.even[habit])})."
+            f"{_place(shown, habit)} (spread evenly, it would be {_even(shown.even[habit])})."
         )
     most = max(shown.shares, key=lambda name: shown.shares[name])
     return (
         f"{head.capitalize()} has no single habit here: the largest share, "
         f"{bold(shown.shares[most])}, goes to {_place(shown, most)} "
-        f"(spread evenly, {two(shown.even[most])})."
+        f"(spread evenly, {_even(shown.even[most])})."
     )
 
 
@@ -142,9 +148,10 @@ def _mean_said(shown: AttentionShown, grid: Grid) -> str:
     most = _favourite(grid)
     if most is None:
         return ""
-    verb = "comes from" if shown.show == "rollout" else "goes to"
-    much = "of what is in a position" if shown.show == "rollout" else "of the attention"
-    return f"{what}, most {much} {verb} {quoted(most[0].label)} ({bold(most[1])} on average)."
+    if shown.show == "rollout":
+        said = "a position takes in most of"
+        return f"{what}, {said} {quoted(most[0].label)} ({bold(most[1])} on average)."
+    return f"{what}, {quoted(most[0].label)} gets most: {bold(most[1])} of a token's attention."
 
 
 def _favourite(grid: Grid) -> tuple[Item, float] | None:
@@ -165,7 +172,11 @@ def _picked_said(shown: AttentionShown, grid: Grid, picked: tuple[str, int]) -> 
     order = np.argsort(-values, kind="stable")
     if not len(order) or values[order[0]] <= 0:
         return _nothing(own, side)
-    named = [f"{quoted(others[i].label)} ({bold(values[i])})" for i in order[:2] if values[i] > 0]
+    named = [
+        f"{quoted(others[i].label)} ({bold(values[i])})"
+        for n, i in enumerate(order[:2])
+        if n == 0 or values[i] >= _SAID
+    ]
     best = ", then ".join(named)
     if shown.show == "rollout":
         verb = "is made most of" if side == "from" else "goes most into"

@@ -49,6 +49,8 @@ def attention_snippet(
         "batch = tokenizer(",
         f"    {written},",
         f'    truncation="longest_first", {padding}, return_tensors="pt",',
+        # ALBERT's tokenizer hands its segments out only when asked.
+        *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
         "with torch.inference_mode():",
         "    layers = model(**batch, output_attentions=True).attentions",

@@ -2,7 +2,9 @@
 // Pointing at a token shows its weights as numbers; a click or Enter keeps it.
 // User text reaches the page through textContent and setAttribute only.
 
-const ROOMY = 12; // items that stand in larger rows
+const AREA = 20.5; // rem, as in the style sheet
+const [LOWEST, HIGHEST] = [1.125, 2.5]; // rem, of a row
+const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
 const NAMED = 4; // of the largest weights, in words
@@ -55,6 +57,8 @@ class Lines {
     this.area.append(sides);
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
+    const row = Math.max(LOWEST, Math.min(HIGHEST, AREA / Math.max(1, longest)));
+    this.root.style.setProperty("--height", `${row}rem`);
     this.root.classList.toggle("small", longest > ROOMY);
     this.root.replaceChildren(head, this.area, this.says);
   }
@@ -96,7 +100,7 @@ class Lines {
 
   draw(active, values) {
     const { rows, columns } = this.data;
-    const height = this.from.firstElementChild?.offsetHeight || 18;
+    const height = this.from.firstElementChild?.getBoundingClientRect().height || 18;
     const whole = Math.max(rows.length, columns.length) * height;
     this.svg.setAttribute("viewBox", `0 0 100 ${whole}`);
     this.svg.setAttribute("preserveAspectRatio", "none");
