@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -249,8 +250,6 @@ def test_one_token_has_no_neighbours(service: EncoderService) -> None:
 
 
 def _first(encoding: Encoding) -> Encoding:
-    from dataclasses import replace
-
     names = (
         "token_ids",
         "attention_mask",
