@@ -49,12 +49,17 @@ def toolbar(view: ViewState, what: AttentionView) -> None:
         elif what.shown.show != "all" and what.card.n_layers > 1:
             with st.container(width=_WIDTH):
                 inputs.layer_slider(view, range(1, what.card.n_layers + 1), key="attention_layer")
-        with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            inputs.sentence_editor(view, "sentences", where="page", least=1)
-            if view.sentences:
-                inputs.pair_field(view, index_of(view), key="page_pair")
-        with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            _options(view, what)
+        with st.container(horizontal=True, gap="small", width="content"):
+            _menus(view, what)
+
+
+def _menus(view: ViewState, what: AttentionView) -> None:
+    with st.popover("Edit", icon=":material/edit:", type="tertiary"):
+        inputs.sentence_editor(view, "sentences", where="page", least=1)
+        if view.sentences:
+            inputs.pair_field(view, index_of(view), key="page_pair")
+    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        _options(view, what)
 
 
 def picture(view: ViewState, what: AttentionView) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import psutil
 
+from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.memory import memory
@@ -19,7 +20,15 @@ from tests.benchmarks.start import start
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
-    for function in (encode_many, encode_one, cached_encode, page_rerun, start, memory)
+    for function in (
+        encode_many,
+        encode_one,
+        cached_encode,
+        page_rerun,
+        attention_page,
+        start,
+        memory,
+    )
 }
 
 
