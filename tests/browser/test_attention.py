@@ -136,6 +136,14 @@ def test_512_tokens_open_and_their_numbers_follow_the_pointer(visit: Callable[..
     assert here.main.locator(".lines path").count() <= 512
 
 
+def test_the_formulas_are_drawn(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", **DESK)
+    here.main.get_by_role("tab", name="Under the hood").click()
+    here.main.locator(".katex").first.wait_for()
+    assert here.main.locator(".katex-error").count() == 0
+    assert here.main.locator(".katex").count() > 10
+
+
 def test_typed_markup_stays_text(visit: Callable[..., Visit]) -> None:
     here = visit(address(HOSTILE, pair=HOSTILE, unit="Words"), **DESK)
     assert here.main.locator("img").count() == 0

@@ -42,8 +42,9 @@ $$A_{vw} = \frac{1}{|v|} \sum_{i \in v} \sum_{j \in w} A_{ij}$$
 
 **Rollout** (Abnar and Zuidema, 2020). With $\bar{A}_\ell$ the mean over the heads of layer $\ell$:
 
-$$\tilde{A}_\ell = \tfrac{1}{2} \bar{A}_\ell + \tfrac{1}{2} I, \qquad
-R_\ell = \mathrm{norm}(\tilde{A}_\ell) \, R_{\ell - 1}, \qquad R_0 = I$$
+$$\tilde{A}_\ell = \tfrac{1}{2} \bar{A}_\ell + \tfrac{1}{2} I$$
+
+$$R_\ell = \mathrm{norm}(\tilde{A}_\ell) \, R_{\ell - 1}, \qquad R_0 = I$$
 
 where norm divides each row by its sum.
 
