@@ -46,11 +46,32 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "masks",
+        "Padding & masks",
+        ":material/grid_on:",
+        "Read",
+        "What does padding do to a sentence, and what does the mask prevent?",
+    ),
+    PageRow(
+        "embedding_layer",
+        "Embedding layer",
+        ":material/stacked_bar_chart:",
+        "Inside",
+        "What does the model know of each token before it reads the others?",
+    ),
+    PageRow(
         "attention",
         "Attention",
         ":material/hub:",
         "Inside",
         "Which other tokens does each token look at?",
+    ),
+    PageRow(
+        "anatomy",
+        "Anatomy",
+        ":material/account_tree:",
+        "Inside",
+        "What is the model made of, and how much of it is where?",
     ),
     PageRow(
         "similarity",

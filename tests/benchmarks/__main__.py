@@ -10,13 +10,17 @@ from dataclasses import replace
 
 import psutil
 
+from tests.benchmarks.anatomy import anatomy_rerun
 from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
+from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
 from tests.benchmarks.results import Outcome, table, write_json
 from tests.benchmarks.start import start
+from tests.benchmarks.tokens import tokens_page
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
@@ -24,8 +28,12 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         encode_many,
         encode_one,
         cached_encode,
+        masks,
         page_rerun,
+        tokens_page,
+        embedding_page,
         attention_page,
+        anatomy_rerun,
         start,
         memory,
     )

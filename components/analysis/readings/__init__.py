@@ -6,11 +6,49 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
+from components.analysis.readings.anatomy import (
+    anatomy_reading,
+    anatomy_title,
+    models_reading,
+    models_title,
+    part_reading,
+    search_reading,
+    weights_reading,
+)
 from components.analysis.readings.attention import (
     AttentionShown,
     attention_reading,
     attention_title,
     special_note,
+)
+from components.analysis.readings.embedding import (
+    embedding_reading,
+    embedding_title,
+    neighbours_reading,
+    same_rows_reading,
+    same_rows_title,
+    tiny,
+    token_title,
+)
+from components.analysis.readings.embedding_tables import (
+    learned_reading,
+    moved_reading,
+    positions_reading,
+    positions_title,
+    segment_rows_reading,
+)
+from components.analysis.readings.masks import (
+    batch_title,
+    cut_title,
+    layers_title,
+    limit_reading,
+    limit_title,
+    masks_reading,
+    padding_note,
+    percent,
+    saving_reading,
+    saving_title,
+    share_title,
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.readings.text import escape, quoted
@@ -24,17 +62,47 @@ from components.analysis.readings.vocabulary import row_reading, vocabulary_read
 
 __all__ = [
     "AttentionShown",
+    "anatomy_reading",
+    "anatomy_title",
     "attention_reading",
     "attention_title",
     "back_reading",
+    "batch_title",
+    "cut_title",
+    "embedding_reading",
+    "embedding_title",
     "escape",
+    "layers_title",
+    "learned_reading",
+    "limit_reading",
+    "limit_title",
+    "masks_reading",
     "meaning_in_context",
     "meaning_title",
+    "models_reading",
+    "models_title",
+    "moved_reading",
+    "neighbours_reading",
+    "padding_note",
+    "part_reading",
+    "percent",
+    "positions_reading",
+    "positions_title",
     "quoted",
     "row_reading",
+    "same_rows_reading",
+    "same_rows_title",
+    "saving_reading",
+    "saving_title",
+    "search_reading",
+    "segment_rows_reading",
+    "share_title",
     "special_note",
+    "tiny",
+    "token_title",
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",
     "vocabulary_reading",
+    "weights_reading",
 ]

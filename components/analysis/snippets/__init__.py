@@ -5,8 +5,28 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.anatomy import (
+    anatomy_snippet,
+    card_lines,
+    config_lines,
+    weights_snippet,
+)
 from components.analysis.snippets.attention import attention_snippet
+from components.analysis.snippets.embedding import embedding_snippet
+from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
-__all__ = ["SnippetWord", "attention_snippet", "cosine_snippet", "row_snippet", "tokens_snippet"]
+__all__ = [
+    "SnippetWord",
+    "anatomy_snippet",
+    "attention_snippet",
+    "card_lines",
+    "config_lines",
+    "cosine_snippet",
+    "embedding_snippet",
+    "masks_snippet",
+    "row_snippet",
+    "tokens_snippet",
+    "weights_snippet",
+]
