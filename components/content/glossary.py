@@ -51,6 +51,14 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The step in which each token gathers information from the others, weighted by how "
             "much each of them matters to it."
         ),
+        "attention rollout": (
+            "A way to follow attention through the layers, which mixes each layer's mean attention "
+            "half and half with the token itself and multiplies the layers."
+        ),
+        "entropy": (
+            "How widely a head spreads its attention, in bits, from 0 for one token alone to the "
+            "most when all tokens get the same."
+        ),
         "head": "One of several attention steps that run side by side within a layer.",
         "vector": "A list of numbers, read as an arrow in a space with that many directions.",
         "dimension": "One of the numbers of a vector.",

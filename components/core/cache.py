@@ -33,6 +33,8 @@ from components.core.service import EncoderService
 
 __all__ = ["ByteCache", "CacheInfo", "CachedService"]
 
+_LARGEST = 8
+"""One result may take this part of the room: all heads of a long text would push out the rest."""
 _OVERHEAD = 1024
 """Bytes counted for each entry beside its arrays: key, strings, objects."""
 
@@ -52,11 +54,12 @@ class ByteCache:
     """A least-recently-used store bounded in bytes, in which each key is computed once.
 
     Threads that ask for a key while another computes it wait for that one; an error goes to all of
-    them and is not kept.
+    them and is not kept, nor is a value of more than `max_entry_bytes`.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, *, max_entry_bytes: int | None = None) -> None:
         self._max_bytes = max_bytes
+        self._max_entry_bytes = max_bytes if max_entry_bytes is None else max_entry_bytes
         self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._pending: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
@@ -117,7 +120,7 @@ class ByteCache:
 
     def _store(self, key: Hashable, value: Any) -> None:
         size = _size(value) + _OVERHEAD
-        if size > self._max_bytes:
+        if size > self._max_entry_bytes:
             return
         self._entries[key] = (value, size)
         self._bytes += size
@@ -131,7 +134,7 @@ class CachedService:
 
     def __init__(self, inner: EncoderService, *, max_bytes: int) -> None:
         self._inner = inner
-        self._cache = ByteCache(max_bytes)
+        self._cache = ByteCache(max_bytes, max_entry_bytes=max_bytes // _LARGEST)
         self._checksums: dict[str, str] = {}
         self._tokenizer_checksums: dict[str, str] = {}
 

@@ -60,6 +60,13 @@ PAGES = (
         "What does the model know of each token before it reads the others?",
     ),
     PageRow(
+        "attention",
+        "Attention",
+        ":material/hub:",
+        "Inside",
+        "Which other tokens does each token look at?",
+    ),
+    PageRow(
         "anatomy",
         "Anatomy",
         ":material/account_tree:",

@@ -11,6 +11,7 @@ from dataclasses import replace
 import psutil
 
 from tests.benchmarks.anatomy import anatomy_rerun
+from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         page_rerun,
         tokens_page,
         embedding_page,
+        attention_page,
         anatomy_rerun,
         start,
         memory,

@@ -217,6 +217,13 @@ def test_a_formula_is_closed_latex(formula: str):
         assert latex.count("{") == latex.count("}"), latex
 
 
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS.keys())
+def test_a_displayed_formula_stands_on_one_line_or_between_marks_of_their_own(formula: str):
+    """Broken otherwise, the page shows its source in red."""
+    for line in formula.splitlines():
+        assert line.strip() == "$$" or line.count("$$") in (0, 2), line
+
+
 def test_the_formula_of_meaning_in_context_defines_the_baseline():
     assert "5th" in FORMULAS["meaning"]
     assert "95th" in FORMULAS["meaning"]

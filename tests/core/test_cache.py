@@ -497,3 +497,15 @@ def test_a_result_larger_than_the_bound_is_given_every_time(inner: CountingServi
     np.testing.assert_array_equal(first.hidden, again.hidden)
     assert inner.encoded == [TEXT, TEXT]
     assert service.cache_info().n_entries == 0
+
+
+def test_one_large_result_does_not_push_out_the_others(inner: CountingService) -> None:
+    service = CachedService(inner, max_bytes=800_000)
+    long = "python " * 60  # all its heads are 3 x 4 x 62 x 62 x 4 = 185 kB
+    service.encode(MODEL, [TEXT])
+    for _ in range(2):
+        (found,) = service.encode(MODEL, [long], attentions=True)
+        assert found.attentions is not None
+    service.encode(MODEL, [TEXT])
+    assert inner.encoded == [TEXT, long, long]
+    assert service.cache_info().n_entries == 1

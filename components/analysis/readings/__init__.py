@@ -15,6 +15,12 @@ from components.analysis.readings.anatomy import (
     search_reading,
     weights_reading,
 )
+from components.analysis.readings.attention import (
+    AttentionShown,
+    attention_reading,
+    attention_title,
+    special_note,
+)
 from components.analysis.readings.embedding import (
     embedding_reading,
     embedding_title,
@@ -55,8 +61,11 @@ from components.analysis.readings.tokens import (
 from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 
 __all__ = [
+    "AttentionShown",
     "anatomy_reading",
     "anatomy_title",
+    "attention_reading",
+    "attention_title",
     "back_reading",
     "batch_title",
     "cut_title",
@@ -88,6 +97,7 @@ __all__ = [
     "search_reading",
     "segment_rows_reading",
     "share_title",
+    "special_note",
     "tiny",
     "token_title",
     "tokenizers_reading",

@@ -11,6 +11,7 @@ from components.analysis.snippets.anatomy import (
     config_lines,
     weights_snippet,
 )
+from components.analysis.snippets.attention import attention_snippet
 from components.analysis.snippets.embedding import embedding_snippet
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
@@ -19,6 +20,7 @@ from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 __all__ = [
     "SnippetWord",
     "anatomy_snippet",
+    "attention_snippet",
     "card_lines",
     "config_lines",
     "cosine_snippet",

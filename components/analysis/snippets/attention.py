@@ -1,0 +1,86 @@
+"""Attention with transformers alone: a head, a mean or rollout, as the page shows it."""
+
+from __future__ import annotations
+
+from components.analysis.attention_grid import Grid
+from components.analysis.snippets.source import literal, load_lines
+from components.core.schema import ModelCard
+
+__all__ = ["attention_snippet"]
+
+_MEANS = {
+    "layer": ["attention = attentions[{layer} - 1].mean(dim=0)"],
+    "all": ["attention = attentions.mean(dim=(0, 1))"],
+    "head": ["attention = attentions[{layer} - 1, {head}]  # layers from 1, heads from 0"],
+    "rollout": [
+        "attention = torch.eye(attentions.shape[-1])",
+        "for mean in attentions[:{layer}].mean(dim=1):",
+        "    mixed = 0.5 * mean + 0.5 * torch.eye(len(mean))",
+        "    attention = mixed / mixed.sum(dim=-1, keepdim=True) @ attention",
+    ],
+}
+
+
+def attention_snippet(
+    card: ModelCard,
+    texts: tuple[str, str | None],
+    place: tuple[str, int, int],
+    grid: Grid,
+    pad: int,
+) -> str:
+    """A script that leaves `attention`, (n_rows, n_columns) as shown.
+
+    Args:
+        card: the model.
+        texts: the text, and its pair or None.
+        place: what is shown ("head", "layer", "all", "rollout"), the layer and the head.
+        grid: which rows and columns are shown, and how they were made.
+        pad: the length that was padded to, 0 for none.
+    """
+    show, layer, head = place
+    written = ", ".join(literal(text) for text in texts if text is not None)
+    padding = f'padding="max_length", max_length={pad}' if pad else f"max_length={card.max_length}"
+    lines = [
+        "import torch",
+        "from transformers import AutoModel, AutoTokenizer",
+        "",
+        *load_lines(card),
+        "",
+        "batch = tokenizer(",
+        f"    {written},",
+        f'    truncation="longest_first", {padding}, return_tensors="pt",',
+        # ALBERT's tokenizer hands its segments out only when asked.
+        *(["    return_token_type_ids=True,"] if card.has_segments else []),
+        ")",
+        "with torch.inference_mode():",
+        "    layers = model(**batch, output_attentions=True).attentions",
+        "attentions = torch.stack(layers)[:, 0]  # (layers, heads, tokens, tokens)",
+        *(line.format(layer=layer, head=head) for line in _MEANS[show]),
+        *_arranged(grid),
+        "print(attention)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _arranged(grid: Grid) -> list[str]:
+    rows = [list(item.positions) for item in grid.rows]
+    columns = [list(item.positions) for item in grid.columns]
+    n_tokens = sum(map(len, rows)) + len(grid.hidden)
+    if grid.is_square and len(rows) == n_tokens:
+        return []
+    return [
+        *_hidden(grid),
+        f"rows = {rows}  # tokens of each",
+        f"columns = {columns}" if not grid.is_square else "columns = rows",
+        "attention = torch.stack([attention[:, own].sum(dim=1) for own in columns], dim=1)",
+        "attention = torch.stack([attention[own].mean(dim=0) for own in rows])",
+    ]
+
+
+def _hidden(grid: Grid) -> list[str]:
+    if not grid.hidden:
+        return []
+    lines = ["attention = attention.clone()", f"attention[:, {list(grid.hidden)}] = 0"]
+    if grid.renormalised:
+        lines.append("attention = (attention / attention.sum(dim=1, keepdim=True)).nan_to_num()")
+    return lines

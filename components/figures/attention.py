@@ -1,0 +1,114 @@
+"""The picture of one attention matrix: who looks (rows) at whom (columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.core.schema import FloatArray
+from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
+
+__all__ = ["attention_heatmap", "weight_bound"]
+
+_ALL_TICKS = {"x": 18, "y": 28}  # items on an axis that still has room for every name
+_FEW_TICKS = 12
+_SUB_PIXEL = 200  # items whose cells are smaller than a pixel
+_SMALL = 40  # items among which one weight is a visible cell
+
+
+def weight_bound(weights: FloatArray) -> float:
+    """The scale's end: the largest weight; of many rows, the median of their largest weights.
+
+    A single large weight of a long text would leave no colour for the others.
+    """
+    if not weights.size:
+        return 1.0
+    largest = weights.max(axis=1)
+    end = np.median(largest) if max(weights.shape) > _SMALL else largest.max()
+    return float(end) or float(largest.max()) or 1.0
+
+
+def attention_heatmap(
+    weights: FloatArray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str,
+    marked: tuple[str, int] | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """(n_rows, n_columns) weights from 0 to 1, exact on hover.
+
+    Args:
+        weights: the values.
+        rows, columns: the items' labels, escaped here; their numbers are put before them.
+        title: the finding.
+        marked: "from" and a row, or "to" and a column, that gets a frame.
+        height: in pixels.
+    """
+    own, theirs = _categories(rows), _categories(columns)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        # As an array, which travels in binary: a third of the bytes of text.
+        "z": np.ascontiguousarray(weights, dtype=np.float32),
+        "x": theirs,
+        "y": own,
+        "zmin": 0.0,
+        "zmax": weight_bound(weights),
+        "colorscale": SEQUENTIAL,
+        # Cells smaller than a pixel are averaged, not dropped.
+        "zsmooth": "fast" if max(weights.shape) > _SUB_PIXEL else False,
+        "hovertemplate": "from %{y}<br>to %{x}<br>weight %{z:.4f}<extra></extra>",
+        "colorbar": {
+            "title": {"text": "weight"},
+            "thickness": 8,
+            "len": 0.9,
+            "nticks": 5,
+            "exponentformat": "none",
+        },
+    }
+    layout = {
+        "xaxis": _axis("x", columns, theirs) | {"tickangle": -50, "side": "bottom"},
+        "yaxis": _axis("y", rows, own) | {"autorange": "reversed"},
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "shapes": [] if marked is None else [_frame(*marked)],
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _categories(names: Sequence[str]) -> list[str]:
+    """A name of its own for each item, for the hover."""
+    return [f"{i} {plain(name, 14)}" for i, name in enumerate(names)]
+
+
+def _axis(which: str, names: Sequence[str], categories: Sequence[str]) -> dict[str, Any]:
+    """Every name on a short axis, on a long one every n-th with its number."""
+    step = 1 if len(names) <= _ALL_TICKS[which] else -(-len(names) // _FEW_TICKS)
+    few = {"ticktext": [plain(name, 14) for name in names]} if step == 1 else {}
+    return {
+        "type": "category",
+        "tickvals": list(categories[::step]),
+        **few,
+        "automargin": True,
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        "tickfont": {"size": 12 if len(names) <= 16 else 10},
+    }
+
+
+def _frame(side: str, index: int) -> dict[str, Any]:
+    """A line around a row or a column."""
+    along, across = ("x", "y") if side == "from" else ("y", "x")
+    return {
+        "type": "rect",
+        f"{along}ref": "paper",
+        f"{along}0": 0,
+        f"{along}1": 1,
+        f"{across}0": index - 0.5,
+        f"{across}1": index + 0.5,
+        "line": {"color": NEUTRAL, "width": 2},
+    }

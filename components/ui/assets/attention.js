@@ -1,0 +1,223 @@
+// Who looks at whom: two columns of tokens, lines between them as strong as the weights.
+// Pointing at a token shows its weights as numbers; a click or Enter keeps it.
+// User text reaches the page through textContent and setAttribute only.
+
+const AREA = 20.5; // rem, as in the style sheet
+const [LOWEST, HIGHEST] = [1.125, 2.5]; // rem, of a row
+const ROOMY = 14; // items whose text is larger
+const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
+const LEAST = 0.004; // a weight whose line could not be seen
+const NAMED = 4; // of the largest weights, in words
+const instances = new WeakMap();
+
+export default function render({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".lines");
+  const lines = instances.get(root) ?? new Lines(root);
+  instances.set(root, lines);
+  lines.send = (pick) => setTriggerValue("picked", pick);
+  lines.update(data);
+}
+
+class Lines {
+  constructor(root) {
+    this.root = root;
+    root.addEventListener("pointerover", (event) => this.point(event.target));
+    root.addEventListener("pointerleave", () => this.show(this.picked));
+    root.addEventListener("focusin", (event) => this.point(event.target));
+    root.addEventListener("focusout", () => this.show(this.picked));
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  update(data) {
+    const content = JSON.stringify([data.rows, data.columns, data.verbs]);
+    const changed = content !== this.content;
+    if (changed || data.weights !== this.encoded) this.weights = decode(data.weights);
+    this.encoded = data.weights;
+    this.data = data;
+    this.picked = data.picked;
+    if (changed) this.build(data);
+    this.content = content;
+    this.tabStop(this.tokens(this.picked.side)[this.picked.index]);
+    this.show(this.picked);
+    if (changed) this.reveal();
+  }
+
+  build({ rows, columns, verbs }) {
+    const longest = Math.max(rows.length, columns.length);
+    const head = make("div", "head");
+    head.append(make("span", "", verbs[0]), make("span", "", verbs[1]));
+    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    this.svg.setAttribute("aria-hidden", "true");
+    this.from = side("from", rows, verbs[0]);
+    this.to = side("to", columns, verbs[1]);
+    const sides = make("div", "sides");
+    sides.append(this.from, this.svg, this.to);
+    this.area = make("div", "area");
+    this.area.append(sides);
+    this.says = make("div", "says");
+    this.says.setAttribute("aria-live", "polite");
+    const row = Math.max(LOWEST, Math.min(HIGHEST, AREA / Math.max(1, longest)));
+    this.root.style.setProperty("--height", `${row}rem`);
+    this.root.classList.toggle("small", longest > ROOMY);
+    this.root.replaceChildren(head, this.area, this.says);
+  }
+
+  tokens(name) {
+    return this[name === "to" ? "to" : "from"].children;
+  }
+
+  // The weights of a row or column, in the order of the other side.
+  of({ side, index }) {
+    const n = this.data.columns.length;
+    if (side === "from") return this.weights.subarray(index * n, (index + 1) * n);
+    return this.data.rows.map((_, row) => this.weights[row * n + index]);
+  }
+
+  point(target) {
+    const token = target?.closest?.(".token");
+    if (token) this.show(place(token));
+  }
+
+  show(active) {
+    const values = this.of(active);
+    const other = active.side === "from" ? "to" : "from";
+    const largest = Math.max(...values);
+    for (const name of ["from", "to"]) {
+      const tokens = this.tokens(name);
+      for (let i = 0; i < tokens.length; i += 1) {
+        const own = name === active.side;
+        const value = tokens[i].lastChild;
+        tokens[i].classList.toggle("active", own && i === active.index);
+        tokens[i].setAttribute("aria-pressed", String(same(this.picked, { side: name, index: i })));
+        value.textContent = own ? "" : values[i].toFixed(4);
+        value.classList.toggle("strong", !own && values[i] === largest && largest > 0);
+      }
+    }
+    this.draw(active, values);
+    this.tell(active, values, other);
+  }
+
+  draw(active, values) {
+    const { rows, columns } = this.data;
+    const height = this.from.firstElementChild?.getBoundingClientRect().height || 18;
+    const whole = Math.max(rows.length, columns.length) * height;
+    this.svg.setAttribute("viewBox", `0 0 100 ${whole}`);
+    this.svg.setAttribute("preserveAspectRatio", "none");
+    this.svg.style.height = `${whole}px`;
+    const paths = [];
+    if (Math.max(rows.length, columns.length) <= ALL_LINES) {
+      for (let row = 0; row < rows.length; row += 1) {
+        for (let column = 0; column < columns.length; column += 1) {
+          const own = (active.side === "from" ? row : column) === active.index;
+          const weight = this.weights[row * columns.length + column];
+          if (!own && weight > 0.05) paths.push(line(row, column, height, weight, 0.2));
+        }
+      }
+    }
+    values.forEach((weight, i) => {
+      const [row, column] = active.side === "from" ? [active.index, i] : [i, active.index];
+      if (weight >= LEAST) paths.push(line(row, column, height, weight, 1));
+    });
+    this.svg.replaceChildren(...paths);
+  }
+
+  tell(active, values, other) {
+    const items = { from: this.data.rows, to: this.data.columns };
+    const own = items[active.side][active.index];
+    const order = [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, NAMED);
+    const named = order.map((i) => `${items[other][i].text} ${values[i].toFixed(4)}`);
+    const arrow = active.side === "from" ? "→" : "←";
+    this.says.textContent = `${own?.text ?? ""} (${own?.position ?? ""}) ${arrow} ${named.join(", ")}`;
+  }
+
+  // Scrolls the list's own area, never the page.
+  reveal() {
+    const token = this.tokens(this.picked.side)[this.picked.index];
+    if (!token) return;
+    const middle = token.offsetTop - (this.area.clientHeight - token.offsetHeight) / 2;
+    this.area.scrollTop = Math.max(0, middle);
+  }
+
+  onClick(event) {
+    const token = event.target.closest(".token");
+    if (!token) return;
+    this.picked = place(token); // at once; Python's answer follows
+    this.tabStop(token);
+    this.show(this.picked);
+    this.send({ side: this.picked.side, position: Number(token.dataset.position) });
+  }
+
+  tabStop(token) {
+    for (const name of ["from", "to"]) {
+      for (const each of this.tokens(name)) each.tabIndex = each === token ? 0 : -1;
+    }
+  }
+
+  onKey(event) {
+    const token = event.target.closest(".token");
+    if (!token || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { side: own, index } = place(token);
+    const across = { ArrowLeft: "from", ArrowRight: "to" }[event.key];
+    const tokens = this.tokens(across ?? own);
+    const last = tokens.length - 1;
+    const to = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: last }[event.key];
+    if (to === undefined && !across) return;
+    event.preventDefault();
+    const next = tokens[Math.max(0, Math.min(last, to ?? index))];
+    this.tabStop(next);
+    next.focus({ preventScroll: true });
+    const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
+    if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
+    if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;
+  }
+}
+
+function decode(text) {
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+function place(token) {
+  return { side: token.parentElement.dataset.side, index: Number(token.dataset.index) };
+}
+
+function same(one, other) {
+  return one.side === other.side && one.index === other.index;
+}
+
+function line(row, column, height, weight, strength) {
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const [a, b] = [(row + 0.5) * height, (column + 0.5) * height];
+  path.setAttribute("d", `M0 ${a} C 45 ${a}, 55 ${b}, 100 ${b}`);
+  path.setAttribute("stroke-width", String(0.75 + 3 * weight * strength));
+  path.setAttribute("stroke-opacity", String(strength * Math.min(1, 0.12 + 0.88 * weight)));
+  path.setAttribute("vector-effect", "non-scaling-stroke");
+  return path;
+}
+
+function side(name, items, verb) {
+  const list = make("div", `side ${name}`);
+  list.dataset.side = name;
+  list.setAttribute("role", "group");
+  list.setAttribute("aria-label", verb);
+  list.append(
+    ...items.map(({ position, text, kind }, index) => {
+      const token = make("button", `token ${kind}`);
+      token.type = "button";
+      token.dataset.index = index;
+      token.dataset.position = position;
+      token.setAttribute("aria-label", `${text}, token ${position}, ${verb}`);
+      token.append(make("span", "name", text), make("span", "value"));
+      return token;
+    }),
+  );
+  return list;
+}
+
+function make(tag, className, text = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,154 @@
+// All heads as small pictures; a click or Enter picks one. Arrow keys walk.
+
+const VIRIDIS = [
+  [68, 1, 84], [72, 40, 120], [62, 73, 137], [49, 104, 142], [38, 130, 142],
+  [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37],
+];
+const instances = new WeakMap();
+
+export default function render({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".heads");
+  const heads = instances.get(root) ?? new Heads(root);
+  instances.set(root, heads);
+  heads.send = (pick) => setTriggerValue("picked", pick);
+  heads.update(data);
+}
+
+class Heads {
+  constructor(root) {
+    this.root = root;
+    root.addEventListener("pointerover", (event) => this.tell(event.target));
+    root.addEventListener("pointerleave", () => this.tell(null));
+    root.addEventListener("focusin", (event) => this.tell(event.target));
+    root.addEventListener("focusout", () => this.tell(null));
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  update(data) {
+    const shape = `${data.layers} ${data.heads} ${data.cells}`;
+    if (shape !== this.shape) this.build(data);
+    if (shape !== this.shape || data.pictures !== this.pictures) this.paint(data);
+    [this.shape, this.pictures, this.data] = [shape, data.pictures, data];
+    const chosen = new Set(data.chosen.map(String));
+    const best = new Set(data.best.map(String));
+    this.tiles.forEach((tile, i) => {
+      const at = String(where(i, data.heads));
+      const said = data.values[where(i, data.heads)[0] - 1][i % data.heads];
+      tile.classList.toggle("chosen", chosen.has(at));
+      tile.classList.toggle("best", best.has(at));
+      tile.setAttribute("aria-pressed", String(chosen.has(at)));
+      tile.setAttribute("aria-label", `${title(i, data.heads)}: ${said}`);
+    });
+    const first = this.tiles.findIndex((tile) => tile.classList.contains("chosen"));
+    this.tabStop(this.tiles[Math.max(0, first)]);
+    this.bars.replaceChildren(...bars(data));
+    this.tell(null);
+  }
+
+  build({ layers, heads, cells }) {
+    const grid = make("div", "grid");
+    grid.style.gridTemplateColumns = `1rem repeat(${heads}, minmax(0, 1fr))`;
+    grid.setAttribute("role", "group");
+    grid.setAttribute("aria-label", "Heads");
+    grid.append(make("span", "number"));
+    for (let head = 0; head < heads; head += 1) grid.append(make("span", "number", String(head)));
+    this.tiles = [];
+    for (let i = 0; i < layers * heads; i += 1) {
+      if (i % heads === 0) grid.append(make("span", "number", String(i / heads + 1)));
+      const tile = make("button", "tile");
+      tile.type = "button";
+      const canvas = document.createElement("canvas");
+      canvas.width = canvas.height = cells;
+      tile.append(canvas);
+      this.tiles.push(tile);
+      grid.append(tile);
+    }
+    this.told = make("div", "told");
+    this.bars = make("div", "bars");
+    this.root.replaceChildren(grid, this.told, this.bars);
+  }
+
+  paint({ pictures, cells }) {
+    const values = Uint8Array.from(atob(pictures), (sign) => sign.charCodeAt(0));
+    this.tiles.forEach((tile, i) => {
+      const context = tile.firstChild.getContext("2d");
+      const image = context.createImageData(cells, cells);
+      for (let cell = 0; cell < cells * cells; cell += 1) {
+        const [red, green, blue] = color(values[i * cells * cells + cell] / 255);
+        image.data.set([red, green, blue, 255], 4 * cell);
+      }
+      context.putImageData(image, 0, 0);
+    });
+  }
+
+  tell(target) {
+    const tile = target?.closest?.(".tile");
+    this.told.textContent = tile
+      ? tile.getAttribute("aria-label")
+      : "Layers down, heads across; click one.";
+  }
+
+  onClick(event) {
+    const i = this.tiles.indexOf(event.target.closest(".tile"));
+    if (i < 0) return;
+    this.tiles.forEach((tile, k) => tile.classList.toggle("chosen", k === i)); // at once
+    this.tabStop(this.tiles[i]);
+    const [layer, head] = where(i, this.data.heads);
+    this.send({ layer, head });
+  }
+
+  tabStop(tile) {
+    for (const each of this.tiles) each.tabIndex = each === tile ? 0 : -1;
+  }
+
+  onKey(event) {
+    const i = this.tiles.indexOf(event.target.closest(".tile"));
+    if (i < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const across = this.data.heads;
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = this.tiles[i + step];
+    if (!next) return;
+    this.tabStop(next);
+    next.focus();
+  }
+}
+
+function where(i, heads) {
+  return [Math.floor(i / heads) + 1, i % heads];
+}
+
+function title(i, heads) {
+  const [layer, head] = where(i, heads);
+  return `Layer ${layer}, head ${head}`;
+}
+
+function color(value) {
+  const place = value * (VIRIDIS.length - 1);
+  const low = Math.min(VIRIDIS.length - 2, Math.floor(place));
+  return VIRIDIS[low].map((from, k) => from + (place - low) * (VIRIDIS[low + 1][k] - from));
+}
+
+function bars({ bars: rows, caption }) {
+  const parts = [make("span", "about", caption)];
+  for (const { name, value, even, text } of rows) {
+    const track = make("span", "track");
+    const fill = make("span", "fill");
+    fill.style.width = `${100 * Math.min(1, value)}%`;
+    const mark = make("span", "even");
+    mark.style.left = `${100 * Math.min(0.99, even)}%`;
+    mark.title = "what attention that is spread evenly would give";
+    track.append(fill, mark);
+    parts.push(make("span", "name", name), track, make("span", "text", text));
+  }
+  return parts;
+}
+
+function make(tag, className, text = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}

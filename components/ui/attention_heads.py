@@ -1,0 +1,106 @@
+"""All heads as small pictures, layers down and heads across, to choose one: a component.
+
+The pictures travel as one byte a cell, each scaled to its own largest cell: they show shapes, the
+numbers stand beside them. Must not import torch or transformers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from components.core.schema import FloatArray
+
+__all__ = ["Bar", "attention_heads"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One habit of the chosen head: its share from 0 to 1, and what even attention would give."""
+
+    name: str
+    value: float
+    even: float
+    text: str
+
+
+def attention_heads(
+    pictures: FloatArray,
+    values: Sequence[Sequence[str]],
+    *,
+    key: str,
+    chosen: Sequence[tuple[int, int]],
+    best: Sequence[tuple[int, int]],
+    bars: Sequence[Bar],
+    caption: str,
+    on_pick: Callable[[int, int], None],
+) -> None:
+    """Shows (n_layers, n_heads, n, n) pictures; calls `on_pick(layer, head)` when one is picked.
+
+    Args:
+        pictures: means of blocks of weights.
+        values: for each layer and head, what is said of it: "previous token 0.42".
+        key: the component's own key.
+        chosen: the (layer, head) pairs with a ring; layers from 1, heads from 0.
+        best: those that get a dot: the first ones in the order that is chosen.
+        bars: the habits of what is chosen.
+        caption: what the bars are about.
+        on_pick: a callback in Streamlit's sense.
+    """
+    n_layers, n_heads, n_cells, _ = pictures.shape
+
+    def receive() -> None:
+        # A component's trigger value can only be read here; everything else goes through state.py.
+        pick = _checked(st.session_state[key].get("picked"), n_layers, n_heads)
+        if pick is not None:
+            on_pick(*pick)
+
+    data: Mapping[str, object] = {
+        "layers": int(n_layers),
+        "heads": int(n_heads),
+        "cells": int(n_cells),
+        "pictures": base64.b64encode(_bytes(pictures)).decode(),
+        "values": [list(row) for row in values],
+        "chosen": [[int(layer), int(head)] for layer, head in chosen],
+        "best": [[int(layer), int(head)] for layer, head in best],
+        "bars": [
+            {"name": b.name, "value": float(b.value), "even": float(b.even), "text": b.text}
+            for b in bars
+        ],
+        "caption": caption,
+    }
+    _renderer()(key=key, data=data, on_picked_change=receive)
+
+
+@cache
+def _renderer() -> ComponentRenderer:
+    assets = files("components.ui") / "assets"
+    html, css, js = (
+        (assets / f"heads.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("contextlens_heads", html=html, css=css, js=js)
+
+
+def _bytes(pictures: FloatArray) -> bytes:
+    """Each picture from 0 to 255, its own largest cell being 255; the root lifts faint cells."""
+    most = pictures.max(axis=(-2, -1), keepdims=True)
+    scaled = np.divide(pictures, most, out=np.zeros_like(pictures), where=most > 0)
+    cells = np.round(255 * np.sqrt(scaled)).astype(np.uint8)
+    return bytes(cells.tobytes())
+
+
+def _checked(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
+    """The layer and head that the browser reported; None where there is no such head."""
+    if not isinstance(pick, Mapping):
+        return None
+    layer, head = pick.get("layer"), pick.get("head")
+    if type(layer) is not int or type(head) is not int:
+        return None
+    return (layer, head) if 1 <= layer <= n_layers and 0 <= head < n_heads else None

@@ -1,0 +1,96 @@
+"""Tokens in two columns with lines between them: who looks at whom, as a component of the page.
+
+The weights travel as base64 of float32, a third of their bytes as text; the browser draws only the
+lines that can be seen. User text travels as JSON and is shown as text, never as HTML. Must not
+import torch or transformers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TypedDict
+
+import numpy as np
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from components.analysis.attention_grid import Grid, Item
+from components.ui.chips import visible
+
+__all__ = ["attention_lines"]
+
+
+class _Item(TypedDict):
+    position: int
+    text: str
+    kind: str
+
+
+def attention_lines(
+    grid: Grid,
+    *,
+    key: str,
+    picked: tuple[str, int],
+    verbs: tuple[str, str],
+    on_pick: Callable[[str, int], None],
+) -> None:
+    """Shows a grid as lines; calls `on_pick(side, position)` when a token is picked.
+
+    Args:
+        grid: rows on the left, columns on the right.
+        key: the component's own key.
+        picked: "from" and a row, or "to" and a column, whose weights stand as numbers.
+        verbs: the headings of the two columns.
+        on_pick: a callback in Streamlit's sense; the position is that of the item's first token.
+    """
+
+    def receive() -> None:
+        # A component's trigger value can only be read here; everything else goes through state.py.
+        pick = _checked(st.session_state[key].get("picked"), grid)
+        if pick is not None:
+            on_pick(*pick)
+
+    side, index = picked
+    data: Mapping[str, object] = {
+        "rows": _items(grid.rows),
+        "columns": _items(grid.columns),
+        "weights": base64.b64encode(np.ascontiguousarray(grid.weights, "<f4").tobytes()).decode(),
+        "picked": {"side": side, "index": int(index)},
+        "verbs": list(verbs),
+    }
+    _renderer()(key=key, data=data, on_picked_change=receive)
+
+
+@cache
+def _renderer() -> ComponentRenderer:
+    assets = files("components.ui") / "assets"
+    html, css, js = (
+        (assets / f"attention.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+    )
+    return st.components.v2.component("contextlens_attention", html=html, css=css, js=js)
+
+
+def _items(items: Sequence[Item]) -> list[_Item]:
+    return [
+        {
+            "position": int(item.positions[0]),
+            "text": visible(item.label),
+            "kind": item.kind.split(" ")[0],
+        }
+        for item in items
+    ]
+
+
+def _checked(pick: object, grid: Grid) -> tuple[str, int] | None:
+    """The side and position that the browser reported; None where the grid has no such item."""
+    if not isinstance(pick, Mapping):
+        return None
+    side, position = pick.get("side"), pick.get("position")
+    items = {"from": grid.rows, "to": grid.columns}.get(side if isinstance(side, str) else "")
+    if items is None or type(position) is not int:
+        return None
+    known = any(item.positions[0] == position for item in items)
+    return (str(side), position) if known else None

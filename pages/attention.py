@@ -1,0 +1,28 @@
+"""Attention: which other tokens each token looks at, head by head."""
+
+import streamlit as st
+
+from components.ui import (
+    attention,
+    attention_more,
+    attention_notes,
+    attention_page,
+    runtime,
+    shell,
+    state,
+)
+
+view = state.current()
+downloads = shell.header("attention", view)
+with st.skeleton(height=560):
+    card = runtime.load(view.model)
+    what = attention.compute(view, runtime.service(), card)
+
+with st.container(border=True, gap="xsmall"):
+    attention_page.toolbar(view, what)
+    attention_page.picture(view, what)
+attention_page.words(what)
+attention_notes.notes(view, what)
+attention_page.terms()
+attention_more.explain(what)
+attention_more.downloads(what, downloads)

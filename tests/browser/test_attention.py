@@ -1,0 +1,159 @@
+"""Attention in a real browser: opens, is used by pointer and keyboard, fits, restores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from components.ui.view import DEFAULT, Sentence, encode
+from tests.browser.test_look import DESK, PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+LONG = " ".join(f"The bank of the river was steep but python {i} swam on." for i in range(60))
+HOSTILE = "<img src=x onerror=alert(1)><b>python</b> [CLS]"
+
+
+def address(*texts: str, pair: str | None = None, **own: Any) -> str:
+    sentences = tuple(Sentence(text, pair) for text in texts) or DEFAULT.sentences
+    view = replace(DEFAULT, sentences=sentences, controls={"attention": own} if own else {})
+    return "/attention?" + urlencode({"s": encode(view)})
+
+
+def head(here: Visit, layer: int, number: int) -> Locator:
+    return here.main.get_by_role("button", name=f"Layer {layer}, head {number}:")
+
+
+def token(here: Visit, side: str, text: str, position: int) -> Locator:
+    return here.main.locator(f".{side}").get_by_role("button", name=f"{text}, token {position},")
+
+
+def values(here: Visit, side: str = "to") -> list[str]:
+    """The numbers that stand beside the tokens of one side."""
+    return [v for v in here.main.locator(f".{side} .value").all_inner_texts() if v]
+
+
+def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", **DESK)
+    expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
+    assert here.title.startswith("Layer 1, head 2: previous token 1.00")
+    assert values(here) == ["0.0000"] * 4 + ["1.0000"] + ["0.0000"] * 2
+    assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    for part in (here.figure, here.main.locator(".lines"), here.main.locator(".heads")):
+        assert box(part)["bottom"] <= 900
+        assert box(part)["right"] <= 1440
+    names = here.main.locator(".lines .name").all()
+    assert all(name.evaluate("node => node.scrollWidth <= node.clientWidth") for name in names)
+
+
+def test_pointing_at_a_token_shows_its_weights_and_leaving_takes_them_back(
+    visit: Callable[..., Visit],
+) -> None:
+    here = visit("/attention", **DESK)
+    token(here, "from", "pet", 4).hover()
+    assert values(here)[3] == "1.0000"
+    assert here.main.locator(".says").inner_text().startswith("pet (4) → my 1.0000")
+    here.page.get_by_role("heading", level=1).hover()
+    assert values(here)[4] == "1.0000"
+
+
+def test_a_click_on_a_token_and_on_a_head_are_in_the_copied_address(
+    visit: Callable[..., Visit],
+) -> None:
+    here = visit("/attention", **DESK)
+    with here.rerun():
+        head(here, 3, 7).click()
+    assert here.title.startswith("Layer 3, head 7")
+    with here.rerun():
+        token(here, "to", "pet", 4).click()
+    assert "“pet” gets most from" in here.reading
+    expect(token(here, "to", "pet", 4)).to_have_attribute("aria-pressed", "true")
+    again = visit(here.link(), **DESK)
+    assert (again.title, again.reading) == (here.title, here.reading)
+    assert values(again, "from") == values(here, "from")
+    here.back(2)
+    assert here.title.startswith("Layer 1, head 2")
+
+
+def test_the_keyboard_alone_walks_heads_and_tokens(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", **DESK)
+    head(here, 1, 2).focus()
+    here.page.keyboard.press("ArrowDown")
+    here.page.keyboard.press("ArrowRight")
+    expect(head(here, 2, 3)).to_be_focused()
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    assert here.title.startswith("Layer 2, head 3")
+    token(here, "from", "python", 5).focus()
+    here.page.keyboard.press("ArrowRight")
+    expect(token(here, "to", "python", 5)).to_be_focused()
+    here.page.keyboard.press("ArrowUp")
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    assert "“pet” gets most from" in here.reading
+
+
+def test_means_rollout_and_words_are_one_click_away(visit: Callable[..., Visit]) -> None:
+    here = visit(address("Pure unbelievability of pythons"), **DESK)
+    for look, name in (("Layer", "Layer 6, mean"), ("All", "Mean of all"), ("Rollout", "Rollout")):
+        with here.rerun():
+            here.main.get_by_role("radio", name=look, exact=True).click()
+        assert here.title.startswith(name)
+    here.to_layer(2)
+    assert here.title.startswith("Rollout to layer 2")
+    assert len(values(here)) == 11
+    here.option("Words")
+    assert len(values(here)) == 6
+    here.option("Hide, rows to 1")
+    assert len(values(here)) == 4
+    assert sum(map(float, values(here))) == pytest.approx(1, abs=3e-4)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_scrolls_sideways_on_a_phone(visit: Callable[..., Visit], scheme: str) -> None:
+    for path in ("/attention", address(LONG), address(*["A python"] * 8, show="Rollout")):
+        here = visit(path, color_scheme=scheme, **PHONE)
+        assert here.page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+        assert box(here.main.locator(".lines"))["right"] <= 390
+        assert box(here.main.locator(".heads"))["right"] <= 390
+
+
+def test_512_tokens_open_and_their_numbers_follow_the_pointer(visit: Callable[..., Visit]) -> None:
+    here = visit(address(LONG), **DESK)
+    assert len(values(here)) == 512
+    token(here, "from", "bank", 2).hover()
+    assert here.main.locator(".says").inner_text().startswith("bank (2) →")
+    assert here.main.locator(".lines path").count() <= 512
+
+
+def test_the_formulas_are_drawn(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", **DESK)
+    here.main.get_by_role("tab", name="Under the hood").click()
+    here.main.locator(".katex").first.wait_for()
+    assert here.main.locator(".katex-error").count() == 0
+    assert here.main.locator(".katex").count() > 10
+
+
+def test_typed_markup_stays_text(visit: Callable[..., Visit]) -> None:
+    here = visit(address(HOSTILE, pair=HOSTILE, unit="Words"), **DESK)
+    assert here.main.locator("img").count() == 0
+    assert "img" in here.main.locator(".lines").inner_text()
+
+
+def test_another_head_moves_nothing(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", **DESK)
+    before = [box(here.figure), box(here.main.locator(".lines")), box(here.main.locator(".heads"))]
+    with here.rerun():
+        head(here, 5, 5).click()
+    after = [box(here.figure), box(here.main.locator(".lines")), box(here.main.locator(".heads"))]
+    assert after == before

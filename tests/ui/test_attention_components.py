@@ -1,0 +1,66 @@
+"""What the attention components send to the browser, and what they believe of what comes back."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.analysis.attention_grid import Grid, Item
+from components.ui import attention_heads, attention_lines
+
+ITEMS = tuple(Item(f"w{i}", (2 * i, 2 * i + 1), "token", 0) for i in range(3))
+GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=False)
+
+
+@pytest.mark.parametrize(
+    ("pick", "expected"),
+    [
+        ({"side": "from", "position": 4}, ("from", 4)),
+        ({"side": "to", "position": 2}, ("to", 2)),
+        ({"side": "to", "position": 4}, None),
+        ({"side": "from", "position": 1}, None),
+        ({"side": "from", "position": True}, None),
+        ({"side": "over", "position": 0}, None),
+        ({"side": ["from"], "position": 0}, None),
+        ({"side": "from"}, None),
+        ("from", None),
+        (None, None),
+    ],
+)
+def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) -> None:
+    assert attention_lines._checked(pick, GRID) == expected
+
+
+@pytest.mark.parametrize(
+    ("pick", "expected"),
+    [
+        ({"layer": 1, "head": 0}, (1, 0)),
+        ({"layer": 6, "head": 11}, (6, 11)),
+        ({"layer": 0, "head": 0}, None),
+        ({"layer": 7, "head": 0}, None),
+        ({"layer": 1, "head": 12}, None),
+        ({"layer": 1.0, "head": 0}, None),
+        ({"layer": "1", "head": 0}, None),
+        (None, None),
+    ],
+)
+def test_only_heads_of_the_model_can_be_picked(pick: object, expected: object) -> None:
+    assert attention_heads._checked(pick, 6, 12) == expected
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=30))
+def test_any_label_survives_json(text: str) -> None:
+    items = attention_lines._items([Item(text, (0,), "typed special", 0)])
+    assert items[0]["kind"] == "typed"
+    assert json.loads(json.dumps(items)) == items
+    json.dumps(items, ensure_ascii=False).encode("utf-8")
+
+
+def test_pictures_are_bytes_each_scaled_to_its_own_largest_cell() -> None:
+    pictures = np.zeros((1, 2, 2, 2), np.float32)
+    pictures[0, 0] = [[0.25, 0.0625], [0, 0]]
+    assert list(attention_heads._bytes(pictures)) == [255, 128, 0, 0, 0, 0, 0, 0]
