@@ -46,6 +46,13 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "layers",
+        "Layer by layer",
+        ":material/layers:",
+        "Inside",
+        "What does each layer make of every token?",
+    ),
+    PageRow(
         "similarity",
         "Meaning in context",
         ":material/compare_arrows:",

@@ -5,7 +5,24 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.layers import (
+    SnippetText,
+    cka_snippet,
+    layers_snippet,
+    pooler_snippet,
+    variance_snippet,
+)
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
-__all__ = ["SnippetWord", "cosine_snippet", "row_snippet", "tokens_snippet"]
+__all__ = [
+    "SnippetText",
+    "SnippetWord",
+    "cka_snippet",
+    "cosine_snippet",
+    "layers_snippet",
+    "pooler_snippet",
+    "row_snippet",
+    "tokens_snippet",
+    "variance_snippet",
+]

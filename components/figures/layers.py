@@ -1,0 +1,385 @@
+"""The pictures of Layer by layer: tokens by layers, token pairs that play, layers by layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.analysis.baseline import Band
+from components.analysis.layers import Measure
+from components.analysis.spaces import Alike
+from components.core.schema import FloatArray
+from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+
+__all__ = [
+    "MAX_PLAYED",
+    "layers_heatmap",
+    "pairs_heatmap",
+    "random_pairs_lines",
+    "spaces_heatmap",
+    "token_names",
+    "variance_lines",
+]
+
+MAX_PLAYED = 60_000
+"""Cells in all frames together that are sent to the browser to be played: some 500 kB."""
+_MAX_TICKS = 40
+_MAX_NUMBERS = 14  # columns whose cells still have room for a number
+_FRAME_MS = 900
+
+
+def token_names(labels: Sequence[str]) -> list[str]:
+    """Labels made safe and different from each other: the second "the" is "the (2)"."""
+    seen: Counter[str] = Counter()
+    names: list[str] = []
+    for label in labels:
+        name = plain(label, 16) or "␣"
+        seen[name] += 1
+        own = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        names.append(own if own not in names else f"{own} at {len(names)}")
+    return names
+
+
+def layers_heatmap(
+    measure: Measure,
+    labels: Sequence[str],
+    *,
+    layer: int,
+    picked: int,
+    name: str,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 330,
+) -> go.Figure:
+    """A measure of every token at every layer; the chosen layer and token are framed.
+
+    Args:
+        measure: the numbers.
+        labels: what is written on each token.
+        layer: the chosen layer.
+        picked: the chosen token's position.
+        name: what is measured, for scale and hover.
+        scale: the colours' ends.
+        title: the finding.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    rows = list(range(len(measure.layers)))
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": rows,
+        "z": [values(row) for row in measure.values],
+        **_colours(scale, name),
+        "xgap": 1,
+        "ygap": 1,
+        "customdata": [[n] * len(names) for n in measure.layers],
+        "hovertemplate": f"%{{x}}, layer %{{customdata}}<br>{name} %{{z:.4f}}<extra></extra>",
+    }
+    shapes = [_column(picked, len(rows))]
+    if layer in measure.layers:
+        shapes.append(_row(measure.layers.index(layer), len(names)))
+    layout = {
+        "xaxis": _token_axis(names),
+        "yaxis": {
+            "tickvals": rows[:: _step(len(rows), 13)],
+            "ticktext": [f"layer {n}" for n in measure.layers][:: _step(len(rows), 13)],
+            "autorange": "reversed",
+            **_BARE,
+        },
+        "shapes": shapes,
+        "annotations": _cell_numbers(measure.values, scale, names, rows),
+        "margin": {"l": 64, "r": 8, "t": 40, "b": 32 if len(names) <= _MAX_NUMBERS else 72},
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def pairs_heatmap(
+    pairs: FloatArray,
+    labels: Sequence[str],
+    *,
+    layers: Sequence[int],
+    layer: int,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 470,
+) -> go.Figure:
+    """The cosine of every two tokens at one layer, and a button that plays all layers given.
+
+    The frames play in the browser: no rerun, nothing written into the address or the history. At
+    the end the chosen layer is back.
+
+    Args:
+        pairs: (len(layers), n_tokens, n_tokens) cosines.
+        labels: what is written on each token.
+        layers: the layer of each matrix; with one alone there is nothing to play.
+        layer: the layer shown.
+        scale: the colours' ends.
+        title: the finding.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    shown = pairs[list(layers).index(layer)]
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": names,
+        # A large matrix as bytes: a third of the same numbers as text.
+        "z": shown.astype(np.float32) if len(names) > 100 else _rounded(shown),
+        **_colours(scale, "cosine"),
+        "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<extra></extra>",
+        **_played_numbers(len(names)),
+    }
+    layout = {
+        "xaxis": _token_axis(names),
+        "yaxis": {**_token_axis(names), "autorange": "reversed"},
+        "margin": {"l": 96, "r": 8, "t": 40, "b": 72},
+    }
+    whole = figure([trace], layout, title=title, height=height)
+    if len(layers) > 1:
+        _add_frames(whole, pairs, layers, layer)
+    return whole
+
+
+def spaces_heatmap(
+    found: Alike, *, names: tuple[str, str], title: str, height: int = 430
+) -> go.Figure:
+    """Linear CKA between layers, on a scale from 0 to 1.
+
+    Args:
+        found: the numbers.
+        names: whose layers go down and across.
+        title: the finding.
+        height: in pixels.
+    """
+    rows, columns = (list(range(n)) for n in found.cka.shape)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": columns,
+        "y": rows,
+        "z": _rounded(found.cka),
+        "customdata": _rounded(found.shuffled),
+        **_colours((0.0, 1.0), "linear CKA"),
+        "xgap": 2,
+        "ygap": 2,
+        "hovertemplate": (
+            f"layer %{{y}} of {plain(names[0])}<br>layer %{{x}} of {plain(names[1])}<br>"
+            "linear CKA %{z:.4f}<br>with shuffled words %{customdata:.4f}<extra></extra>"
+        ),
+    }
+    layout = {
+        "annotations": _cell_numbers(found.cka, (0.0, 1.0), columns, rows),
+        "xaxis": {"title": {"text": f"layer of {plain(names[1])}"}, "dtick": 1, **_BARE},
+        "yaxis": {
+            "title": {"text": f"layer of {plain(names[0])}"},
+            "dtick": 1,
+            "autorange": "reversed",
+            **_BARE,
+        },
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def random_pairs_lines(
+    layers: Sequence[int], band: Band | None, *, layer: int, title: str, height: int = 320
+) -> go.Figure:
+    """The average cosine of random pairs of words at each layer, with the middle 90 percent."""
+    x = list(layers)
+    traces: list[dict[str, Any]] = []
+    if band is not None:
+        area = [*values(band.high), *values(band.low)[::-1]]
+        traces = [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [*x, *x[::-1]],
+                "y": area,
+                "fill": "toself",
+                "fillcolor": "rgba(128,128,128,0.16)",
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+            },
+            _line(x, band.mean, "average of random pairs", CATEGORICAL[0]),
+        ]
+    layout = {
+        **_layer_axes(x, "cosine", (-0.25, 1.0)),
+        "shapes": [_mark(layer)],
+        "annotations": [] if band is None else [_end("average", float(band.mean[-1]))],
+        "margin": {"l": 56, "r": 72, "t": 40, "b": 48},
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def variance_lines(
+    layers: Sequence[int],
+    shares: FloatArray,
+    counts: Sequence[int],
+    *,
+    layer: int,
+    title: str,
+    height: int = 320,
+) -> go.Figure:
+    """The share of the variance that the first components hold, a line for each count of them."""
+    x = list(layers)
+    lines = [(count, shares[:, count - 1]) for count in counts]
+    layout = {
+        **_layer_axes(x, "share of the variance", (0.0, 1.0)),
+        "shapes": [_mark(layer)],
+        "annotations": [
+            _end(f"first {count}" if count > 1 else "first", float(line[-1]))
+            for count, line in lines
+            if np.isfinite(line[-1])
+        ],
+        "margin": {"l": 56, "r": 72, "t": 40, "b": 48},
+    }
+    traces = [
+        _line(x, line, f"first {count}" if count > 1 else "first component", CATEGORICAL[i])
+        for i, (count, line) in enumerate(lines)
+    ]
+    return figure(traces, layout, title=title, height=height)
+
+
+_BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def _step(n: int, most: int) -> int:
+    return max(1, ceil(n / most))
+
+
+def _rounded(matrix: FloatArray) -> list[list[float | None]]:
+    return [[None if np.isnan(v) else round(float(v), 4) for v in row] for row in matrix]
+
+
+def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
+    return {
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "colorbar": {"title": {"text": plain(name)}, "thickness": 8, "len": 0.9},
+    }
+
+
+def _played_numbers(n: int) -> dict[str, Any]:
+    """The values on cells that change while frames play, where there is room."""
+    return {"texttemplate": "%{z:.2f}", "textfont": {"size": 12}} if n <= _MAX_NUMBERS else {}
+
+
+def _cell_numbers(
+    matrix: FloatArray,
+    scale: tuple[float, float],
+    columns: Sequence[str | int],
+    rows: Sequence[int],
+) -> list[dict[str, Any]]:
+    """The values on their cells where there is room, dark on bright colours, bright on dark."""
+    if len(columns) > _MAX_NUMBERS or len(rows) > _MAX_NUMBERS:
+        return []
+    bright = scale[0] + 0.45 * (scale[1] - scale[0])
+    return [
+        {
+            "text": f"{round(float(value), 2) + 0.0:.2f}",
+            "x": columns[x],
+            "y": rows[y],
+            "showarrow": False,
+            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
+        }
+        for (y, x), value in np.ndenumerate(matrix)
+        if np.isfinite(value)
+    ]
+
+
+def _token_axis(names: Sequence[str]) -> dict[str, Any]:
+    return {"type": "category", "tickvals": list(names)[:: _step(len(names), _MAX_TICKS)], **_BARE}
+
+
+def _column(position: int, n_rows: int) -> dict[str, Any]:
+    return _frame(position - 0.5, position + 0.5, -0.5, n_rows - 0.5)
+
+
+def _row(row: int, n_columns: int) -> dict[str, Any]:
+    return _frame(-0.5, n_columns - 0.5, row - 0.5, row + 0.5)
+
+
+def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
+    line = {"color": CATEGORICAL[3], "width": 2}
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line}
+
+
+def _mark(layer: int) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **ends, "line": line}
+
+
+def _layer_axes(x: list[int], name: str, between: tuple[float, float]) -> dict[str, Any]:
+    ticks = x[:: _step(len(x), 13)]
+    return {
+        "xaxis": {"title": {"text": "layer"}, "tickvals": ticks, "zeroline": False},
+        "yaxis": {"title": {"text": name}, "range": list(between), "zeroline": False},
+    }
+
+
+def _line(x: list[int], y: FloatArray, name: str, color: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": [None if np.isnan(v) else v for v in values(y)],
+        "name": name,
+        "line": {"color": color, "width": 2.25},
+        "marker": {"size": 6},
+        "hovertemplate": f"{name}<br>layer %{{x}}: %{{y:.4f}}<extra></extra>",
+    }
+
+
+def _end(text: str, y: float) -> dict[str, Any]:
+    """A line's name at its right end."""
+    where = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
+    return {"text": text, **where, "showarrow": False, "font": {"size": 12}}
+
+
+def _add_frames(whole: go.Figure, pairs: FloatArray, layers: Sequence[int], layer: int) -> None:
+    """A frame for each layer, and the button that plays them; the chosen layer is the last."""
+    order = [n for n in layers if n != layer] + [layer]
+    place = list(layers)
+    whole.frames = [
+        {
+            "name": str(n),
+            "data": [{"type": "heatmap", "z": _rounded(pairs[place.index(n)])}],
+            "traces": [0],
+            "layout": {"annotations": [_layer_note(n)]},
+        }
+        for n in order
+    ]
+    play = [str(n) for n in layers] + [str(layer)]
+    how = {
+        "frame": {"duration": _FRAME_MS, "redraw": True},
+        "transition": {"duration": 0},
+        "mode": "immediate",
+    }
+    whole.layout.annotations = [_layer_note(layer)]
+    whole.layout.updatemenus = [
+        {
+            "type": "buttons",
+            "buttons": [{"label": "▶ Play", "method": "animate", "args": [play, how]}],
+            "x": 1,
+            "xanchor": "right",
+            "y": 1,
+            "yanchor": "bottom",
+            "pad": {"b": 6},
+            "showactive": False,
+            "bgcolor": "rgba(128,128,128,0.16)",
+            "borderwidth": 0,
+        }
+    ]
+
+
+def _layer_note(layer: int) -> dict[str, Any]:
+    """Which layer a frame shows, left of the button."""
+    where = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -84}
+    up = {"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 10}
+    return {"text": f"layer {layer}", **where, **up, "showarrow": False, "font": {"size": 13}}
