@@ -26,8 +26,7 @@ with st.skeleton(height=560):
 
 with st.container(border=True, gap="small"):
     layers_page.toolbar(view)
-    layers_page.strip(what)
-layers_page.picture(what)
+layers_page.picture(view, what)
 layers_page.words(what)
 layers_page.notes(what)
 inputs.layer_slider(view, what.encoding.layers, key="layers_layer")

@@ -26,10 +26,13 @@ __all__ = [
     "variance_lines",
 ]
 
-MAX_PLAYED = 60_000
-"""Cells in all frames together that are sent to the browser to be played: some 500 kB."""
-_MAX_TICKS = 40
-_MAX_NUMBERS = 14  # columns whose cells still have room for a number
+MAX_PLAYED = 40_000
+"""Cells in all frames together that are sent to the browser to be played: some 300 kB."""
+_ON_BRIGHT = "#111111"
+_MAX_TICKS, _MAX_TICKS_DOWN = 40, 22
+_MAX_NUMBERS = 16  # columns whose cells still have room for a number
+_MAX_GAPS = 64  # columns that are still wide enough for a gap between them
+_MAX_TEXT = 100  # columns; beyond it a matrix is sent as bytes, a third of the same as text
 _FRAME_MS = 900
 
 
@@ -50,7 +53,7 @@ def layers_heatmap(
     labels: Sequence[str],
     *,
     layer: int,
-    picked: int,
+    picked: int | None,
     name: str,
     scale: tuple[float, float],
     title: str,
@@ -62,7 +65,7 @@ def layers_heatmap(
         measure: the numbers.
         labels: what is written on each token.
         layer: the chosen layer.
-        picked: the chosen token's position.
+        picked: the chosen token's position, or None for no frame around one.
         name: what is measured, for scale and hover.
         scale: the colours' ends.
         title: the finding.
@@ -74,14 +77,13 @@ def layers_heatmap(
         "type": "heatmap",
         "x": names,
         "y": rows,
-        "z": [values(row) for row in measure.values],
-        **_colours(scale, name),
-        "xgap": 1,
+        **_colours(scale, "length" if measure.kind == "length" else "cosine"),
+        "xgap": int(len(names) <= _MAX_GAPS),
         "ygap": 1,
         "customdata": [[n] * len(names) for n in measure.layers],
         "hovertemplate": f"%{{x}}, layer %{{customdata}}<br>{name} %{{z:.4f}}<extra></extra>",
     }
-    shapes = [_column(picked, len(rows))]
+    shapes = [] if picked is None else [_column(picked, len(rows))]
     if layer in measure.layers:
         shapes.append(_row(measure.layers.index(layer), len(names)))
     layout = {
@@ -93,10 +95,9 @@ def layers_heatmap(
             **_BARE,
         },
         "shapes": shapes,
-        "annotations": _cell_numbers(measure.values, scale, names, rows),
         "margin": {"l": 64, "r": 8, "t": 40, "b": 32 if len(names) <= _MAX_NUMBERS else 72},
     }
-    return figure([trace], layout, title=title, height=height)
+    return figure(_shown(trace, measure.values, scale), layout, title=title, height=height)
 
 
 def pairs_heatmap(
@@ -106,8 +107,8 @@ def pairs_heatmap(
     layers: Sequence[int],
     layer: int,
     scale: tuple[float, float],
-    title: str,
-    height: int = 470,
+    titles: Sequence[str],
+    height: int = 500,
 ) -> go.Figure:
     """The cosine of every two tokens at one layer, and a button that plays all layers given.
 
@@ -120,7 +121,7 @@ def pairs_heatmap(
         layers: the layer of each matrix; with one alone there is nothing to play.
         layer: the layer shown.
         scale: the colours' ends.
-        title: the finding.
+        titles: the finding at each of `layers`.
         height: in pixels.
     """
     names = token_names(labels)
@@ -129,20 +130,19 @@ def pairs_heatmap(
         "type": "heatmap",
         "x": names,
         "y": names,
-        # A large matrix as bytes: a third of the same numbers as text.
-        "z": shown.astype(np.float32) if len(names) > 100 else _rounded(shown),
         **_colours(scale, "cosine"),
         "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<extra></extra>",
-        **_played_numbers(len(names)),
     }
     layout = {
         "xaxis": _token_axis(names),
-        "yaxis": {**_token_axis(names), "autorange": "reversed"},
-        "margin": {"l": 96, "r": 8, "t": 40, "b": 72},
+        "yaxis": {**_token_axis(names, _MAX_TICKS_DOWN), "autorange": "reversed"},
+        "margin": {"l": 96, "r": 8, "t": 76, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
     }
-    whole = figure([trace], layout, title=title, height=height)
+    traces = _shown(trace, shown, scale)
+    whole = figure(traces, layout, title=titles[list(layers).index(layer)], height=height)
     if len(layers) > 1:
-        _add_frames(whole, pairs, layers, layer)
+        matrices = dict(zip(layers, pairs, strict=True))
+        _add_frames(whole, {n: _cells(m, scale) for n, m in matrices.items()}, layer, titles)
     return whole
 
 
@@ -162,7 +162,6 @@ def spaces_heatmap(
         "type": "heatmap",
         "x": columns,
         "y": rows,
-        "z": _rounded(found.cka),
         "customdata": _rounded(found.shuffled),
         **_colours((0.0, 1.0), "linear CKA"),
         "xgap": 2,
@@ -173,7 +172,6 @@ def spaces_heatmap(
         ),
     }
     layout = {
-        "annotations": _cell_numbers(found.cka, (0.0, 1.0), columns, rows),
         "xaxis": {"title": {"text": f"layer of {plain(names[1])}"}, "dtick": 1, **_BARE},
         "yaxis": {
             "title": {"text": f"layer of {plain(names[0])}"},
@@ -182,7 +180,7 @@ def spaces_heatmap(
             **_BARE,
         },
     }
-    return figure([trace], layout, title=title, height=height)
+    return figure(_shown(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
 
 
 def random_pairs_lines(
@@ -231,9 +229,8 @@ def variance_lines(
         **_layer_axes(x, "share of the variance", (0.0, 1.0)),
         "shapes": [_mark(layer)],
         "annotations": [
-            _end(f"first {count}" if count > 1 else "first", float(line[-1]))
-            for count, line in lines
-            if np.isfinite(line[-1])
+            _end(f"first {count}" if count > 1 else "first", spot)
+            for (count, _), spot in zip(lines, _apart([line[-1] for _, line in lines]), strict=True)
         ],
         "margin": {"l": 56, "r": 72, "t": 40, "b": 48},
     }
@@ -264,36 +261,42 @@ def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
     }
 
 
-def _played_numbers(n: int) -> dict[str, Any]:
-    """The values on cells that change while frames play, where there is room."""
-    return {"texttemplate": "%{z:.2f}", "textfont": {"size": 12}} if n <= _MAX_NUMBERS else {}
+def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
+    """A matrix as the z of one trace, or of two where its cells have room for their numbers.
+
+    Numbers that read well are dark on bright colours and bright on dark ones, and a heatmap has one
+    colour of text: so one trace has the bright cells, the other the dark ones.
+    """
+    if max(matrix.shape) > _MAX_TEXT and not np.isnan(matrix).any():
+        return [matrix.astype(np.float32)]
+    if max(matrix.shape) > _MAX_NUMBERS:
+        return [_rounded(matrix)]
+    bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
+    return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
 
 
-def _cell_numbers(
-    matrix: FloatArray,
-    scale: tuple[float, float],
-    columns: Sequence[str | int],
-    rows: Sequence[int],
+def _shown(
+    trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The values on their cells where there is room, dark on bright colours, bright on dark."""
-    if len(columns) > _MAX_NUMBERS or len(rows) > _MAX_NUMBERS:
-        return []
-    bright = scale[0] + 0.45 * (scale[1] - scale[0])
+    """The trace with a matrix, as one or two traces."""
+    cells = _cells(matrix, scale)
+    if len(cells) == 1:
+        return [{**trace, "z": cells[0]}]
     return [
         {
-            "text": f"{round(float(value), 2) + 0.0:.2f}",
-            "x": columns[x],
-            "y": rows[y],
-            "showarrow": False,
-            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
+            **trace,
+            "z": z,
+            "texttemplate": "%{z:.2f}",
+            "textfont": {"color": color},
+            "hoverongaps": False,
+            "showscale": color == _ON_BRIGHT,
         }
-        for (y, x), value in np.ndenumerate(matrix)
-        if np.isfinite(value)
+        for z, color in zip(cells, (_ON_BRIGHT, "#ffffff"), strict=True)
     ]
 
 
-def _token_axis(names: Sequence[str]) -> dict[str, Any]:
-    return {"type": "category", "tickvals": list(names)[:: _step(len(names), _MAX_TICKS)], **_BARE}
+def _token_axis(names: Sequence[str], most: int = _MAX_TICKS) -> dict[str, Any]:
+    return {"type": "category", "tickvals": list(names)[:: _step(len(names), most)], **_BARE}
 
 
 def _column(position: int, n_rows: int) -> dict[str, Any]:
@@ -336,46 +339,59 @@ def _line(x: list[int], y: FloatArray, name: str, color: str) -> dict[str, Any]:
     }
 
 
+def _apart(ends: Sequence[float]) -> list[float]:
+    """Rising heights moved up where names there would touch."""
+    spots: list[float] = []
+    for end in np.nan_to_num(np.array(ends)).tolist():
+        spots.append(max(end, spots[-1] + 0.08) if spots else end)
+    return spots
+
+
 def _end(text: str, y: float) -> dict[str, Any]:
     """A line's name at its right end."""
     where = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
     return {"text": text, **where, "showarrow": False, "font": {"size": 12}}
 
 
-def _add_frames(whole: go.Figure, pairs: FloatArray, layers: Sequence[int], layer: int) -> None:
+def _add_frames(
+    whole: go.Figure, cells: dict[int, list[Any]], layer: int, titles: Sequence[str]
+) -> None:
     """A frame for each layer, and the button that plays them; the chosen layer is the last."""
-    order = [n for n in layers if n != layer] + [layer]
-    place = list(layers)
-    whole.frames = [
-        {
-            "name": str(n),
-            "data": [{"type": "heatmap", "z": _rounded(pairs[place.index(n)])}],
-            "traces": [0],
-            "layout": {"annotations": [_layer_note(n)]},
-        }
-        for n in order
-    ]
-    play = [str(n) for n in layers] + [str(layer)]
+    frames = []
+    for (n, own), title in zip(cells.items(), titles, strict=True):
+        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80)}
+        frames.append(
+            {
+                "name": str(n),
+                "data": [{"type": "heatmap", "z": z} for z in own],
+                "traces": list(range(len(own))),
+                "layout": {"annotations": [_layer_note(n)], "title": heading},
+            }
+        )
+    whole.frames = frames
+    whole.layout.annotations = [_layer_note(layer)]
+    whole.layout.updatemenus = [_player([*map(str, cells), str(layer)])]
+
+
+def _player(frames: Sequence[str]) -> dict[str, Any]:
+    """The button that plays frames by their names."""
     how = {
         "frame": {"duration": _FRAME_MS, "redraw": True},
         "transition": {"duration": 0},
         "mode": "immediate",
     }
-    whole.layout.annotations = [_layer_note(layer)]
-    whole.layout.updatemenus = [
-        {
-            "type": "buttons",
-            "buttons": [{"label": "▶ Play", "method": "animate", "args": [play, how]}],
-            "x": 1,
-            "xanchor": "right",
-            "y": 1,
-            "yanchor": "bottom",
-            "pad": {"b": 6},
-            "showactive": False,
-            "bgcolor": "rgba(128,128,128,0.16)",
-            "borderwidth": 0,
-        }
-    ]
+    return {
+        "type": "buttons",
+        "buttons": [{"label": "▶ Play", "method": "animate", "args": [list(frames), how]}],
+        "x": 1,
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "pad": {"b": 6},
+        "showactive": False,
+        "bgcolor": "rgba(128,128,128,0.16)",
+        "borderwidth": 0,
+    }
 
 
 def _layer_note(layer: int) -> dict[str, Any]:

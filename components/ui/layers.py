@@ -39,10 +39,10 @@ PAGE = "layers"
 SECTIONS = ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
 WORDS = ("Your sentences", "Sample sentences")
 MEASURES: dict[str, Kind] = {
-    "Cosine to layer 0": "start",
-    "Cosine to layer before": "before",
-    "Cosine to first token": "first",
-    "Vector length": "length",
+    "To layer 0": "start",
+    "To layer before": "before",
+    "To first token": "first",
+    "Length": "length",
 }
 _RUN = 32  # sample sentences encoded at a time
 _EVERY = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
@@ -55,7 +55,7 @@ class LayerView:
     Attributes:
         index: which sentence it is.
         labels: what is written on each token.
-        name, measure: what the picture shows.
+        measure: what the picture shows.
         layer: the chosen layer.
         picked: the position of the token that is looked at closer.
         band: the random-pair baseline, or None while it is being measured.
@@ -67,11 +67,21 @@ class LayerView:
     vocabulary: Vocabulary
     encoding: Encoding
     labels: tuple[str, ...]
-    name: str
     measure: Measure
     layer: int
     picked: int
     band: Band | None
+
+    @property
+    def name(self) -> str:
+        """What the picture shows, in words."""
+        first = self.labels[0]
+        return {
+            "start": "cosine to layer 0",
+            "before": "cosine to layer before",
+            "first": f"cosine to {first}",
+            "length": "vector length",
+        }[self.measure.kind]
 
     @property
     def own(self) -> np.ndarray:
@@ -121,7 +131,6 @@ def compute(
         vocabulary=vocabulary,
         encoding=encoding,
         labels=labels(encoding, vocabulary),
-        name=name,
         measure=measure(encoding, MEASURES[name]),
         layer=view.layer if view.layer in encoding.layers else encoding.layers[-1],
         picked=_picked(view, encoding, sentence),

@@ -13,6 +13,7 @@ from components.analysis.layers import nearest, own_tokens, token_pairs
 from components.analysis.readings import (
     nearest_reading,
     pairs_reading,
+    pairs_title,
     quoted,
     spread_reading,
     spread_titles,
@@ -29,15 +30,25 @@ from components.figures.layers import (
     variance_lines,
 )
 from components.figures.strips import vector_strips
-from components.ui import shell
-from components.ui.layers import LayerView, encode_all, sample_words, variance_shares
+from components.figures.theme import color_of
+from components.ui import shell, state
+from components.ui.layers import (
+    PAGE,
+    SECTIONS,
+    LayerView,
+    encode_all,
+    sample_words,
+    variance_shares,
+)
 from components.ui.layers_page import Arrays
+from components.ui.token_strip import token_strip
 from components.ui.view import ViewState, letter
 
 __all__ = ["one_token", "spread", "token_pairs_look"]
 
 _BARE = {"displayModeBar": False, "displaylogo": False}
 _NEAREST = 2
+_LONG = 40  # tokens from which the strip scrolls within itself
 _MOST_CELLS = 64 * 64  # of a table of pairs
 _COMPONENTS = (1, 3, 10)
 
@@ -48,6 +59,7 @@ def one_token(view: ViewState, what: LayerView, service: EncoderService) -> Arra
     names, places, encodings = _candidates(view, what, service)
     found = nearest(vectors, [e.hidden for e in encodings], places, _NEAREST)
     mean = None if what.band is None else what.band.mean
+    _strip(what)
     said = nearest_reading(label, names, found, what.encoding.layers, mean)
     shell.reading(said, key="reading_nearest")
     left, right = st.columns(2, gap="medium")
@@ -80,7 +92,6 @@ def one_token(view: ViewState, what: LayerView, service: EncoderService) -> Arra
                 help="The average cosine of random pairs of words at that layer.",
             )
         st.dataframe(table, hide_index=True, column_config=numbers, key="layers_nearest")
-    st.caption("Click another token above to follow it.")
     return {"picked_vectors": vectors}
 
 
@@ -95,7 +106,8 @@ def token_pairs_look(what: LayerView) -> Arrays:
     shell.reading(
         pairs_reading(here, what.labels, what.own, what.layer, average), key="reading_pairs"
     )
-    title = "Cosine of every two tokens"
+    titles = [pairs_title(matrix, what.labels, what.own) for matrix in pairs]
+    title = titles[layers.index(what.layer)]
     st.plotly_chart(
         pairs_heatmap(
             pairs,
@@ -103,11 +115,11 @@ def token_pairs_look(what: LayerView) -> Arrays:
             layers=layers,
             layer=what.layer,
             scale=what.cosine_scale,
-            title=title,
+            titles=titles,
         ),
         key="layers_pairs",
         config=_BARE,
-        alt=f"{title} at layer {what.layer}.",
+        alt=f"{title} at layer {what.layer}. Cosine of every two tokens.",
     )
     if not played:
         st.caption(
@@ -147,6 +159,27 @@ def spread(what: LayerView, service: EncoderService) -> Arrays:
         st.markdown(SPREAD)
         st.code(variance_snippet(max(_COMPONENTS)), language="python", wrap_lines=True)
     return {"sample_vectors": sample.vectors, "variance_shares": shares}
+
+
+def _strip(what: LayerView) -> None:
+    """The text and its tokens; a click looks at a token closer."""
+    tall = what.encoding.n_tokens > _LONG
+    with st.container(height=206 if tall else "content", border=False, key="layers_strip"):
+        token_strip(
+            what.encoding,
+            what.vocabulary,
+            key="layers_tokens",
+            name=f"sentence {letter(what.index)}",
+            color=color_of(what.index),
+            word=what.sentence.word,
+            picked=what.picked,
+            on_pick=_pick,
+        )
+
+
+def _pick(position: int) -> None:
+    view = state.current().with_control(PAGE, "token", position, -1)
+    state.write(view.with_control(PAGE, "section", SECTIONS[0], SECTIONS[0]))
 
 
 def _candidates(

@@ -111,7 +111,7 @@ def _key(source: str, view: ViewState, first: ModelCard, second: ModelCard) -> t
 def _show(found: Alike, names: tuple[str, str], *, same: bool) -> None:
     shell.reading(alike_reading(found, names, same=same), key="reading_alike")
     if np.isfinite(found.cka).any():
-        title = alike_title(found, names, same=same)
+        title = alike_title(found, same=same)
         st.plotly_chart(
             spaces_heatmap(found, names=names, title=title),
             key="layers_alike",

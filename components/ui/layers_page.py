@@ -18,10 +18,8 @@ from components.analysis.tokens import labels
 from components.content.explain.layers import FORMULA, LIMITS
 from components.core import EncoderService, Encoding
 from components.figures.layers import layers_heatmap
-from components.figures.theme import color_of
-from components.ui import export, inputs, shell, state
+from components.ui import export, inputs, shell
 from components.ui.layers import MEASURES, PAGE, SECTIONS, LayerView, encode_all, index_of
-from components.ui.token_strip import token_strip
 from components.ui.view import ViewState, letter
 
 __all__ = [
@@ -31,7 +29,6 @@ __all__ = [
     "explain",
     "notes",
     "picture",
-    "strip",
     "terms",
     "toolbar",
     "words",
@@ -40,7 +37,6 @@ __all__ = [
 CHART = "layers_heatmap"
 Arrays = dict[str, NDArray[Any]]
 _FILE = "layer-by-layer"
-_LONG = 40  # tokens from which the strip scrolls within itself
 
 
 def toolbar(view: ViewState) -> None:
@@ -48,44 +44,35 @@ def toolbar(view: ViewState) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         if len(view.sentences) > 1:
             inputs.sentence_choice(view, PAGE)
-        inputs.choice(view, PAGE, "measure", list(MEASURES), "Show for each token and layer")
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             inputs.sentence_editor(view, "sentences", where="page", least=1)
             inputs.pair_field(view, index_of(view), key="page_pair")
-
-
-def strip(what: LayerView) -> None:
-    """The text and its tokens; a click looks at a token closer."""
-    tall = what.encoding.n_tokens > _LONG
-    with st.container(height=190 if tall else "content", border=False, key="layers_strip"):
-        token_strip(
-            what.encoding,
-            what.vocabulary,
-            key="layers_tokens",
-            name=f"sentence {letter(what.index)}",
-            color=color_of(what.index),
-            word=what.sentence.word,
-            picked=what.picked,
-            on_pick=_pick,
+        inputs.choice(
+            view,
+            PAGE,
+            "measure",
+            list(MEASURES),
+            "Cosine of each token at each layer, or its vector's length",
         )
 
 
-def picture(what: LayerView) -> None:
+def picture(view: ViewState, what: LayerView) -> None:
     """The main picture: every token at every layer."""
     title = layers_title(what.measure, what.labels[0])
+    followed = view.control(PAGE, "section", SECTIONS[0]) == SECTIONS[0]
     st.plotly_chart(
         layers_heatmap(
             what.measure,
             what.labels,
             layer=what.layer,
-            picked=what.picked,
-            name=what.name.lower(),
+            picked=what.picked if followed else None,
+            name=what.name,
             scale=what.scale,
             title=title,
         ),
         key=CHART,
         config={"displayModeBar": False, "displaylogo": False},
-        alt=f"{title}. {what.name} of every token at every layer; the table has the numbers.",
+        alt=f"{title}. The {what.name} of every token at every layer; the table has the numbers.",
     )
 
 
@@ -150,11 +137,6 @@ def downloads(
         )
 
 
-def _pick(position: int) -> None:
-    view = state.current().with_control(PAGE, "token", position, -1)
-    state.write(view.with_control(PAGE, "section", SECTIONS[0], SECTIONS[0]))
-
-
 def _notes(what: LayerView) -> list[str]:
     """What a reader should know before trusting what is shown."""
     own, unknown, lost = int(what.own.sum()), what.n_unknown, what.encoding.n_truncated
@@ -186,7 +168,7 @@ def _numbers(what: LayerView) -> None:
     table.insert(0, "token", what.labels)
     table.insert(0, "position", np.arange(len(table)))
     numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[2:]}
-    st.caption(f"{what.name}, for each token of sentence {letter(what.index)}.")
+    st.caption(f"The {what.name}, for each token of sentence {letter(what.index)}.")
     st.dataframe(table, hide_index=True, column_config=numbers, placeholder="", key="layers_table")
 
 

@@ -11,6 +11,7 @@ from components.analysis.readings.layers import (
     layers_title,
     nearest_reading,
     pairs_reading,
+    pairs_title,
     pooler_reading,
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
@@ -40,6 +41,7 @@ __all__ = [
     "meaning_title",
     "nearest_reading",
     "pairs_reading",
+    "pairs_title",
     "pooler_reading",
     "quoted",
     "row_reading",

@@ -10,7 +10,14 @@ from components.analysis.layers import Measure, Neighbours
 from components.analysis.readings.text import bold, quoted, two
 from components.core.schema import FloatArray, ModelCard
 
-__all__ = ["layers_reading", "layers_title", "nearest_reading", "pairs_reading", "pooler_reading"]
+__all__ = [
+    "layers_reading",
+    "layers_title",
+    "nearest_reading",
+    "pairs_reading",
+    "pairs_title",
+    "pooler_reading",
+]
 
 _STEADY = 0.02
 _EXACT = 1e-5  # what float32 leaves between two ways of computing the same
@@ -26,10 +33,10 @@ def layers_title(measure: Measure, first: str) -> str:
         return "There is no layer to compare with"
     if measure.kind == "before":
         row = int(averages.argmin())
-        return f"The largest change is made by layer {layers[row]} (cosine {two(averages[row])})"
+        return f"Layer {layers[row]} changes tokens most (cosine {two(averages[row])})"
     if measure.kind == "length":
         row = int(averages.argmax())
-        return f"Vectors are longest at layer {layers[row]} ({two(averages[row])} on average)"
+        return f"Longest vectors: layer {layers[row]} (average {two(averages[row])})"
     if measure.kind == "first":
         row = int(averages.argmax())
         where = f"{first} at layer {layers[row]} ({two(averages[row])})"
@@ -112,6 +119,18 @@ def pairs_reading(
         f"At layer {layer}, {best} are most alike ({bold(cosines.max())}), {worst} least "
         f"({bold(cosines.min())}); all pairs average {bold(cosines.mean())}{here}."
     ]
+
+
+def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> str:
+    """The finding of the picture of pairs at one layer."""
+    places = np.flatnonzero(own)
+    if len(places) < 2:
+        return "Cosine of every two tokens"
+    rows, columns = np.triu_indices(len(places), 1)
+    cosines = matrix[places[rows], places[columns]]
+    best = int(cosines.argmax())
+    pair = f"{labels[places[rows[best]]]} and {labels[places[columns[best]]]}"
+    return f"Most alike: {pair} ({two(cosines[best])})"
 
 
 def pooler_reading(card: ModelCard, largest: float | None) -> list[str]:

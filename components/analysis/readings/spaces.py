@@ -13,20 +13,20 @@ from components.core.schema import FloatArray
 
 __all__ = ["alike_reading", "alike_title", "spread_reading", "spread_titles"]
 
-_CLOSE = 0.1  # CKA so little above that of shuffled words says nothing
+_CLOSE = 0.1  # so little above shuffled words, or above 0, says nothing
 
 
-def alike_title(found: Alike, names: tuple[str, str], *, same: bool) -> str:
+def alike_title(found: Alike, *, same: bool) -> str:
     """The finding of the picture of layers by layers."""
     if not np.isfinite(found.cka).any():
         return "Too little text to compare layers"
     if same:
         row, gap = _widest_step(found.cka)
         if row is None:
-            return f"Layer 0 of {names[0]} alone"
-        return f"Neighbouring layers differ most between {row} and {row + 1} ({two(gap)})"
+            return "One layer alone"
+        return f"Widest gap: layers {row} and {row + 1} ({two(gap)})"
     i, j = _best(found.cka)
-    return f"Most alike: layer {i} of {names[0]}, layer {j} of {names[1]}"
+    return f"Most alike: layer {i} and layer {j} ({two(found.cka[i, j])})"
 
 
 def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> list[str]:
@@ -58,7 +58,7 @@ def spread_titles(layers: Sequence[int], band: Band | None, shares: FloatArray) 
     pairs = "Random pairs: being measured"
     if band is not None:
         row = int(band.mean.argmax())
-        pairs = f"Random words are most alike at layer {layers[row]} ({two(band.mean[row])})"
+        pairs = f"Random words most alike: layer {layers[row]} ({two(band.mean[row])})"
     first = shares[:, 0]
     if not np.isfinite(first).any():
         return pairs, "No variance to share"
@@ -74,13 +74,9 @@ def spread_reading(
     said = []
     if band is not None:
         mean = float(band.mean[row])
-        kind = (
-            "near 0, so the layer uses its directions evenly"
-            if abs(mean) < 0.1
-            else ("so the layer's vectors share a common direction" if mean > 0.1 else "below 0")
-        )
         said.append(
-            f"At layer {layer}, two random words have an average cosine of {bold(mean)}: {kind}."
+            f"At layer {layer}, two random words have an average cosine of {bold(mean)}: "
+            f"{_common(mean)}."
         )
     if np.isfinite(shares[row]).all():
         even = shares.shape[1]
@@ -90,6 +86,12 @@ def spread_reading(
             f"**{_percent(shares[row, -1])}**."
         )
     return said
+
+
+def _common(mean: float) -> str:
+    if mean > _CLOSE:
+        return "its vectors have a direction in common, which lifts every cosine"
+    return "near 0, so its vectors have hardly a direction in common"
 
 
 def _percent(share: float) -> str:
