@@ -23,12 +23,8 @@ from components.analysis.tokens import labels
 from components.content.explain.layers import SPREAD
 from components.core import EncoderService, Encoding
 from components.core.schema import FloatArray
-from components.figures.layers import (
-    MAX_PLAYED,
-    pairs_heatmap,
-    random_pairs_lines,
-    variance_lines,
-)
+from components.figures.layers import MAX_PLAYED, pairs_heatmap
+from components.figures.spread import random_pairs_lines, variance_lines
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
 from components.ui import shell, state

@@ -13,20 +13,23 @@ __all__ = ["SnippetText", "cka_snippet", "layers_snippet", "pooler_snippet", "va
 Span = tuple[int, int]
 
 _ENCODE = """\
-batch = tokenizer({texts}, truncation=True, max_length={max_length}, return_tensors="pt")
+batch = tokenizer(
+    {texts}, truncation=True, max_length={max_length}, return_token_type_ids={segments},
+    return_tensors="pt",
+)
 with torch.inference_mode():
     output = model(**batch, output_hidden_states=True)
 hidden = torch.stack(output.hidden_states)[:, 0]  # (layers, tokens, dims)
 """
 
 _WORDS = '''\
-def word_vectors(tokenizer, model, max_length):
+def word_vectors(tokenizer, model, max_length, segments):
     """The vectors of all words at every layer: (layers, words, dims)."""
     found = []
     for (text, pair), (spans, more) in zip(texts, words):
         batch = tokenizer(
             text, pair, truncation=True, max_length=max_length,
-            return_offsets_mapping=True, return_tensors="pt",
+            return_token_type_ids=segments, return_offsets_mapping=True, return_tensors="pt",
         )
         which = batch.sequence_ids(0)
         offsets = batch.pop("offset_mapping")[0].tolist()
@@ -131,7 +134,8 @@ def variance_snippet(n: int) -> str:
 
 def _loaded(card: ModelCard, name: str) -> list[str]:
     """Lines that load a model and leave its word vectors under a name."""
-    return [*load_lines(card), f"{name} = word_vectors(tokenizer, model, {card.max_length})"]
+    how = f"{card.max_length}, segments={card.has_segments}"
+    return [*load_lines(card), f"{name} = word_vectors(tokenizer, model, {how})"]
 
 
 def _torch() -> list[str]:
@@ -140,7 +144,8 @@ def _torch() -> list[str]:
 
 def _encode(card: ModelCard, text: str, pair: str | None) -> str:
     texts = literal(text) if pair is None else f"{literal(text)}, {literal(pair)}"
-    return _ENCODE.format(texts=texts, max_length=card.max_length)
+    # Not every tokenizer gives the segments of a pair by itself (ALBERT's does not).
+    return _ENCODE.format(texts=texts, max_length=card.max_length, segments=card.has_segments)
 
 
 def _optional(text: str | None) -> str:
