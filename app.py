@@ -8,7 +8,7 @@ shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
 with errors.boundary():
     view = state.current()
-    runtime.start_loading(view.model)
+    runtime.start_ahead(view.model)
     card_place = sidebar.draw(view)
     with errors.boundary():
         page.run()

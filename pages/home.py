@@ -16,8 +16,8 @@ with right:
 
 with left, st.container(border=True):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
+    card = runtime.load(view.model, height=360)
     with st.skeleton(height=360):
-        card = runtime.load(view.model)
         baseline = runtime.baseline(card)
         result = meaning.compute(view, runtime.service(), card, baseline)
     meaning_page.problems(result)

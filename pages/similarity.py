@@ -11,8 +11,8 @@ with st.container(border=True, gap="xsmall"):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
     meaning_page.toolbar(view)
 
+card = runtime.load(view.model, height=560)
 with st.skeleton(height=560):
-    card = runtime.load(view.model)
     baseline = runtime.baseline(card)
     result = meaning.compute(view, runtime.service(), card, baseline)
 

@@ -6,9 +6,9 @@ from components.ui import runtime, shell, state, tokens, tokens_closer, tokens_p
 
 view = state.current()
 downloads = shell.header("tokens", view)
+model = runtime.load(view.model, height=420)
+service = runtime.service()
 with st.skeleton(height=420):
-    model = runtime.load(view.model)
-    service = runtime.service()
     card = service.load_tokenizer(view.model)
     what = tokens.compute(view, service, card)
 
@@ -17,7 +17,11 @@ with st.container(border=True, gap="small"):
     tokens_page.strip(what)
 tokens_page.words(what)
 tokens_page.terms()
+closer = st.container()  # filled last: it may wait for another tokenizer
+tokens_page.explain(what, model)
+tokens_page.downloads(what, downloads)
 tokens_page.closer(
+    closer,
     view,
     {
         "Vocabulary": lambda: tokens_closer.vocabulary(view, what, service),
@@ -26,5 +30,3 @@ tokens_page.closer(
         "Back to text": lambda: tokens_closer.back(view, what, service),
     },
 )
-tokens_page.explain(what, model)
-tokens_page.downloads(what, downloads)

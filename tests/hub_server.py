@@ -150,12 +150,14 @@ class HubServer:
 
 
 @contextmanager
-def hub_server(repos: Mapping[str, Path], *, faults: Faults | None = None) -> Iterator[HubServer]:
-    """A hub on a free port of this machine that serves each folder under its id.
+def hub_server(
+    repos: Mapping[str, Path], *, faults: Faults | None = None, port: int = 0
+) -> Iterator[HubServer]:
+    """A hub on a port of this machine (a free one) that serves each folder under its id.
 
     `faults` can also be set on the server later, while it runs.
     """
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
     endpoint = f"http://127.0.0.1:{http.server_address[1]}"
     server = HubServer(
         endpoint, {name: Repository(folder) for name, folder in repos.items()}, faults

@@ -24,7 +24,7 @@ N_LINES = 60  # of app.py, and of a page
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "core": ("core",),
     "content": ("content",),
-    "analysis": ("core.schema", "core.errors", "analysis"),
+    "analysis": ("core.schema", "core.errors", "core.words", "analysis"),
     "figures": ("core.schema", "core.errors", "analysis", "figures"),
     "corpus": ("core", "analysis", "content", "corpus"),
     "ui": ("core", "analysis", "content", "figures", "corpus", "ui"),
@@ -224,7 +224,11 @@ def test_only_the_state_module_touches_session_state(path: Path) -> None:
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr == "session_state"
     }
-    allowed = {"components/ui/state.py": 1000, "components/ui/chips.py": 1}
+    allowed = {
+        "components/ui/state.py": 1000,
+        "components/ui/chips.py": 1,
+        "components/ui/token_strip.py": 1,
+    }
     assert len(lines) <= allowed.get(short(path), 0)
 
 

@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
 
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span, split_words
 
 __all__ = [
-    "Change",
     "Kind",
     "cut_words",
     "find_pieces",
     "kinds",
     "labels",
     "lost_spans",
-    "rewritten",
     "source",
     "token_rows",
     "unknown_reason",
 ]
 
 Kind = Literal["token", "continuation", "special", "typed special", "padding", "unknown"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """One way in which the tokenizer rewrites characters, with an example and how often."""
-
-    what: str
-    before: str
-    after: str
-    count: int
 
 
 def source(tokens: Tokens, position: int) -> str:
@@ -59,7 +44,8 @@ def _kind(tokens: Tokens, vocabulary: Vocabulary, i: int) -> Kind:
     if tokens.special_tokens_mask[i]:
         return "special"
     if token_id == vocabulary.unknown_id:
-        return "unknown"
+        typed = source(tokens, i).strip() == vocabulary.pieces[token_id]
+        return "typed special" if typed else "unknown"
     if vocabulary.kinds[token_id] == "special":
         return "typed special"
     return "continuation" if _touches(tokens, i) else "token"
@@ -78,14 +64,19 @@ def lost_spans(tokens: Tokens) -> tuple[Span | None, Span | None]:
 
 def _lost(tokens: Tokens, which: int, text: str) -> Span | None:
     kept = int(tokens.offsets[tokens.text_ids == which, 1].max(initial=0))
-    return (kept, len(text)) if tokens.n_truncated and text[kept:].strip() else None
+    rest = text[kept:]
+    start = kept + len(rest) - len(rest.lstrip())
+    return (start, len(text)) if tokens.n_truncated and rest.strip() else None
 
 
 def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """What to write on each token: its piece, or its characters where pieces are coded."""
-    if vocabulary.method == "WordPiece":
+    """What to write on each token: its piece, or its characters where pieces are bytes."""
+    if vocabulary.method != "BPE":
         return tokens.tokens
-    return tuple(source(tokens, i) or piece for i, piece in enumerate(tokens.tokens))
+    own = [source(tokens, i) for i in range(tokens.n_tokens)]
+    return tuple(
+        text if text.strip() else piece for text, piece in zip(own, tokens.tokens, strict=True)
+    )
 
 
 def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -96,11 +87,10 @@ def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[st
             pieces.setdefault(key, []).append(labels[i])
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
     texts = (tokens.text, tokens.pair or "")
-    found = {
-        texts[which][slice(*spans[which][word])]: tuple(own)
-        for (which, word), own in pieces.items()
-        if len(own) > 1
-    }
+    found: dict[str, tuple[str, ...]] = {}
+    for (which, word), own in pieces.items():
+        if len(own) > 1:  # the first time: a later one may have been cut off in its middle
+            found.setdefault(texts[which][slice(*spans[which][word])], tuple(own))
     return list(found.items())
 
 
@@ -139,68 +129,38 @@ def unknown_reason(normalized: str, vocabulary: Vocabulary) -> str:
     if longest is not None and len(normalized) > longest:
         return f"It is longer than {longest} characters, the longest word this tokenizer cuts."
     if strange:
-        names = ", ".join(f"{c} (U+{ord(c):04X})" for c in strange[:3])
+        names = ", ".join(map(_named, strange[:3]))
         are = "is" if len(strange) == 1 else "are"
-        return f"{names} {are} not in the vocabulary, so the whole word becomes one unknown token."
+        word = vocabulary.method == "WordPiece"
+        so = ", so the whole word becomes one unknown token" if word else ""
+        return f"{names} {are} not in the vocabulary{so}."
     return "The vocabulary has its characters, but no pieces that put them together in this order."
 
 
-def rewritten(text: str, normalize: Callable[[Sequence[str]], list[str]]) -> list[Change]:
-    """How a text's characters change before cutting: one row for each way, most frequent first.
-
-    Each character is normalised alone, which for the tokenizers of the supported families gives
-    what it becomes in the text; what changes only together with its neighbours is not listed.
-    """
-    characters = unicodedata.normalize("NFC", text)
-    distinct = list(dict.fromkeys(characters))
-    becomes = dict(zip(distinct, normalize(distinct), strict=True))
-    counts: Counter[str] = Counter()
-    examples: dict[str, tuple[str, str]] = {}
-    for character in characters:
-        what = _what_changed(character, becomes[character])
-        if what:
-            counts[what] += 1
-            examples.setdefault(what, (character, becomes[character]))
-    return [Change(what, *examples[what], count) for what, count in counts.most_common()]
-
-
-def _what_changed(before: str, after: str) -> str:
-    after = after.replace("▁", " ").strip(" ") if not before.isspace() else after
-    if after == before:
-        return ""
-    if before.isspace():
-        return "" if after in {"", " ", "▁"} and before == " " else "line ends and tabs"
-    if not after:
-        return "dropped"
-    if after == before.lower():
-        return "capitals"
-    if after in {_bare(before), _bare(before).lower()}:
-        return "accents"
-    return "other signs"
-
-
-def _bare(text: str) -> str:
-    """The text without its combining marks."""
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+def _named(character: str) -> str:
+    code = f"U+{ord(character):04X}"
+    return f"{character} ({code})" if character.isprintable() else code
 
 
 def find_pieces(
     vocabulary: Vocabulary,
-    query: str,
-    *,
+    *queries: str,
     kind: Literal["all", "start", "continuation", "special"] = "all",
 ) -> list[int]:
-    """IDs of the pieces that begin with a query, exact ones first, then by ID.
+    """IDs of the pieces that begin with one of the queries, exact ones first, then by ID.
 
     "##an" asks for WordPiece's own way of writing, "an" for what a piece stands for; an empty query
     gives all of a kind.
     """
-    ids = range(len(vocabulary.pieces))
+    each = zip(vocabulary.pieces, vocabulary.texts, vocabulary.kinds, strict=True)
     found = [
         i
-        for i in ids
-        if (kind in ("all", vocabulary.kinds[i]))
-        and (vocabulary.pieces[i].startswith(query) or vocabulary.texts[i].startswith(query))
-        and vocabulary.pieces[i]
+        for i, (piece, text, own) in enumerate(each)
+        if piece
+        and kind in ("all", own)
+        and (piece.startswith(queries) or text.startswith(queries))
     ]
-    return sorted(found, key=lambda i: query not in (vocabulary.pieces[i], vocabulary.texts[i]))
+    exact = set(queries) - {""}
+    return sorted(
+        found, key=lambda i: exact.isdisjoint((vocabulary.pieces[i], vocabulary.texts[i]))
+    )

@@ -38,6 +38,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The special token that stands in for a piece of text that the vocabulary cannot spell."
         ),
         "[MASK]": "The special token that stands for a hidden word while a BERT model is trained.",
+        "batch": "Several texts that the model reads in one go, as one block of numbers.",
         "padding": (
             "Filling shorter texts with a special token so that all texts of a batch are equally "
             "long."

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from components.core import registry
-from components.core.hub import Presence
+from components.core.errors import CheckpointError
+from components.core.hub import Presence, drop_damaged
 from components.core.presets import preset_config
 from components.core.schema import (
     Architecture,
@@ -220,7 +221,11 @@ class LocalService:
             attentions=attentions,
             precision=precision,
         )
-        return encode(loaded, texts, request, pairs=pairs)
+        encodings = encode(loaded, texts, request, pairs=pairs)
+        if precision == "fast":  # its first use makes a copy of the weights
+            with self._lock:
+                self._make_room()
+        return encodings
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""
@@ -322,7 +327,12 @@ class LocalService:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import load_model
 
-        return load_model(files)
+        try:
+            return load_model(files)
+        except CheckpointError:
+            if files.source == "hub":
+                drop_damaged(files.folder)
+            raise
 
     def _make_room(self) -> None:
         """Drop the least used models while there is more than the bound and more than one."""

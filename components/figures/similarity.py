@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from plotly import graph_objects as go
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Pair
 from components.core.schema import FloatArray
+from components.figures.labels import spread as _spread
 from components.figures.theme import (
     DASHES,
     NEUTRAL,
@@ -285,17 +285,3 @@ def _line_labels(
         }
         for pair, spot in zip(pairs, spots, strict=True)
     ]
-
-
-def _spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
-    """The same heights, moved as little as a single sweep up and down can so that gaps stay."""
-    order = sorted(range(len(spots)), key=lambda i: spots[i])
-    placed = list(spots)
-    for lower, upper in pairwise(order):
-        placed[upper] = max(placed[upper], placed[lower] + gap)
-    over = max((placed[i] for i in order), default=0.0) - scale[1]
-    if over > 0 and order:
-        placed[order[-1]] -= over
-        for upper, lower in pairwise(order[::-1]):
-            placed[lower] = min(placed[lower], placed[upper] - gap)
-    return placed

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from plotly import graph_objects as go
@@ -15,7 +17,9 @@ from components.figures.theme import SIGNED, figure, plain, values
 __all__ = ["rows_heatmap", "tokens_svg"]
 
 _WIDTH, _HEIGHT = 928, 440
-_CHAR, _SIZE = 8.4, 14  # a monospaced character, in pixels at that font size
+_CHAR = 0.6  # how wide a monospaced character is, in parts of its font size
+_LARGE, _SIZE, _SMALL = 17, 14, 11
+_LONGEST = 210  # pixels of a label
 _ROW = 58
 
 
@@ -63,38 +67,48 @@ def rows_heatmap(
     return figure([trace], layout, title=title, height=height)
 
 
-def tokens_svg(labels: Sequence[str], ids: Sequence[int], faint: Sequence[bool], title: str) -> str:
+def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
     """Tokens with their IDs as an SVG of 928 x 440 px, in the colour that its place gives it.
 
     Args:
-        labels: what is written in each box.
-        ids: the numbers under the boxes.
-        faint: which boxes are outlined only (special tokens and padding).
+        boxes: for each, what is written in it, the number under it, and whether it is only
+            outlined (special tokens and padding).
         title: a line above.
     """
-    boxes: list[str] = []
+    drawn: list[str] = []
     x, y = 0.0, 48.0
-    for n, (label, token_id, is_faint) in enumerate(zip(labels, ids, faint, strict=True)):
-        text = label if len(label) <= 24 else label[:23] + "…"
-        width = max(_width(text), _width(str(token_id)) * 0.85) + 16
-        if x + width > _WIDTH:
+    for n, (label, token_id, faint) in enumerate(boxes):
+        text = _fitted(label, _LONGEST, _SIZE)
+        width = max(_width(text, _SIZE), _width(str(token_id), _SMALL)) + 16
+        if x and x + width > _WIDTH:
             x, y = 0.0, y + _ROW
         if y + _ROW > _HEIGHT:
-            boxes.append(_text(0, y + 12, f"and {len(labels) - n} more tokens", 12, 0.7))
+            drawn.append(_text(0, y + 12, f"and {len(boxes) - n} more tokens", 12, 0.7))
             break
-        boxes.append(_box(x, y, width, text, token_id, is_faint))
+        drawn.append(_box(x, y, width, text, token_id, faint))
         x += width + 8
-    body = _text(0, 20, title, 17, 1.0, 'font-weight="600"') + "".join(boxes)
+    above = _text(0, 20, _fitted(title, _WIDTH, _LARGE), _LARGE, 1.0, 'font-weight="600"')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
-        f'font-family="Menlo, Consolas, monospace">{body}</svg>'
+        f'font-family="Menlo, Consolas, monospace">{above}{"".join(drawn)}</svg>'
     )
 
 
-def _width(text: str) -> float:
+def _fitted(text: str, width: float, size: int) -> str:
+    """One line of a text that XML can hold, cut to a width in pixels."""
+    longest = int(width)  # characters: each is wider than a pixel
+    flat = " ".join(text[:longest].split())
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in flat)
+    ends = list(accumulate(_width(c, size) for c in shown))
+    if len(text) <= longest and (not ends or ends[-1] <= width):
+        return shown
+    return f"{shown[: bisect_right(ends, width - _width('…', size))]}…"
+
+
+def _width(text: str, size: int) -> float:
     """How wide a text is in a monospaced font: wide East Asian signs and emoji count twice."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    return (len(text) + wide) * _CHAR
+    return (len(text) + wide) * _CHAR * size
 
 
 def _box(x: float, y: float, width: float, text: str, token_id: int, faint: bool) -> str:
@@ -104,7 +118,7 @@ def _box(x: float, y: float, width: float, text: str, token_id: int, faint: bool
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="28" rx="6" {fill} {edge}/>'
         + _text(middle, y + 19, text, _SIZE, 1.0, 'text-anchor="middle"')
-        + _text(middle, y + 43, str(token_id), 11, 0.7, 'text-anchor="middle"')
+        + _text(middle, y + 43, str(token_id), _SMALL, 0.7, 'text-anchor="middle"')
     )
 
 

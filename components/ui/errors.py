@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from components.analysis.readings import escape
-from components.core.errors import ContextlensError
+from components.core.errors import CheckpointError, ContextlensError, FetchError
 
 __all__ = ["boundary", "show"]
 
@@ -35,5 +35,7 @@ def boundary() -> Iterator[None]:
 
 
 def show(exc: ContextlensError) -> None:
-    """One of our errors as the sentence it carries."""
+    """One of our errors as the sentence it carries; with a way to try again where that can help."""
     st.error(escape(str(exc)), icon=":material/error:")
+    if isinstance(exc, FetchError | CheckpointError):
+        st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again

@@ -23,7 +23,8 @@ def gallery(view: ViewState) -> None:
     for example in EXAMPLES:
         with st.container(gap=None, key=f"home_{example.key}"):
             _link(example, view, where="home")
-            st.caption(example.question)
+            model = _needs(example)
+            st.caption(example.question + (f" Needs {model}." if model else ""))
 
 
 def menu(view: ViewState) -> None:
@@ -36,16 +37,23 @@ def menu(view: ViewState) -> None:
             _link(example, view, where="side")
 
 
+def _needs(example: Example) -> str | None:
+    """The model that an example waits for; None where it can be opened."""
+    waits = example.model is not None and not runtime.is_loaded(example.model)
+    return example.model if waits else None
+
+
 def _link(example: Example, view: ViewState, *, where: str) -> None:
     """A link to Meaning in context on an example, disabled until the model it needs is loaded."""
-    if example.model is not None and not runtime.is_loaded(example.model):
+    model = _needs(example)
+    if model is not None:
         st.button(
             example.title,
             icon=example.icon,
             disabled=True,
             type="tertiary",
             key=f"{where}_example_{example.key}",
-            help=f"Choose the model {example.model} first: this example needs it.",
+            help=f"Choose the model {model} first: this example needs it.",
         )
         return
     page = navigation.row("similarity")

@@ -18,14 +18,20 @@ __all__ = ["caption", "to_csv", "to_npz"]
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def caption(passport: Passport) -> str:
-    """The passport in one line, for under a picture."""
+def caption(passport: Passport, *, weights: bool = True) -> str:
+    """The passport in one line, for under a picture.
+
+    Args:
+        passport: what to say.
+        weights: whether its checksum is that of a model's weights, not of a tokenizer's files.
+    """
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
     revision = passport.revision[:12]
+    exact = f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit"
     parts = (
         passport.model + (f" ({revision})" if revision else ""),
-        f"weights {passport.checksum[:12]}",
-        f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit",
+        *([f"weights {passport.checksum[:12]}", exact] if weights else []),
+        *([] if weights else [f"tokenizer {passport.checksum[:12]}"]),
         versions,
     )
     return " · ".join(parts)

@@ -121,12 +121,14 @@ def choice(
     options: Sequence[str],
     label: str,
     *,
+    default: str = "",
     help: str = "",  # noqa: A002
 ) -> str:
-    """A choice of a few words; the first option is the default."""
+    """A choice of a few words; the first option is the default unless another is named."""
     key = state.control_key(page, name)
-    chosen = str(view.control(page, name, options[0]))
-    chosen = chosen if chosen in options else options[0]
+    default = default or options[0]
+    chosen = str(view.control(page, name, default))
+    chosen = chosen if chosen in options else default
     key = state.bind(key, chosen)
     st.segmented_control(
         label,
@@ -135,7 +137,7 @@ def choice(
         key=key,
         required=True,
         help=help or None,
-        on_change=_write_control(page, name, key, options[0]),
+        on_change=_write_control(page, name, key, default),
     )
     return chosen
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.layers import layer_rows
-from components.analysis.readings import layers_reading, layers_title
+from components.analysis.readings import layers_picture_title, layers_reading
 from components.analysis.snippets import layers_snippet
 from components.analysis.tokens import labels
 from components.content.explain.layers import FORMULA, LIMITS
@@ -58,7 +58,7 @@ def toolbar(view: ViewState) -> None:
 
 def picture(view: ViewState, what: LayerView) -> None:
     """The main picture: every token at every layer."""
-    title = layers_title(what.measure, what.labels[0])
+    title = layers_picture_title(what.measure, what.labels[0])
     followed = view.control(PAGE, "section", SECTIONS[0]) == SECTIONS[0]
     st.plotly_chart(
         layers_heatmap(

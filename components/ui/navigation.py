@@ -46,6 +46,13 @@ PAGES = (
         "Which pieces is your text cut into, and which numbers does the model get?",
     ),
     PageRow(
+        "masks",
+        "Padding & masks",
+        ":material/grid_on:",
+        "Read",
+        "What does padding do to a sentence, and what does the mask prevent?",
+    ),
+    PageRow(
         "layers",
         "Layer by layer",
         ":material/layers:",

@@ -1,4 +1,4 @@
-"""The service and what runs beside it: one for all sessions, loads and baselines in the background.
+"""What runs beside the pages, one for all sessions: loads and baselines in the background.
 
 Streamlit's script threads only wait and show progress, so that a visitor who leaves stops nothing.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
@@ -18,17 +18,23 @@ from streamlit.delta_generator import DeltaGenerator
 from components.analysis import baseline as baselines
 from components.analysis.readings import escape
 from components.content.sample import baseline_sentences
-from components.core import EncoderService, ModelCard, Settings, open_service
-from components.core.schema import ProgressEvent
+from components.core import ModelCard
 from components.core.words import Span, split_words
+from components.ui import state
+from components.ui.loads import Load, Loads, Status, in_words
+from components.ui.services import service, settings
 
 __all__ = [
     "await_baseline",
     "baseline",
     "baseline_failed",
+    "give_up",
     "is_loaded",
+    "is_near",
     "load",
     "service",
+    "show_progress",
+    "start_ahead",
     "start_loading",
 ]
 
@@ -43,24 +49,12 @@ _log = logging.getLogger("contextlens")
 class _Background:
     """Work under way, by model."""
 
+    loads: Loads = field(default_factory=Loads)
     pool: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(4, thread_name_prefix="contextlens")
+        default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="contextlens")
     )
     lock: Lock = field(default_factory=Lock)
-    loads: dict[str, Future[ModelCard]] = field(default_factory=dict)
-    events: dict[str, ProgressEvent] = field(default_factory=dict)
     baselines: dict[str, Future[baselines.Baseline]] = field(default_factory=dict)
-
-
-@st.cache_resource(show_spinner=False)
-def service() -> EncoderService:
-    """The one service of this process."""
-    return open_service(_settings())
-
-
-@st.cache_resource(show_spinner=False)
-def _settings() -> Settings:
-    return Settings.from_env()
 
 
 @st.cache_resource(show_spinner=False)
@@ -73,28 +67,51 @@ def is_loaded(model: str) -> bool:
     return any(spec.id == model and spec.loaded for spec in service().models())
 
 
-def load(model: str) -> ModelCard:
-    """A model's card, after it is loaded; shows progress where that takes time.
+def is_near(model: str) -> bool:
+    """Whether a model is in memory, or soon can be because its files are here."""
+    return any(spec.id == model and (spec.loaded or spec.on_disk) for spec in service().models())
+
+
+def load(model: str, *, height: int | None = None) -> ModelCard:
+    """A model's card, after it is loaded; shows progress and a way out where that takes time.
+
+    Args:
+        model: its id.
+        height: of a skeleton below the progress, in pixels, where the page's picture will stand;
+            None for a page that shows one of its own.
 
     Raises:
         ModelError: the model cannot be had or used.
     """
     if is_loaded(model):
         return service().load(model)
-    future = _start_load(model)
-    bar = st.empty()
-    while not future.done():
-        # Each turn must send something: it is then that Streamlit lets a visitor's click through.
-        _show(_background().events.get(model), bar)
-        time.sleep(_POLL_SECONDS)
-    bar.empty()
-    return future.result()
+    place = st.empty()
+    me = object()
+    found = start_loading(model, me)
+    try:
+        _wait(found, place, height)
+    finally:  # the script is stopped here when the visitor does something else: the load goes on
+        found.leave(me)
+    place.empty()
+    return load(model, height=height) if found.was_stopped else found.result()
 
 
-def start_loading(model: str) -> None:
-    """Begin to load a model in the background, so that it is nearer when a page asks for it."""
-    if model not in _background().loads and not is_loaded(model):
-        _start_load(model)
+def start_loading(model: str, who: object = None) -> Load:
+    """The load of a model, begun where it is not under way; `who`, if given, waits for it."""
+    return _background().loads.start(model, service(), who)
+
+
+def start_ahead(model: str) -> None:
+    """Begin to load a model, so that it is nearer when a page asks for it."""
+    if _background().loads.get(model) is None and not is_loaded(model):
+        start_loading(model)
+
+
+def give_up(model: str, who: object = None) -> None:
+    """Have the load of a model stopped, unless someone else waits for it."""
+    found = _background().loads.get(model)
+    if found is not None:
+        found.give_up(who)
 
 
 def baseline(card: ModelCard) -> baselines.Baseline | None:
@@ -135,34 +152,37 @@ def _watch_baseline(card: ModelCard) -> None:
     st.caption("Measuring how alike random words are in this model…")
 
 
-def _start_load(model: str) -> Future[ModelCard]:
-    background = _background()
-    with background.lock:
-        running = background.loads.get(model)
-        if running is None or running.done():
-            background.events.pop(model, None)
-            running = background.pool.submit(_load, model, service())
-            background.loads[model] = running
-        return running
+def _wait(found: Load, place: DeltaGenerator, height: int | None) -> None:
+    first = service().models()[0]
+    with place.container():
+        bar = st.empty()
+        if found.model != first.id:
+            st.button(
+                f"Cancel, and go on with {escape(first.title)}",
+                key="cancel_load",
+                on_click=_go_on_without,
+                args=(found.model,),
+            )
+        if height is not None:
+            st.skeleton(height=height)
+    while not found.done():
+        # Each turn must send something: it is then that Streamlit lets a visitor's click through.
+        show_progress(found.status(), bar)
+        time.sleep(_POLL_SECONDS)
 
 
-def _load(model: str, from_service: EncoderService) -> ModelCard:
-    events = _background().events
-    return from_service.load(model, progress=lambda event: events.__setitem__(model, event))
+def _go_on_without(model: str) -> None:
+    give_up(model)
+    state.write(replace(state.current(), model=state.default().model, layer=None))
 
 
-def _show(event: ProgressEvent | None, place: DeltaGenerator) -> None:
-    if event is None:
-        place.caption("Looking for the model…")
-    elif event.total_bytes:
-        place.progress(min(1.0, event.done_bytes / event.total_bytes), text=_in_words(event))
+def show_progress(status: Status, place: DeltaGenerator) -> None:
+    """How far a load is: a bar where there are bytes to count, or a line."""
+    event, text = status.event, escape(in_words(status))
+    if event is None or not event.total_bytes:
+        place.caption(text)
     else:
-        place.caption(f"{escape(event.stage)}…")
-
-
-def _in_words(event: ProgressEvent) -> str:
-    done, total = event.done_bytes / 1e6, (event.total_bytes or 0) / 1e6
-    return f"{event.stage}: {done:,.1f} of {total:,.1f} MB"
+        place.progress(min(1.0, event.done_bytes / event.total_bytes), text=text)
 
 
 def _is_file(path: Path) -> bool:
@@ -173,7 +193,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _baseline_path(card: ModelCard) -> Path:
-    return _settings().data_dir / "baselines" / f"{card.checksum[:32]}-{_FORMAT}.npz"
+    return settings().data_dir / "baselines" / f"{card.checksum[:32]}-{_FORMAT}.npz"
 
 
 def _baseline(card: ModelCard) -> baselines.Baseline:

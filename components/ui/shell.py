@@ -42,6 +42,12 @@ _CSS = """<style>
 [class*="_remove"] button [data-testid="stMarkdownContainer"] p {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
+[class*="st-key-model"][data-stale="false"] ~ [class*="st-key-model"][data-stale="true"] {
+  display: none;  /* a replaced picker stays, as stale, until the run is over */
+}
+[data-testid="stSelectboxVirtualDropdown"] { min-width: min(27rem, 92vw); }
+.st-key-model_wish [data-testid="stAlertContainer"] { padding: 0.625rem 0.75rem; }
+.st-key-model_wish [data-testid="stAlertContainer"] p { font-size: 0.875rem; line-height: 1.4; }
 [class*="_example_"] button { padding-left: 0.5rem; }
 .st-key-examples a { background: transparent; font-weight: 400; }
 .terms { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; font-size: 0.875rem; opacity: 0.75; }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import escape
-from components.core import ModelCard, ModelSpec
-from components.ui import examples, inputs, navigation, runtime, state
+from components.core import ModelCard
+from components.ui import examples, inputs, navigation, picker, runtime, state, wishes
 from components.ui.view import ViewState
 
 __all__ = ["draw", "finish"]
@@ -21,7 +19,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         st.markdown("### :material/center_focus_strong: Contextlens")
         navigation.menu(view)
         st.divider()
-        _model_picker(view)
+        picker.draw(view)
         card_place = st.empty()
         finish(card_place, view)
         st.divider()
@@ -39,27 +37,6 @@ def finish(place: DeltaGenerator, view: ViewState) -> None:
             _card(runtime.service().load(view.model))
     else:
         place.caption("Not loaded yet")
-
-
-def _model_picker(view: ViewState) -> None:
-    specs = {spec.id: spec for spec in runtime.service().models()}
-    if view.model not in specs:
-        specs[view.model] = ModelSpec(view.model, view.model.split("/")[-1], "", "hub")
-    key = state.bind("model", view.model)
-    st.selectbox(
-        "Model",
-        list(specs),
-        index=list(specs).index(view.model),
-        key=key,
-        format_func=lambda name: _model_label(specs[name]),
-        on_change=lambda: state.write(replace(state.current(), model=state.value(key), layer=None)),
-    )
-
-
-def _model_label(spec: ModelSpec) -> str:
-    if spec.loaded or spec.download_bytes is None:
-        return spec.title
-    return f"{spec.title} · {spec.download_bytes / 1e6:,.0f} MB to fetch"
 
 
 def _card(card: ModelCard) -> None:
@@ -94,4 +71,5 @@ def _card_details(card: ModelCard) -> None:
 
 
 def _reset() -> None:
+    wishes.drop()
     state.write(state.default())

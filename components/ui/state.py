@@ -2,7 +2,8 @@
 
 The address is the view: `current` reads it, and `write`, called in callbacks only, changes both.
 Writing it on every run would undo the browser's Back; parameters set by a page would vanish when
-Streamlit's own menu navigates, hence our own menu of links that carry the view.
+Streamlit's own menu navigates, hence our own menu of links that carry the view. The one exception,
+in `wishes.grant`, writes once for each model that a visitor chose, when it is there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from components.core.errors import StateError
-from components.ui import runtime
+from components.ui.services import service
 from components.ui.view import (
     DEFAULT,
     MAX_ADDRESS,
@@ -36,10 +37,12 @@ __all__ = [
     "default",
     "is_shown",
     "is_too_long",
+    "keep_wish",
     "parameters",
     "remember",
     "take_notice",
     "value",
+    "wish",
     "write",
 ]
 
@@ -49,12 +52,13 @@ _LONG = "_long_views"  # views too long for an address, by the token that stands
 _NOTICE = "_notice"
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` gave last
+_WISH = "_wish"  # the model that was chosen and is not there yet
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
 def default() -> ViewState:
     """The opening example on the first model that is allowed here."""
-    first = runtime.service().models()[0].id
+    first = service().models()[0].id
     return DEFAULT if first == DEFAULT.model else replace(DEFAULT, model=first)
 
 
@@ -75,7 +79,10 @@ def current() -> ViewState:
 
 
 def write(view: ViewState) -> None:
-    """Make this the view, in the session and in the address. Call in callbacks only."""
+    """Make this the view, in the session and in the address.
+
+    Call in callbacks only, or where what a callback began has come to its end (`wishes.grant`).
+    """
     parameter = _parameter(view)
     st.session_state[_VIEW] = (parameter, view)
     if parameter:
@@ -138,6 +145,16 @@ def is_shown(key: str) -> bool:
 def value(key: str) -> Any:
     """What a widget holds, inside its callback."""
     return st.session_state.get(key)
+
+
+def wish() -> Any:
+    """The wish for a model that `wishes` keeps here, or None. No part of the view."""
+    return st.session_state.get(_WISH)
+
+
+def keep_wish(wish: Any) -> None:
+    """Keep a wish, or None."""
+    st.session_state[_WISH] = wish
 
 
 def _read(parameter: str) -> ViewState:

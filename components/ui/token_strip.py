@@ -6,6 +6,7 @@ travels as JSON and is shown as text, never as HTML. Must not import torch or tr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -151,13 +152,15 @@ def _tokens(
     special: bool,
 ) -> list[_Token]:
     written = labels(tokens, vocabulary)
+    spans = list(zip(tokens.text_ids.tolist(), map(tuple, tokens.offsets.tolist()), strict=True))
+    sharing = Counter(spans)
     shown: list[_Token] = []
     for i, kind in enumerate(kinds(tokens, vocabulary)):
         if not special and kind in ("special", "padding"):
             continue
         start, end = _span(tokens, i)
         inside = word is not None and tokens.text_ids[i] == 0 and start < word[1] and end > word[0]
-        mark = "##" if kind == "continuation" and written[i].startswith("##") else ""
+        mark = _mark(written[i], kind)
         shown.append(
             {
                 "position": i,
@@ -167,13 +170,19 @@ def _tokens(
                 "kind": kind,
                 "joined": kind == "continuation",
                 "chosen": bool(inside),
-                "says": _says(kind, (start, end), reasons.get(i, "")),
+                "says": _says(kind, (start, end), sharing[spans[i]], reasons.get(i, "")),
             }
         )
     return shown
 
 
-def _says(kind: Kind, span: Span, reason: str) -> str:
+def _mark(label: str, kind: Kind) -> str:
+    """The muted beginning of a label: its sign for a place in a word, where more comes after it."""
+    sign = "##" if kind == "continuation" else "▁"
+    return sign if label.startswith(sign) and label != sign else ""
+
+
+def _says(kind: Kind, span: Span, n_sharing: int, reason: str) -> str:
     """What a hover and a screen reader tell of a token beside its name and ID."""
     if kind == "padding":
         return "padding: the mask hides it"
@@ -183,6 +192,7 @@ def _says(kind: Kind, span: Span, reason: str) -> str:
         return "typed, and read as the special token"
     start, end = span
     where = f"characters {start + 1} to {end}" if end > start + 1 else f"character {end}"
+    where += f" (one of {n_sharing} tokens for it)" if n_sharing > 1 and end > start else ""
     if kind == "unknown":
         return f"{where}: unknown. {reason}".strip()
     return where + (", goes on with the word" if kind == "continuation" else "")

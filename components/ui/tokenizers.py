@@ -7,8 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import streamlit as st
 
-from components.core.errors import ModelError
-from components.core.schema import TokenizerCard
+from components.core.schema import ModelSpec, TokenizerCard
 from components.ui import errors, runtime
 
 __all__ = ["card_of"]
@@ -16,13 +15,14 @@ __all__ = ["card_of"]
 _POLL_SECONDS = 0.1
 
 
-def card_of(model: str, title: str) -> TokenizerCard | None:
+def card_of(spec: ModelSpec) -> TokenizerCard | None:
     """A tokenizer's card; where it is not here yet, a button that gets it, and None."""
+    model = spec.id
     future = _asked().get(model)
-    if future is None and runtime.is_loaded(model):
+    if future is None and (spec.loaded or spec.source != "hub"):
         return runtime.service().load_tokenizer(model)
     if future is None:
-        _button(model, f"Get the tokenizer of {title}", ":material/download:")
+        _button(model, f"Get the tokenizer of {spec.title}", ":material/download:")
         st.caption("Less than 1 MB for a BERT model: its weights are not needed.")
         return None
     place = st.empty()
@@ -31,12 +31,10 @@ def card_of(model: str, title: str) -> TokenizerCard | None:
         place.caption("Getting the tokenizer…")
         time.sleep(_POLL_SECONDS)
     place.empty()
-    try:
+    with errors.boundary():
         return future.result()
-    except ModelError as exc:
-        errors.show(exc)
-        _button(model, "Try again", ":material/refresh:")
-        return None
+    _button(model, "Try again", ":material/refresh:")
+    return None
 
 
 def _button(model: str, label: str, icon: str) -> None:

@@ -56,7 +56,7 @@ class TokenView:
             checksum=self.card.checksum,
             precision="exact",
             versions=self.card.versions,
-            settings={"max_length": self.cut, **padding},
+            settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
         )
 
 
@@ -69,13 +69,14 @@ def index_of(view: ViewState) -> int:
 
 def cut_between(card: TokenizerCard, sentence: Sentence) -> tuple[int, int]:
     """The least and the most tokens that a text can be cut to: one of its own, and the limit."""
-    return card.n_added[sentence.pair is not None] + 1, card.max_length
+    return card.n_added[bool(sentence.pair)] + 1, card.max_length
 
 
 def compute(view: ViewState, service: EncoderService, card: TokenizerCard) -> TokenView:
     """Cut the chosen sentence into tokens as the view's controls say."""
     index = index_of(view)
     sentence = view.sentences[index]
+    sentence = replace(sentence, pair=sentence.pair or None)  # an empty second text is none
     least, most = cut_between(card, sentence)
     cut = min(max(int(view.control(PAGE, "cut", most)), least), most)
     pad_asked = min(max(int(view.control(PAGE, "pad", 0)), 0), most)

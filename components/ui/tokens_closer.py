@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,14 +19,16 @@ from components.analysis.readings import (
     twins_reading,
     vocabulary_reading,
 )
+from components.analysis.rewriting import Change, Part, fates, rewritten
 from components.analysis.snippets import row_snippet
-from components.analysis.tokens import Change, find_pieces, rewritten
+from components.analysis.tokens import find_pieces
 from components.content.explain.tokens import ROW
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import Vocabulary
 from components.figures.theme import color_of
 from components.figures.tokens import rows_heatmap
 from components.ui import inputs, shell, tokenizers
+from components.ui.chips import visible
 from components.ui.token_strip import token_strip
 from components.ui.tokens import PAGE, TokenView
 from components.ui.view import ViewState
@@ -33,7 +37,7 @@ __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
 _KINDS: dict[str, Literal["all", "start", "continuation", "special"]] = {
     "All": "all",
-    "Whole words": "start",
+    "Words": "start",
     "Continuations": "continuation",
     "Special": "special",
 }
@@ -48,9 +52,10 @@ def vocabulary(view: ViewState, what: TokenView, service: EncoderService) -> Non
     with left:
         query = inputs.text(view, PAGE, "search", "Look a word or piece up", default="an")
         kind = inputs.choice(view, PAGE, "kind", list(_KINDS), "Show")
-        found = find_pieces(what.vocabulary, query.strip(), kind=_KINDS[kind])
         tokens = service.tokenize(view.model, [query])[0]
         normalized = service.normalize(view.model, [query])[0]
+        asked = (query, normalized.replace("▁", " "))
+        found = find_pieces(what.vocabulary, *map(str.strip, asked), kind=_KINDS[kind])
         shell.reading(
             vocabulary_reading(query, normalized, tokens, what.vocabulary, n_found=len(found)),
             key="reading_vocabulary",
@@ -69,6 +74,12 @@ def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> Non
     """Why an ID is a row: one-hot times matrix, and the row looked up."""
     token_id = int(what.tokens.token_ids[what.picked])
     last = min(len(what.vocabulary.pieces), model.vocabulary_size) - 1
+    if token_id > last:
+        st.info(
+            f"ID {token_id} has no row: the table of this model ends at row {last}, so its "
+            "tokenizer is that of another model."
+        )
+        return
     ids = list(range(max(0, token_id - _NEIGHBOURS), min(last, token_id + _NEIGHBOURS) + 1))
     rows = service.word_rows(model.id, ids)
     own = ids.index(token_id)
@@ -97,9 +108,10 @@ def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) ->
     if not others:
         st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
         return
-    titles = {spec.id: spec.title for spec in _cased_first(others)}
+    specs = {spec.id: spec for spec in _cased_first(others)}
+    titles = {spec.id: spec.title for spec in specs.values()}
     other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
-    card = tokenizers.card_of(other, titles[other])
+    card = tokenizers.card_of(specs[other])
     if card is None:
         shell.reading(twins_reading(what.tokens), key="reading_twins")
         return
@@ -127,24 +139,28 @@ def back(view: ViewState, what: TokenView, service: EncoderService) -> None:
     """From the IDs back to text, and what was lost on the way."""
     tokens = what.tokens
     for which, text in enumerate([tokens.text, *([tokens.pair] if tokens.pair else [])]):
-        ids = tokens.token_ids[tokens.text_ids == which]
-        decoded = service.decode(view.model, ids)
-        own = _without_typed_special(what, which, text)
-        changes = rewritten(own, lambda texts: service.normalize(view.model, texts))
         if tokens.pair:
             st.caption(("First text", "Second text")[which])
-        n_unknown = int((ids == what.vocabulary.unknown_id).sum())
-        shell.reading(
-            back_reading(
-                decoded, text, sum(c.count for c in changes), n_unknown, tokens.n_truncated
-            ),
-            key=f"reading_back_{which}",
-        )
-        st.html(_there_and_back(what, which, text, decoded))
-        if changes:
-            st.dataframe(_change_table(changes), hide_index=True, key=f"changes_{which}")
+        _back(view, what, service, which, text)
     st.caption("With the special tokens:")
     st.code(service.decode(view.model, tokens.token_ids), language=None, wrap_lines=True)
+
+
+def _back(view: ViewState, what: TokenView, service: EncoderService, which: int, text: str) -> None:
+    own = what.tokens.text_ids == which
+    decoded = service.decode(view.model, what.tokens.token_ids[own])
+    asked = what.tokens, what.vocabulary, which, partial(service.normalize, view.model)
+    changes = rewritten(*asked)
+    parts = fates(*asked)
+    n_unknown = sum(kind == "unknown" for kind, here in zip(what.kinds, own, strict=True) if here)
+    n_lost = sum(len(part.text) for part in parts if part.fate == "lost")
+    shell.reading(
+        back_reading(decoded, text, sum(c.count for c in changes), n_unknown, n_lost),
+        key=f"reading_back_{which}",
+    )
+    st.html(_there_and_back(parts, decoded))
+    if changes:
+        st.dataframe(_change_table(changes), hide_index=True, key=f"changes_{which}")
 
 
 def _cased_first(specs: list[ModelSpec]) -> list[ModelSpec]:
@@ -183,35 +199,14 @@ def _seen(text: str) -> str:
     return " ".join(f"U+{ord(c):04X}" for c in text) or "nothing"
 
 
-def _there_and_back(what: TokenView, which: int, text: str, decoded: str) -> str:
+def _there_and_back(parts: Sequence[Part], decoded: str) -> str:
     """The text with what was rewritten or lost marked, and what came back; everything escaped."""
-    parts: list[str] = []
-    end = 0
-    for i in range(what.tokens.n_tokens):
-        if what.tokens.text_ids[i] != which:
-            continue
-        start, stop = map(int, what.tokens.offsets[i])
-        parts.append(_gap(text[end:start]))
-        same = what.vocabulary.texts[int(what.tokens.token_ids[i])] == text[start:stop].strip()
-        own = html.escape(text[max(start, end) : stop])
-        parts.append(own if same else f"<mark>{own}</mark>")
-        end = max(end, stop)
-    parts.append(_gap(text[end:]))
-    return (
-        f'<div class="back"><span>typed, rewritten parts underlined</span><p>{"".join(parts)}</p>'
-        f"<span>back from the IDs</span><p>{html.escape(decoded)}</p></div>"
+    marks = {"kept": "{}", "rewritten": "<mark>{}</mark>", "unknown": "<mark>{}</mark>"}
+    typed = "".join(
+        marks.get(part.fate, "<del>{}</del>").format(html.escape(visible(part.text)))
+        for part in parts
     )
-
-
-def _without_typed_special(what: TokenView, which: int, text: str) -> str:
-    """The text without special tokens that were typed: those are read as they are."""
-    for i in reversed(range(what.tokens.n_tokens)):
-        if what.kinds[i] == "typed special" and what.tokens.text_ids[i] == which:
-            start, end = map(int, what.tokens.offsets[i])
-            text = text[:start] + text[end:]
-    return text
-
-
-def _gap(text: str) -> str:
-    """What no token stands for: spaces as they are, the rest struck through."""
-    return f"<del>{html.escape(text)}</del>" if text.strip() else html.escape(text)
+    return (
+        f'<div class="back"><span>typed; what does not come back is marked</span><p>{typed}</p>'
+        f"<span>back from the IDs</span><p>{html.escape(visible(decoded))}</p></div>"
+    )

@@ -18,7 +18,7 @@ from components.core import ModelCard
 from components.core.schema import TokenizerCard
 from components.figures.theme import color_of
 from components.figures.tokens import tokens_svg
-from components.ui import export, inputs, navigation, shell, state
+from components.ui import errors, export, inputs, navigation, shell, state
 from components.ui.token_strip import token_strip
 from components.ui.tokens import PAGE, SECTIONS, TokenView, cut_between, from_example, index_of
 from components.ui.view import ViewState, letter
@@ -74,11 +74,12 @@ def words(what: TokenView) -> None:
         st.caption(f"Token {position} is unknown, {quoted(text[start:end])}: {escape(reason)}")
 
 
-def closer(view: ViewState, looks: dict[str, Callable[[], None]]) -> None:
-    """The four closer looks, one at a time."""
-    chosen = inputs.choice(view, PAGE, "section", SECTIONS, "Look closer")
-    with st.container(border=True):
-        looks[chosen]()
+def closer(place: DeltaGenerator, view: ViewState, looks: dict[str, Callable[[], None]]) -> None:
+    """The four closer looks, one at a time; what goes wrong in one leaves the page as it is."""
+    with place:
+        chosen = inputs.choice(view, PAGE, "section", SECTIONS, "Look closer")
+        with st.container(border=True), errors.boundary():
+            looks[chosen]()
 
 
 def terms() -> None:
@@ -93,9 +94,17 @@ def explain(what: TokenView, model: ModelCard) -> None:
 
 def downloads(what: TokenView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    faint = [kind in ("special", "padding") for kind in what.kinds]
-    svg = tokens_svg(what.labels, what.tokens.token_ids.tolist(), faint, what.tokens.text)
-    with shell.downloads(place, export.caption(what.passport), svg=svg, name=_FILE):
+    added = [kind in ("special", "padding") for kind in what.kinds]
+    boxes = [
+        (label, token_id, faint)
+        for label, token_id, faint in zip(
+            what.labels, what.tokens.token_ids.tolist(), added, strict=True
+        )
+        if what.special or not faint
+    ]
+    svg = tokens_svg(boxes, " / ".join(filter(None, (what.tokens.text, what.tokens.pair))))
+    caption = export.caption(what.passport, weights=False)
+    with shell.downloads(place, caption, svg=svg, name=_FILE):
         shell.download(
             "CSV",
             lambda: export.to_csv(token_rows(what.tokens, what.vocabulary), what.passport),

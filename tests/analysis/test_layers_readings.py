@@ -12,8 +12,8 @@ from components.analysis.layers import Measure, Neighbours, measure
 from components.analysis.readings import (
     alike_reading,
     alike_title,
+    layers_picture_title,
     layers_reading,
-    layers_title,
     nearest_reading,
     pairs_reading,
     pairs_title,
@@ -52,7 +52,9 @@ def test_the_start_is_told_from_the_text_s_own_tokens() -> None:
     assert r"“\*sat\*” least (**0.20**)" in said
     assert "To the other tokens at layer 0 the average is 0.03." in said
     assert "falls at every layer, from **1.00** at layer 0 to **0.35** at layer 2" in said
-    assert layers_title(FALLING, "[CLS]") == "At layer 2, the cosine to layer 0 averages 0.35"
+    assert (
+        layers_picture_title(FALLING, "[CLS]") == "At layer 2, the cosine to layer 0 averages 0.35"
+    )
 
 
 def test_at_layer_0_the_start_is_itself() -> None:
@@ -74,7 +76,7 @@ def test_rising_lengths_rise() -> None:
     said = " ".join(layers_reading(longer, LABELS, 1, MEAN))
     assert "has the longest vector" in said
     assert "The average length rises at every layer" in said
-    assert layers_title(longer, "[CLS]") == "Longest vectors: layer 2 (average 3.50)"
+    assert layers_picture_title(longer, "[CLS]") == "Longest vectors: layer 2 (average 3.50)"
 
 
 def test_the_step_before_has_no_layer_0() -> None:
@@ -83,7 +85,7 @@ def test_the_step_before_has_no_layer_0() -> None:
     said = " ".join(layers_reading(steps, LABELS, 2, MEAN))
     assert "layer 2 changes the tokens most (**0.50**), layer 1 least (**0.85**)" in said
     assert "To the other tokens in the layer before the average is 0.20." in said
-    assert layers_title(steps, "[CLS]") == "Layer 2 changes tokens most (cosine 0.50)"
+    assert layers_picture_title(steps, "[CLS]") == "Layer 2 changes tokens most (cosine 0.50)"
 
 
 def test_the_first_token_is_called_by_its_name_beside_random_pairs() -> None:
@@ -91,7 +93,7 @@ def test_the_first_token_is_called_by_its_name_beside_random_pairs() -> None:
     said = " ".join(layers_reading(first, ("<s>", *LABELS[1:]), 2, MEAN))
     assert r"“cat” is most like “\<s\>” (**0.60**)" in said
     assert "Random pairs of words average 0.30 there." in said
-    assert layers_title(first, "<s>") == "Tokens are most like <s> at layer 2 (0.55)"
+    assert layers_picture_title(first, "<s>") == "Tokens are most like <s> at layer 2 (0.55)"
     assert "Random pairs" not in " ".join(layers_reading(first, LABELS, 2, None))
 
 

@@ -12,14 +12,25 @@ import psutil
 
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
 from tests.benchmarks.results import Outcome, table, write_json
 from tests.benchmarks.start import start
+from tests.benchmarks.tokens import tokens_page
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
-    for function in (encode_many, encode_one, cached_encode, page_rerun, start, memory)
+    for function in (
+        encode_many,
+        encode_one,
+        cached_encode,
+        masks,
+        page_rerun,
+        tokens_page,
+        start,
+        memory,
+    )
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from components.content.sample import baseline_sentences
 
-__all__ = ["WARM_UP", "mixed_sentences", "short_sentences"]
+__all__ = ["WARM_UP", "mixed_sentences", "sentences_of", "short_sentences"]
 
 WARM_UP = 1_000_000
 """A seed that no round has. (`random` takes -1 for 1.)"""
@@ -21,6 +21,11 @@ def mixed_sentences(n: int, seed: int) -> list[str]:
 def short_sentences(n: int, seed: int) -> list[str]:
     """`n` different texts of 6 to 16 words."""
     return _different(n, random.Random(seed), _short)
+
+
+def sentences_of(n: int, seed: int, *, words: tuple[int, int]) -> list[str]:
+    """`n` different texts with a number of words between two bounds."""
+    return _different(n, random.Random(seed), lambda dice: _words(dice, dice.randint(*words)))
 
 
 def _different(n: int, dice: random.Random, make: Callable[[random.Random], str]) -> list[str]:

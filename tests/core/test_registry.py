@@ -363,3 +363,16 @@ def test_a_model_larger_than_the_bound_is_kept_alone(
     for name in ("a", "b"):
         service.load(f"folder:{name}")
         assert [spec.title for spec in service.models() if spec.loaded] == [name]
+
+
+def test_the_copy_for_quick_work_counts_too(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    for name in ("a", "b"):
+        build("bert", tmp_path / name, hidden_size=160, intermediate_size=640)
+    size = open_with(model_folder=tmp_path).load("folder:a").memory_bytes
+    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size))
+    for name in ("a", "b"):
+        service.load(f"folder:{name}")
+    service.encode("folder:b", ["A snake"], precision="fast")
+    assert [spec.title for spec in service.models() if spec.loaded] == ["b"]

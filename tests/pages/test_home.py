@@ -23,6 +23,7 @@ from tests.pages.test_similarity import (
     bundled_app,
     chart,
     chips,
+    choose,
     expected,
     framed,
     lines,
@@ -125,7 +126,7 @@ def test_each_example_stands_there_with_its_question() -> None:
     captions = [caption.value for caption in app.main.caption]
     assert len(EXAMPLES) == 6
     for example in EXAMPLES:
-        assert example.question in captions
+        assert example.question + (f" Needs {example.model}." if example.model else "") in captions
 
 
 @pytest.mark.parametrize(
@@ -159,9 +160,10 @@ def test_the_example_about_capitals_waits_for_a_model_that_sees_them(
         assert example.model in app.button(key=f"home_example_{example.key}").help
         assert example.title not in links(app)
         assert not server.requests
-        app = field(app.selectbox, "model").set_value(example.model).run().run()
+        app = choose(app, example.model)
         assert not app.exception
         assert not app.error
+        assert example.question in [caption.value for caption in app.main.caption]
         assert target(links(app)[example.title]) == from_example(example)
 
 

@@ -31,6 +31,7 @@ from components.content.examples import EXAMPLES
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word, split_words
 from components.ui import runtime
+from components.ui.navigation import PAGES
 from components.ui.view import (
     DEFAULT,
     MAX_SENTENCES,
@@ -70,8 +71,15 @@ def app_settings(**variables: str) -> Iterator[None]:
 def finish_background_work() -> None:
     """Loads and baselines under way would otherwise go on under the next test's settings."""
     background = runtime._background()
-    for future in [*background.loads.values(), *background.baselines.values()]:
+    for future in [*background.loads, *background.baselines.values()]:
         future.exception(SECONDS)
+
+
+def choose(app: AppTest, model: str) -> AppTest:
+    """Chooses a model in the picker, and waits until it is there or has failed."""
+    app = field(app.selectbox, "model").set_value(model).run()
+    finish_background_work()
+    return app.run()
 
 
 def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -316,7 +324,7 @@ def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
 def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
     app = framed()
     links = [link.proto.label for link in app.sidebar.get("page_link")]
-    assert links[:2] == ["Start here", "Meaning in context"]
+    assert links[: len(PAGES)] == [page.title for page in PAGES]
     assert field(app.sidebar.selectbox, "model").value == BUNDLED_ID
     assert "6 layers · 384 dims · 12 heads" in [c.value for c in app.sidebar.caption]
     assert [field.value for field in app.sidebar.text_input] == [s.text for s in DEFAULT.sentences]
@@ -915,7 +923,7 @@ def test_a_model_of_another_size_gets_its_own_layers(
 ) -> None:
     with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root)):
         app = framed(replace(DEFAULT, layer=5))
-        app = field(app.selectbox, "model").set_value("folder:roberta").run()
+        app = choose(app, "folder:roberta")
         view = replace(DEFAULT, model="folder:roberta")
         assert shown_view(app) == view
         assert (field(app.slider, "layer").value, field(app.slider, "layer").max) == (3, 3)

@@ -196,7 +196,12 @@ def test_the_components_get_their_data_as_json() -> None:
     drawn = [json.loads(element.proto.json) for element in app.get("bidi_component")]
     words = [part["text"] for part in drawn[0]["rows"][0]["segments"] if part["word"]]
     assert words == ["👩‍👧", "loves", "python"]
-    assert drawn[1] == {"chart": "st-key-my-chart-", "file": "senses", "caption": "passport"}
+    assert drawn[1] == {
+        "chart": "st-key-my-chart-",
+        "svg": "",
+        "file": "senses",
+        "caption": "passport",
+    }
 
 
 def test_a_chart_key_becomes_the_class_that_streamlit_makes_of_it() -> None:

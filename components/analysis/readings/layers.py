@@ -11,8 +11,8 @@ from components.analysis.readings.text import bold, quoted, two
 from components.core.schema import FloatArray, ModelCard
 
 __all__ = [
+    "layers_picture_title",
     "layers_reading",
-    "layers_title",
     "nearest_reading",
     "pairs_reading",
     "pairs_title",
@@ -26,7 +26,7 @@ _ORDER = "whether two texts stand in their right order (sentence-order predictio
 _TRAINED_FOR = {"bert": _PAIR, "albert": _ORDER}
 
 
-def layers_title(measure: Measure, first: str) -> str:
+def layers_picture_title(measure: Measure, first: str) -> str:
     """The finding of the main picture, from the averages over the text's own tokens."""
     averages, layers = measure.averages, measure.layers
     if not layers:
@@ -192,6 +192,8 @@ def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> str:
         "first": (f"is most like {quoted(labels[0])}", "least"),
         "length": ("has the longest vector", "the shortest"),
     }[measure.kind]
+    if high == low and len(counted) > 1:
+        return f"At layer {layer} every token of the text has the same: {bold(values[high])}."
     if high == low:
         single = {
             "start": "has a cosine of {} to its own vector of layer 0",

@@ -51,17 +51,26 @@ def twins_reading(tokens: Tokens) -> list[str]:
 
 
 def back_reading(decoded: str, text: str, changes: int, n_unknown: int, n_lost: int) -> list[str]:
-    """What came back from the IDs, beside the text as it was typed."""
+    """What came back from the IDs, beside the text as it was typed.
+
+    Args:
+        decoded: what came back.
+        text: what was typed.
+        changes: characters that the tokenizer rewrote before cutting.
+        n_unknown: unknown tokens.
+        n_lost: characters that did not fit.
+    """
     if decoded == text:
         return ["The IDs give back the text exactly as it was typed."]
     causes = [
         f"{_some(changes, 'character')} rewritten before cutting" if changes else "",
         f"{_some(n_unknown, 'unknown token')} cannot be read back" if n_unknown else "",
-        f"{_some(n_lost, 'token')} did not fit" if n_lost else "",
+        f"{_some(n_lost, 'character')} did not fit" if n_lost else "",
     ]
     why = "; ".join(cause for cause in causes if cause)
-    if not why:
+    if not why and "".join(decoded.split()) == "".join(text.split()):
         return ["Every token comes back; only spaces differ, because IDs do not keep them."]
+    why = why or "some characters come back written in another way"
     return [f"The IDs do not give back the text as it was typed: {why}."]
 
 

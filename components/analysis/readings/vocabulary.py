@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from components.analysis.readings.text import bold, escape, quoted
+from components.analysis.tokens import unknown_reason
 from components.core.schema import FloatArray, Tokens, Vocabulary
 
 __all__ = ["row_reading", "vocabulary_reading"]
@@ -25,11 +26,12 @@ def vocabulary_reading(
     size = f"**{len(vocabulary.pieces):,}**"
     if not query.strip():
         return [f"The vocabulary has {size} pieces; **{n_found:,}** of them are listed."]
+    seen = normalized.replace("▁", " ").strip()
     said = [
         _there(query.strip(), vocabulary),
-        _becomes(query.strip(), normalized.strip()),
-        _cut(tokens),
-        f"**{n_found:,}** of {size} pieces begin with it.",
+        _becomes(query.strip(), seen, vocabulary),
+        _cut(tokens, seen, vocabulary),
+        f"**{n_found:,}** of {size} pieces begin{'s' if n_found == 1 else ''} with it.",
     ]
     return [sentence for sentence in said if sentence]
 
@@ -45,25 +47,33 @@ def row_reading(piece: str, token_id: int, n_rows: int, row: FloatArray) -> list
 
 
 def _there(query: str, vocabulary: Vocabulary) -> str:
-    if query in vocabulary.ids:
-        said = f"{quoted(query)} is in the vocabulary: ID **{vocabulary.ids[query]}**."
-        inside = f"##{query}"
-        if inside in vocabulary.ids:
-            said += f" {quoted(inside)}, inside a word, is **{vocabulary.ids[inside]}**."
-        return said
-    marks = [f"{mark}{query}" for mark in ("Ġ", "▁") if f"{mark}{query}" in vocabulary.ids]
-    if marks:
-        return f"{quoted(marks[0])} is in the vocabulary: ID **{vocabulary.ids[marks[0]]}**."
-    return f"{quoted(query)} is not in the vocabulary."
+    found = [piece for piece in _written(query) if piece in vocabulary.ids]
+    if not found:
+        return f"{quoted(query)} is not in the vocabulary."
+    first, *more = (f"{quoted(piece)} is ID **{vocabulary.ids[piece]}**" for piece in found)
+    inside = f"; inside a word, {more[0]}" if more else ""
+    return f"{first} in the vocabulary{inside}."
 
 
-def _becomes(query: str, normalized: str) -> str:
-    shown = normalized.replace("▁", " ").strip()
-    return "" if shown == query else f"It is read as {quoted(shown)}."
+def _written(query: str) -> tuple[str, ...]:
+    """The ways in which vocabularies write a piece, at the beginning of a word first."""
+    return f"Ġ{query}", f"▁{query}", query, f"##{query}"
 
 
-def _cut(tokens: Tokens) -> str:
+def _becomes(query: str, seen: str, vocabulary: Vocabulary) -> str:
+    if seen == query or query in vocabulary.ids:
+        return ""
+    if not seen:
+        return "The tokenizer drops it."
+    known = f", which is ID **{vocabulary.ids[seen]}**" if seen in vocabulary.ids else ""
+    return f"It is read as {quoted(seen)}{known}."
+
+
+def _cut(tokens: Tokens, seen: str, vocabulary: Vocabulary) -> str:
     own = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
+    if len(own) == 1 and tokens.token_ids[own[0]] == vocabulary.unknown_id:
+        name = escape(tokens.tokens[own[0]])
+        return f"It becomes {name}. {escape(unknown_reason(seen, vocabulary))}"
     if len(own) < 2:
         return ""
     shown = [f"{escape(tokens.tokens[i])} ({int(tokens.token_ids[i])})" for i in own[:8]]

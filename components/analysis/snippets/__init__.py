@@ -12,6 +12,7 @@ from components.analysis.snippets.layers import (
     pooler_snippet,
     variance_snippet,
 )
+from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
@@ -21,6 +22,7 @@ __all__ = [
     "cka_snippet",
     "cosine_snippet",
     "layers_snippet",
+    "masks_snippet",
     "pooler_snippet",
     "row_snippet",
     "tokens_snippet",

@@ -12,7 +12,7 @@ def tokens_snippet(
     card: ModelCard, text: str, pair: str | None, *, cut: int, pad_to: int | None
 ) -> str:
     """A script that leaves `batch` (IDs, mask, segments, offsets), `tokens` and `decoded`."""
-    texts = literal(text) if pair is None else f"{literal(text)}, {literal(pair)}"
+    texts = f"{literal(text)}, {literal(pair)}" if pair else literal(text)
     lines = [
         "from transformers import AutoTokenizer",
         "",

@@ -30,7 +30,7 @@ METHODS = {
 
 FORMULA = r"""
 **Special tokens.** One text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]`;
-other families write them differently, such as `<s>` and `</s>`. The segment of the second text is 1
+other families have signs of their own for both. The segment of the second text is 1
 in models that have segments.
 
 **Padding and mask.** Padding adds pad tokens up to a length $N$; the attention mask is 1 for real

@@ -11,7 +11,14 @@ from components.core.errors import CheckpointError, FetchError
 from components.core.hub.faults import LATER, shown
 from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, Part, choose, lack
 
-__all__ = ["check_files", "is_complete", "keep_whole_files", "repository", "snapshots"]
+__all__ = [
+    "check_files",
+    "drop_damaged",
+    "is_complete",
+    "keep_whole_files",
+    "repository",
+    "snapshots",
+]
 
 
 def repository(model_id: str, cache_dir: Path | None) -> Path:
@@ -96,6 +103,21 @@ def check_files(folder: Path, listing: Listing, model_id: str) -> None:
             f"{model_id} lacks a weight file that its index names ({shown(min(unlisted))}). "
             "Choose another model."
         )
+
+
+def drop_damaged(folder: Path) -> None:
+    """Delete those of a commit's files that are not what they were, so that they are fetched again.
+
+    A blob of the cache is named by its own hash; what is sound, or no blob, stays.
+    """
+    links = [path for path in folder.iterdir() if path.is_symlink() and path.is_file()]
+    hashes = {64: _sha256, 40: _blob_id}
+    named = {path: path.resolve() for path in links}
+    _discard(
+        path
+        for path, blob in named.items()
+        if len(blob.name) in hashes and hashes[len(blob.name)](blob) != blob.name
+    )
 
 
 def _sha256(path: Path) -> str:

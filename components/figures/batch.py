@@ -1,0 +1,244 @@
+"""The picture of a batch: a column for each text, a row for each position, padding hatched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from components.analysis.masks import Lab, LabRow, token_labels
+from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+
+__all__ = ["COLORS", "Color", "batch_grid"]
+
+Color = Literal["cosine", "mask", "segment"]
+COLORS: tuple[Color, ...] = get_args(Color)
+
+_HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
+_MAX_ROWS = 34  # tokens that still have room for their names
+_MAX_VALUES = 3  # columns that still have room for numbers beside the names
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Positions to heights: real ones have 1 each, those of padding alone share less."""
+
+    longest: int
+    padded: int
+
+    @property
+    def whole(self) -> float:
+        room = min(0.8 * self.longest, max(4.0, _MAX_ROWS - self.longest))
+        return self.longest + min(float(self.padded), max(4.0, room))
+
+    @property
+    def font(self) -> int | None:
+        """The size of the names in the cells; None where they have no room."""
+        sizes = {18: 12, 26: 10, _MAX_ROWS: 9}
+        return next((size for rows, size in sizes.items() if self.whole <= rows), None)
+
+
+def batch_grid(
+    lab: Lab,
+    layer: int,
+    *,
+    color: Color,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 430,
+) -> go.Figure:
+    """The batch, a column for each text and a row for each position, padding hatched."""
+    heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
+    shown = _Cells(lab, layer, color, heights.font)
+    columns = list(range(len(lab.rows)))
+    traces = [shown.heatmap(scale), *_padding(lab, layer, heights)]
+    layout = {
+        "xaxis": {
+            "tickvals": columns,
+            "ticktext": [_column_name(row, len(columns)) for row in lab.rows],
+            "side": "top",
+            "range": [-0.5, len(columns) - 0.5],
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+        },
+        "yaxis": {
+            "title": {"text": "position"},
+            **_position_ticks(heights),
+            "range": [heights.whole, 0],
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+        },
+        "annotations": _padding_labels(lab, heights, color),
+        "barmode": "overlay",
+        "margin": {"l": 48, "r": 8, "t": 64, "b": 60 if shown.needs_scale else 8},
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The real tokens as a heatmap whose other cells are empty."""
+
+    lab: Lab
+    layer: int
+    color: Color
+    font: int | None
+
+    def heatmap(self, scale: tuple[float, float]) -> dict[str, Any]:
+        longest = max(self.lab.lengths)
+        columns = [self._column(row) for row in self.lab.rows]
+        trace = {
+            "type": "heatmap",
+            "x": list(range(len(columns))),
+            "y": [i + 0.5 for i in range(longest)],
+            "z": _across([values(z) for z, _ in columns], longest),
+            "customdata": _across([told for _, told in columns], longest),
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "hoverongaps": False,
+            "xgap": 3,
+            "ygap": 1 if self.font else 0,
+            **self._colors(scale),
+        }
+        if self.font:
+            texts = [self._texts(row, scale) for row in self.lab.rows]
+            size = self.font if len(columns) <= 4 else min(self.font, 10)
+            trace |= {
+                "text": _across(texts, longest, ""),
+                "texttemplate": "%{text}",
+                "textfont": {"size": size},
+            }
+        return trace
+
+    def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
+        """What colours one text's cells, and what they tell when pointed at."""
+        shown = self._shown(row)
+        return shown, self._hovers(row, row.damage.tokens[row.damage.layers.index(self.layer)])
+
+    def _shown(self, row: LabRow) -> NDArray[Any]:
+        """(n_real,) what the cells of one text say in colour."""
+        kinds = row.padded.token_type_ids
+        found: NDArray[Any] = row.padded.attention_mask
+        if self.color == "cosine":
+            found = row.damage.tokens[row.damage.layers.index(self.layer)]
+        elif self.color == "segment":
+            found = np.zeros(row.n_real) if kinds is None else kinds
+        return found[: row.n_real]
+
+    def _texts(self, row: LabRow, scale: tuple[float, float]) -> list[str]:
+        """Names, and numbers where there is room, dark on bright colours and bright on dark."""
+        n = len(self.lab.rows)
+        bright = scale[0] + 0.45 * (scale[1] - scale[0])
+        form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
+        longest = 14 if n <= 2 else 9 if n <= 4 else 6
+        return [
+            f'<span style="color:{_ink(value > bright or self.color != "cosine")}">'
+            f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
+            for name, value in zip(token_labels(row.alone), self._shown(row).tolist(), strict=False)
+        ]
+
+    def _hovers(self, row: LabRow, cosines: NDArray[Any]) -> list[str]:
+        padded, names = row.padded, token_labels(row.alone)
+        kinds = padded.token_type_ids
+        return [
+            f"{row.label}: {plain(names[i])}<br>position {i} · ID {padded.token_ids[i]} · "
+            f"mask {padded.attention_mask[i]}"
+            + ("" if kinds is None else f" · segment {kinds[i]}")
+            + f"<br>layer {self.layer}: cosine {value:.4f}"
+            for i, value in enumerate(cosines.tolist())
+        ]
+
+    @property
+    def needs_scale(self) -> bool:
+        """Whether a colour bar must say what the cells' numbers do not."""
+        return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.font)
+
+    def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
+        if self.color == "cosine":
+            name = {"text": "cosine with the sentence alone", "side": "bottom"}
+            place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
+            bar = {"thickness": 8, "title": name, **place}
+            shown = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
+            return {"zmin": scale[0], "zmax": scale[1], **shown}
+        first, second = CATEGORICAL[5], CATEGORICAL[1]
+        steps = [[0, first], [1, second if self.color == "segment" else first]]
+        return {"zmin": 0, "zmax": 1, "colorscale": steps, "showscale": False}
+
+
+def _ink(on_bright: bool) -> str:
+    return "#111111" if on_bright else "#ffffff"
+
+
+def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:
+    """Columns of different lengths as rows, filled up where a column has ended."""
+    return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
+
+
+def _column_name(row: LabRow, n: int) -> str:
+    if n > 4:
+        return row.label
+    return f"{row.label} · {row.n_real} tokens" if n <= 2 else f"{row.label} · {row.n_real}"
+
+
+def _position_ticks(heights: _Scale) -> dict[str, Any]:
+    step = max(1, -(-heights.longest // 16))
+    real = list(range(0, heights.longest, step))
+    at = [i + 0.5 for i in real]
+    if heights.padded > 1:
+        at.append(heights.whole - 0.4)
+        real.append(heights.longest + heights.padded - 1)
+    return {"tickvals": at, "ticktext": [str(i) for i in real]}
+
+
+def _padding(lab: Lab, layer: int, heights: _Scale) -> list[dict[str, Any]]:
+    """One hatched bar for each text's padding."""
+    places = [i for i, row in enumerate(lab.rows) if row.n_padding]
+    rows = [lab.rows[i] for i in places]
+    if not rows:
+        return []
+    return [
+        {
+            "type": "bar",
+            "x": places,
+            "base": [row.n_real for row in rows],
+            "y": [heights.whole - row.n_real for row in rows],
+            "width": 1 - 0.008 * len(lab.rows),
+            "marker": {"color": "rgba(128,128,128,0.07)", "pattern": _HATCH, "line": {"width": 0}},
+            "customdata": [_padding_hover(row, layer) for row in rows],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _padding_hover(row: LabRow, layer: int) -> str:
+    first, last = row.n_real, row.padded.n_tokens - 1
+    where = f"position {first}" if first == last else f"positions {first} to {last}"
+    kinds = row.padded.token_type_ids
+    segment = "" if kinds is None else f" · segment {kinds[last]}"
+    length = float(row.damage.lengths[row.damage.layers.index(layer), first:].mean())
+    return (
+        f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{where} · "
+        f"ID {row.padded.token_ids[last]} · mask 0{segment}<br>layer {layer}: vectors of length "
+        f"{length:.4f} on average, to be ignored"
+    )
+
+
+def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, Any]]:
+    few, zero = len(lab.rows) <= 4, " · 0" if color == "mask" else ""
+    return [
+        {
+            "text": f"{row.n_padding} × {plain(row.pad_token)}{zero}"
+            if few
+            else f"{row.n_padding} pad",
+            "x": i,
+            "y": (max(row.n_real, heights.whole - heights.whole / 3) + heights.whole) / 2,
+            "showarrow": False,
+            "font": {"size": 12 if few else 10},
+        }
+        for i, row in enumerate(lab.rows)
+        if heights.whole - row.n_real >= 0.06 * heights.whole
+    ]

@@ -1,0 +1,114 @@
+"""The model picker, and below it what became of a choice: how far it is, or why it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from components.analysis.readings import escape
+from components.core import ModelSpec
+from components.ui import runtime, state, wishes
+from components.ui.services import service, settings
+from components.ui.view import ViewState
+from components.ui.wishes import Wish
+
+__all__ = ["draw"]
+
+_BETWEEN = " · "
+_POLL_SECONDS = 1.0
+
+
+def draw(view: ViewState) -> None:
+    """The picker on the model in use, or on the one that was chosen and comes."""
+    wish = wishes.current(view)
+    shown = wish.model if wish is not None and wish.is_pending else view.model
+    specs = _specs(shown)
+    key = state.bind("model", shown)
+    st.selectbox(
+        "Model",
+        list(specs),
+        index=list(specs).index(shown),
+        key=key,
+        format_func=lambda name: _label(specs[name]) if name in specs else str(name),
+        help=_help(specs),
+        accept_new_options=not settings().models,
+        placeholder="Choose, or type an id of the hub",
+        on_change=_choose,
+        args=(key,),
+    )
+    if wish is not None and wish.is_pending:
+        _watch()
+    elif wish is not None:
+        _failure(wish)
+
+
+def _specs(shown: str) -> dict[str, ModelSpec]:
+    """Every model that can be chosen, and the one in use where no list has it."""
+    specs = {spec.id: spec for spec in service().models()}
+    specs.setdefault(shown, ModelSpec(shown, shown, "A model of your own choice.", "hub"))
+    return specs
+
+
+def _label(spec: ModelSpec) -> str:
+    if spec.source == "folder":
+        return f"{spec.title}{_BETWEEN}folder"
+    if spec.loaded or spec.on_disk:
+        return spec.title
+    if not settings().allow_downloads:
+        return f"{spec.title}{_BETWEEN}not on this machine"
+    if spec.download_bytes is None:
+        return spec.title
+    return f"{spec.title}{_BETWEEN}{spec.download_bytes / 1e6:,.0f} MB to fetch"
+
+
+def _help(specs: Mapping[str, ModelSpec]) -> str:
+    """What each model is for."""
+    lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
+    own = "Or type the id of any model of a supported family on the hub: organisation/name."
+    return "\n".join([*lines, *([] if settings().models else ["", own])])
+
+
+def _choose(key: str) -> None:
+    if state.is_shown(key):
+        wishes.choose(_meant(str(state.value(key) or "")))
+
+
+def _meant(text: str) -> str:
+    """The model that a picked label or a typed text names.
+
+    A label changes when its model is fetched, and a browser may still send the old one.
+    """
+    specs = {spec.id: spec for spec in service().models()}
+    if text in specs:
+        return text
+    title = text.partition(_BETWEEN)[0].strip()
+    named = (s.id for s in specs.values() if title.casefold() in {s.title.casefold(), s.id})
+    return next(named, title)
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def _watch() -> None:
+    """How far the chosen model is; the page beside goes on with the one it has."""
+    wish: Wish | None = state.wish()
+    if wish is None or not wish.is_pending:
+        st.rerun()
+    elif wishes.is_over(wish):
+        if wishes.grant(wish):  # the sidebar may be closed
+            st.toast(f"The page now shows {escape(wish.model)}.", icon=":material/check:")
+        st.rerun()
+    elif wish.load is not None:
+        with st.container(border=True, gap="xsmall", key="model_wish"):
+            status = wish.load.status()
+            runtime.show_progress(status, st.empty())
+            st.caption("The page goes on with the model it has.")
+            st.button("Cancel", key="wish_cancel", on_click=wishes.drop)
+
+
+def _failure(wish: Wish) -> None:
+    with st.container(gap="xsmall", key="model_wish"):
+        st.error(escape(wish.error), icon=":material/error:")
+        with st.container(horizontal=True, gap="small"):
+            if wish.load is not None:
+                st.button("Try again", key="wish_retry", on_click=wishes.retry)
+            st.button("Dismiss", key="wish_dismiss", on_click=wishes.drop)

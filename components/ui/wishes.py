@@ -1,0 +1,130 @@
+"""A model that a visitor chose and that is not in memory yet: the page goes on with the one it has.
+
+The choice is a wish: kept in the session, not in the view. Its model is loaded in the background,
+and when it is there the view changes to it, once. A wish is bound to the model that it would
+replace: where the view has come to another by other means (Back, a link, a view from a file), the
+visitor went elsewhere and the wish is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from dataclasses import dataclass, field, replace
+
+from components.core import registry
+from components.core.errors import ContextlensError
+from components.ui import runtime, state
+from components.ui.loads import Load
+from components.ui.services import settings
+from components.ui.view import ViewState
+
+__all__ = ["Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
+
+_log = logging.getLogger("contextlens")
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """A chosen model: on its way, or failed with what to say about it.
+
+    Attributes:
+        model: its id, as chosen.
+        instead_of: the model that the view had.
+        load: how it comes; None where it was refused at the door.
+        error: one sentence, empty as long as nothing went wrong.
+    """
+
+    model: str
+    instead_of: str
+    load: Load | None = None
+    error: str = ""
+    _me: object = field(default_factory=object)  # who waits for the load
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the model may still come."""
+        return self.load is not None and not self.error
+
+    def renewed(self) -> Wish:
+        """The same wish with its load begun, or joined where it is under way."""
+        return replace(self, load=runtime.start_loading(self.model, self._me), error="")
+
+    def give_up(self) -> None:
+        """Wait no longer; the load stops unless someone else waits for it."""
+        if self.load is not None:
+            self.load.give_up(self._me)
+
+
+def current(view: ViewState) -> Wish | None:
+    """The wish that this view waits for, or None."""
+    wish: Wish | None = state.wish()
+    if wish is not None and wish.instead_of != view.model:
+        drop()
+        return None
+    return wish
+
+
+def choose(model: str) -> None:
+    """Wish for a model. Call in callbacks only: what is in memory becomes the view's at once."""
+    view = state.current()
+    drop()
+    if model == view.model:
+        return
+    try:
+        registry.check_model(model, settings())
+    except ContextlensError as exc:
+        state.keep_wish(Wish(model, view.model, error=str(exc)))
+        return
+    if runtime.is_near(view.model) and not runtime.is_loaded(model):
+        state.keep_wish(Wish(model, view.model).renewed())
+    else:  # it is here, or there is nothing else to go on with: then the page shows how far it is
+        runtime.give_up(view.model)
+        state.write(replace(view, model=model, layer=None))
+
+
+def retry() -> None:
+    """Begin again what failed."""
+    wish: Wish | None = state.wish()
+    if wish is not None:
+        state.keep_wish(wish.renewed())
+
+
+def drop() -> None:
+    """Wish for nothing any more."""
+    wish: Wish | None = state.wish()
+    if wish is not None:
+        wish.give_up()
+        state.keep_wish(None)
+
+
+def is_over(wish: Wish) -> bool:
+    """Whether the load of a pending wish has ended."""
+    return wish.load is None or wish.load.done()
+
+
+def grant(wish: Wish) -> bool:
+    """Make the model that came the view's, or keep why it did not come; says which.
+
+    This writes the view outside of a callback, once: the wish is gone with it, so that the next
+    run, of a browser's Back too, finds nothing to write.
+    """
+    problem = None if wish.load is None else wish.load.exception()
+    if problem is not None:
+        state.keep_wish(replace(wish, error=_said(wish.model, problem)))
+        return False
+    wish.give_up()
+    state.keep_wish(None)
+    state.write(replace(state.current(), model=wish.model, layer=None))
+    return True
+
+
+def _said(model: str, problem: BaseException) -> str:
+    if isinstance(problem, ContextlensError):
+        return str(problem)
+    reference = secrets.token_hex(4)
+    _log.error("Loading %r failed, reference %s", model, reference, exc_info=problem)
+    return (
+        f"The model could not be loaded (reference {reference}). Whoever runs this app finds the "
+        "details in its log. Choose another model."
+    )

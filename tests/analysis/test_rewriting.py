@@ -1,0 +1,116 @@
+"""What tokenizers rewrite, and what comes back, for every family and any text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from components.analysis.rewriting import Change, Part, fates, rewritten
+from components.core import BUNDLED_ID, EncoderService
+from tests.tiny_models import FAMILIES
+
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+
+
+@pytest.fixture(scope="module")
+def changes(service: EncoderService) -> Callable[[str], list[Change]]:
+    """What the bundled model's tokenizer changes in a text."""
+
+    def ask(text: str) -> list[Change]:
+        tokens = service.tokenize(BUNDLED_ID, [text])[0]
+        vocabulary = service.vocabulary(BUNDLED_ID)
+        return rewritten(tokens, vocabulary, 0, partial(service.normalize, BUNDLED_ID))
+
+    return ask
+
+
+def parts(
+    service: EncoderService, text: str, model: str = BUNDLED_ID, **options: int
+) -> list[Part]:
+    tokens = service.tokenize(model, [text], **options)[0]
+    return fates(tokens, service.vocabulary(model), 0, partial(service.normalize, model))
+
+
+def test_capitals_and_accents_are_told_apart_and_counted(
+    changes: Callable[[str], list[Change]],
+) -> None:
+    assert changes("Zoë ordered a CRÈME BRÛLÉE in Málaga") == [
+        Change("capitals", "Z", "z", 10),
+        Change("accents", "ë", "e", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("e\u0301", "accents"),
+        ("É", "accents"),
+        ("\x00", "dropped"),
+        ("a\tb", "tabs, line ends and other spaces"),
+        ("a\u00a0b", "tabs, line ends and other spaces"),
+        ("한", "other signs"),
+    ],
+)
+def test_each_kind_of_change_has_its_name(
+    changes: Callable[[str], list[Change]], text: str, what: str
+) -> None:
+    assert [change.what for change in changes(text)] == [what]
+
+
+@pytest.mark.parametrize("text", ["", "plain words, and signs!", "漢字", "a  b", "[CLS] [MASK]"])
+def test_nothing_is_rewritten_where_all_is_kept(
+    changes: Callable[[str], list[Change]], text: str
+) -> None:
+    assert changes(text) == []
+
+
+def test_typed_special_tokens_are_not_called_rewritten(service: EncoderService) -> None:
+    assert [part.fate for part in parts(service, "my [MASK] a")] == ["kept"]
+
+
+def test_unknown_and_lost_parts_are_marked(service: EncoderService) -> None:
+    found = parts(service, "My 🐍 ate the red pizza", max_length=6)
+    assert found == [
+        Part("M", "rewritten"),
+        Part("y ", "kept"),
+        Part("🐍", "unknown"),
+        Part(" ate the ", "kept"),
+        Part("red pizza", "lost"),
+    ]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(text=texts)
+@example("Café 🐍 ½ İs\t한 e\u0301")
+def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
+    tiny_service: EncoderService, family: str, text: str
+) -> None:
+    model = f"folder:{family}"
+    tokens = tiny_service.tokenize(model, [text], pairs=[text], max_length=20)[0]
+    asked = tiny_service.vocabulary(model), 1, partial(tiny_service.normalize, model)
+    found = fates(tokens, *asked)
+    assert "".join(part.text for part in found) == text
+    assert all(one.fate != two.fate for one, two in pairwise(found))
+    assert all(part.text for part in found)
+    counted = sum(change.count for change in rewritten(tokens, *asked))
+    assert (counted > 0) == any(part.fate == "rewritten" for part in found)
+    assert ("lost" in {part.fate for part in found}) <= (tokens.n_truncated > 0)
+
+
+@given(text=texts)
+def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, text: str) -> None:
+    tokens = service.tokenize(BUNDLED_ID, [text])[0]
+    if {part.fate for part in parts(service, text)} <= {"kept"}:
+        decoded = service.decode(BUNDLED_ID, tokens.token_ids[tokens.text_ids == 0])
+        assert "".join(decoded.split()) == "".join(text.split())
+
+
+@given(text=texts)
+def test_bytes_keep_everything(tiny_service: EncoderService, text: str) -> None:
+    found = parts(tiny_service, text[:12], "folder:roberta")
+    assert [part.text for part in found] == ([text[:12]] if text else [])

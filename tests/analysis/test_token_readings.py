@@ -1,0 +1,250 @@
+"""The readings of Tokens & IDs, also where the story that one expects does not hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.analysis.readings import (
+    back_reading,
+    row_reading,
+    tokenizers_reading,
+    tokens_reading,
+    twins_reading,
+    vocabulary_reading,
+)
+from components.analysis.tokens import find_pieces, kinds, labels
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Tokens
+
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
+MARKUP = ("**b**", "_i_", "`c`", "[a](http://example.org)", "$x^2$", ":snake:", "<b>x</b>", "# h")
+
+
+@pytest.fixture(scope="module")
+def read(tiny_service: EncoderService) -> Callable[..., str]:
+    """What the page says of a text."""
+
+    def ask(text: str, *, pair: str | None = None, model: str = BUNDLED_ID, **more: int) -> str:
+        pairs = None if pair is None else [pair]
+        tokens = tiny_service.tokenize(model, [text], pairs=pairs, **more)[0]
+        vocabulary = tiny_service.vocabulary(model)
+        found = kinds(tokens, vocabulary)
+        return " ".join(tokens_reading(tokens, found, labels(tokens, vocabulary)))
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def look_up(tiny_service: EncoderService) -> Callable[..., str]:
+    """What the page says of a query to the vocabulary."""
+
+    def ask(query: str, model: str = BUNDLED_ID) -> str:
+        vocabulary = tiny_service.vocabulary(model)
+        normalized = tiny_service.normalize(model, [query])[0]
+        n_found = len(find_pieces(vocabulary, query.strip(), normalized.strip()))
+        tokens = tiny_service.tokenize(model, [query])[0]
+        return " ".join(vocabulary_reading(query, normalized, tokens, vocabulary, n_found=n_found))
+
+    return ask
+
+
+def tokens_of(service: EncoderService, text: str, model: str = BUNDLED_ID) -> Tokens:
+    return service.tokenize(model, [text])[0]
+
+
+# A text's tokens
+
+
+def test_tokens_are_counted_and_cut_words_spelled(read: Callable[..., str]) -> None:
+    said = read("The tokenizer unmasked it")
+    assert "becomes **9** tokens, 7 of its own and 2 that the tokenizer adds" in said
+    assert "“tokenizer” is cut into **2** (token \\#\\#izer)" in said
+    assert "“unmasked” is cut into **3**" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"no token of its own: the model sees only \[CLS\], \[SEP\]."),
+        ("   ", "no token of its own"),
+        ("\x00", "no token of its own"),
+        ("python", "Its word is one token."),
+        ("my python", "Every word is one token."),
+        ("🐍", "**1** token is unknown"),
+        ("🐍 🍕", "**2** tokens are unknown"),
+        ("nanorobot tokenizer unmasked", "**1** more word is cut too"),
+        ("nanorobot tokenizer unmasked photosynthesizing", "**2** more words are cut too"),
+    ],
+)
+def test_one_and_many_and_none(read: Callable[..., str], text: str, said: str) -> None:
+    assert said.replace(r"\[", "\\[") in read(text)
+
+
+def test_nothing_is_said_of_words_where_there_are_none(read: Callable[..., str]) -> None:
+    assert "word" not in read("")
+    assert "word" not in read("   ", model="folder:roberta")
+
+
+@pytest.mark.parametrize(
+    ("length", "said"),
+    [(6, "**1** token does not fit and is left out."), (5, "**2** tokens do not fit and are")],
+)
+def test_what_did_not_fit_is_counted(read: Callable[..., str], length: int, said: str) -> None:
+    assert said in read("I love my pet python", max_length=length)
+
+
+@pytest.mark.parametrize(
+    ("length", "said"), [(8, "**1** position is padding."), (9, "**2** positions are padding.")]
+)
+def test_padding_is_counted(read: Callable[..., str], length: int, said: str) -> None:
+    said_of = read("I love my pet python", pad_to=length)
+    assert said in said_of
+    assert "becomes **7** tokens" in said_of
+
+
+def test_a_pair_is_called_one(read: Callable[..., str]) -> None:
+    assert read("A python", pair="sleeps").startswith("This pair of texts becomes **6** tokens")
+    assert read("", pair="").startswith("This pair of texts has no token of its own")
+
+
+def test_long_words_are_not_spelled_to_their_end(read: Callable[..., str]) -> None:
+    said = read("x" * 60)
+    assert re.search(r"is cut into \*\*\d+\*\* \(.* …\)", said)
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("typed", MARKUP)
+def test_what_was_typed_is_no_markup(
+    read: Callable[..., str], look_up: Callable[..., str], typed: str
+) -> None:
+    for said in (read(typed + "nanorobot"), look_up(typed)):
+        bare = said.replace("**", "")
+        for sign in "*_`[]<>$#":
+            assert not re.search(rf"(?<!\\){re.escape(sign)}", bare), said
+        assert not re.search(r"(?<!\\):snake", said)
+
+
+@given(text=texts, n=st.integers(4, 20))
+def test_every_text_is_said_in_one_to_five_sentences(
+    read: Callable[..., str], text: str, n: int
+) -> None:
+    assert 10 < len(read(text, max_length=n)) < 1200
+
+
+# The vocabulary
+
+
+def test_the_measured_facts_are_said(look_up: Callable[..., str]) -> None:
+    assert look_up("an").startswith(
+        "“an” is ID **2019** in the vocabulary; inside a word, “\\#\\#an” is ID **2319**."
+    )
+    said = look_up("sinan")
+    assert "“sinan” is not in the vocabulary." in said
+    assert "It is cut into **2** tokens: sin (8254), \\#\\#an (2319)." in said
+    assert "of **30,522** pieces" in said
+
+
+def test_an_empty_query_says_the_size(look_up: Callable[..., str]) -> None:
+    assert look_up(" ") == "The vocabulary has **30,522** pieces; **30,522** of them are listed."
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("An", "“An” is not in the vocabulary. It is read as “an”, which is ID **2019**."),
+        ("Café", "It is read as “cafe”, which is ID **7668**."),
+        ("Sinan", "It is read as “sinan”. It is cut into **2** tokens"),
+        ("🐍", "It becomes \\[UNK\\]. 🐍 \\(U\\+1F40D\\) is not in the vocabulary"),
+        ("\x00", "The tokenizer drops it."),
+        ("[CLS]", "“\\[CLS\\]” is ID **101** in the vocabulary."),
+        ("##an", "“\\#\\#an” is ID **2319** in the vocabulary."),
+        ("zzyzx", "**0** of **30,522** pieces begin with it."),
+    ],
+)
+def test_a_query_is_said_as_it_is_read(look_up: Callable[..., str], query: str, said: str) -> None:
+    assert said in look_up(query)
+
+
+@pytest.mark.parametrize(("family", "piece"), [("roberta", "Ġthe"), ("albert", "▁the")])
+def test_pieces_are_found_as_a_family_writes_them(
+    tiny_service: EncoderService, look_up: Callable[..., str], family: str, piece: str
+) -> None:
+    model = f"folder:{family}"
+    token_id = tiny_service.vocabulary(model).ids[piece]
+    assert look_up("the", model).startswith(f"“{piece}” is ID **{token_id}** in the vocabulary")
+
+
+@given(query=texts)
+def test_any_query_is_answered(look_up: Callable[..., str], query: str) -> None:
+    assert look_up(query)
+
+
+# A row
+
+
+def test_a_row_is_said_with_its_first_values_and_norm() -> None:
+    (said,) = row_reading("#*x", 7, 1000, np.array([3.0, -4.0, 0.001, 0.0], dtype=np.float32))
+    assert "“\\#\\*x” has the ID **7**" in said
+    assert "row 7 of its table of 1,000 rows: **4** numbers that begin" in said
+    assert "**3.00**, **-4.00**, **0.00** (norm **5.00**)" in said
+
+
+# Two tokenizers
+
+
+def test_words_that_one_tokenizer_merges_are_named(tiny_service: EncoderService) -> None:
+    text = "US told us"
+    cased, uncased = (tokens_of(tiny_service, text, m) for m in ("folder:roberta", BUNDLED_ID))
+    said = " ".join(tokenizers_reading(uncased, cased, ("small", "big *one*")))
+    assert "“US” and “us” are the same to small; big \\*one\\* keeps them apart." in said
+    said = " ".join(tokenizers_reading(cased, uncased, ("big", "small")))
+    assert "are the same to small; big keeps them apart." in said
+
+
+def test_the_same_tokens_are_said_to_be_the_same(service: EncoderService) -> None:
+    one = tokens_of(service, "I love it")
+    assert tokenizers_reading(one, one, ("a", "b")) == [
+        "Both cut this text into the same **3** tokens."
+    ]
+
+
+def test_as_many_but_other_tokens(tiny_service: EncoderService) -> None:
+    one = tokens_of(tiny_service, "a", BUNDLED_ID)
+    other = tokens_of(tiny_service, "A", "folder:roberta")
+    (said,) = tokenizers_reading(one, other, ("a", "b"))
+    assert said == "Both make **1** tokens of this text, but not the same ones."
+
+
+def test_twins(service: EncoderService) -> None:
+    assert twins_reading(tokens_of(service, "Zoë met ZOE")) == [
+        "“Zoë” and “ZOE” have the same token IDs: to the model they are the same."
+    ]
+    (said,) = twins_reading(tokens_of(service, "two words, two"))
+    assert said.startswith("No two words")
+    assert twins_reading(tokens_of(service, ""))[0].startswith("No two words")
+
+
+# Back to text
+
+
+@pytest.mark.parametrize(
+    ("decoded", "text", "counts", "said"),
+    [
+        ("a b", "a b", (0, 0, 0), "exactly as it was typed"),
+        ("", "", (0, 0, 0), "exactly as it was typed"),
+        ("a , b", "a, b", (0, 0, 0), "only spaces differ"),
+        ("a", "A", (1, 0, 0), "**1** character rewritten before cutting."),
+        ("ab", "AB", (2, 0, 0), "**2** characters rewritten"),
+        ("[UNK]", "🐍", (0, 1, 0), "**1** unknown token cannot be read back."),
+        ("a", "a b c", (0, 0, 3), "**3** characters did not fit."),
+        ("x", "y", (0, 0, 0), "come back written in another way"),
+    ],
+)
+def test_what_came_back(decoded: str, text: str, counts: tuple[int, int, int], said: str) -> None:
+    assert said in " ".join(back_reading(decoded, text, *counts))

@@ -1,0 +1,212 @@
+"""Padding & masks as its readers use it, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from components.core import EncoderService
+from components.ui.view import DEFAULT, Sentence, ViewState, encode
+from tests.analysis.test_masks import lab_of
+from tests.browser.test_app import HOSTILE
+from tests.browser.test_look import (
+    DESK,
+    OVER_THE_TITLE,
+    PHONE,
+    SEEN,
+    WATCH,
+    WIDER_THAN_ITSELF,
+    box,
+    contrast,
+    style,
+)
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+A, B = (sentence.text for sentence in DEFAULT.sentences)
+EIGHT = (
+    *(A, "Rain.", "The bank of the river was green", "Yes", "Where did the snake go?"),
+    *("Programming is fun", "One word, many meanings; one meaning, many words.", "It is late"),
+)
+FIGURES = '[role="figure"], .js-plotly-plot'
+
+
+def address_of(*texts: str, **controls: str | bool) -> str:
+    view: ViewState = replace(
+        DEFAULT,
+        sentences=tuple(map(Sentence, texts)) or DEFAULT.sentences,
+        controls={"masks": controls} if controls else {},
+    )
+    return "/masks?" + urlencode({"s": encode(view)}) if view != DEFAULT else "/masks"
+
+
+@pytest.fixture
+def masks(visit: Callable[..., Visit]) -> Visit:
+    return visit("/masks")
+
+
+def switch(here: Visit) -> None:
+    """The mask, on or off."""
+    with here.rerun():
+        here.main.locator(".st-key-masks_mask label, [class*=st-key-masks_mask-] label").click()
+
+
+def pad_to(here: Visit, size: str) -> None:
+    with here.rerun():
+        here.main.get_by_role("radio", name=size, exact=True).click(force=True)
+
+
+def test_the_menu_leads_here_and_the_first_screen_tells_the_story(visit: Callable) -> None:
+    here = visit("/", **DESK)
+    here.side.get_by_role("link", name="Padding & masks").click()
+    expect(here.page.get_by_role("heading", level=1)).to_have_text("Padding & masks")
+    here.wait()
+    assert here.title == "Without the mask, A is only 0.79 like itself"
+    assert "78% of the 64 positions in this batch are padding" in here.reading
+    assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
+    assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
+
+
+def test_switching_the_mask_on_heals_the_batch_without_a_jump(masks: Visit) -> None:
+    here = masks
+    here.page.evaluate(WATCH, FIGURES)
+    switch(here)
+    assert len(here.page.evaluate(SEEN)) == 1
+    assert here.title == "With the mask, padding changes nothing"
+    assert "every real token has the vector that it has alone (1.00)" in here.reading
+    switch(here)
+    assert here.title == "Without the mask, A is only 0.79 like itself"
+
+
+def test_back_reload_and_the_copied_link_restore_the_laboratory(masks: Visit) -> None:
+    here = masks
+
+    def seen() -> tuple[str, str]:
+        return here.title, here.reading
+
+    steps = [seen()]
+    pad_to(here, "64")
+    steps.append(seen())
+    switch(here)
+    steps.append(seen())
+    assert len(set(steps)) == 3
+    here.back()
+    assert seen() == steps[1]
+    here.back()
+    assert seen() == steps[0]
+    here.forward()
+    here.forward()
+    assert seen() == steps[2]
+    here.reload()
+    assert seen() == steps[2]
+    assert here.link() == here.page.url
+
+
+def test_the_downloads_are_files_with_their_passport(masks: Visit, service: EncoderService) -> None:
+    here = masks
+    lab = lab_of(service, A, B)
+    lines = here.download("CSV").decode("utf-8-sig").splitlines(keepends=True)
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
+    assert len(rows) == 64
+    found = [float(row["layer 6"]) for row in rows if row["sentence"] == "A" and row["layer 6"]]
+    np.testing.assert_allclose(found, lab.rows[0].damage.tokens[6], atol=1e-5)
+    with np.load(io.BytesIO(here.download("NPZ")), allow_pickle=False) as arrays:
+        assert json.loads(str(arrays["passport"]))["settings"]["mask"] == "ones"
+        assert arrays["token_cosines"].shape == (2, 7, 32)
+    root = ET.fromstring(here.download("SVG"))
+    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert here.title in texts
+    assert any("25 × [PAD]" in text for text in texts)
+    assert "layer 6 · padded to 32 · mask off" in " ".join(texts)
+    assert f"weights {lab.rows[0].padded.passport.checksum[:12]}" in " ".join(texts)
+    assert here.download("PNG")[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_html_is_text_everywhere(visit: Callable) -> None:
+    here = visit(address_of(HOSTILE, "x"))
+    area = here.figure.locator(".nsewdrag").first.bounding_box()
+    assert area is not None
+    for y in range(8, int(area["height"]), 24):
+        here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + y)
+    for name in ("Every token", "Under the hood"):
+        here.main.get_by_role("tab", name=name).click()
+    here.main.get_by_text("What happens to token 513?").click()
+    expect(here.main.get_by_text("The model has no position 513")).to_be_visible()
+    assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
+    assert here.main.locator("b", has_text="python").count() == 0
+
+
+def test_pointing_at_a_cell_tells_everything_to_four_decimals(masks: Visit) -> None:
+    area = masks.figure.locator(".nsewdrag").first.bounding_box()
+    assert area is not None
+    masks.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 10)
+    told = masks.main.locator(".hovertext").first
+    expect(told).to_contain_text("A: [CLS]")
+    expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
+    expect(told).to_contain_text("layer 6: cosine 0.8584")
+    masks.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + area["height"] - 20)
+    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 0")
+
+
+def test_a_long_text_is_cut_and_said_so(masks: Visit) -> None:
+    masks.type("Sentence A", " ".join(["python"] * 600))
+    expect(masks.main.get_by_text("its last 90 tokens were left out")).to_be_visible()
+    assert "sentence B padded to 512" in masks.reading
+    masks.type("Sentence A", "   ")
+    expect(masks.main.get_by_text("A is empty and left out of the batch")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone")])
+@pytest.mark.parametrize(
+    "address",
+    [address_of(), address_of(*EIGHT), address_of("x", pad_to="512")],
+    ids=["opening", "eight", "one"],
+)
+def test_the_page_fits_and_can_be_read(
+    visit: Callable, scheme: str, size: dict, address: str
+) -> None:
+    here = visit(address, color_scheme=scheme, **size)
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    assert here.page.evaluate(OVER_THE_TITLE) == []
+    assert box(here.figure)["x"] >= 0
+    assert box(here.figure)["right"] <= size["viewport"]["width"]
+    ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
+    heading = here.page.get_by_role("heading", level=1)
+    for text in (heading, here.main.locator(".st-key-reading p")):
+        assert contrast(style(text, "color"), ground) > 7
+    for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
+        assert contrast(style(label, "fill"), ground) > 3, label.text_content()
+
+
+@pytest.mark.parametrize("size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone")])
+def test_no_name_in_a_cell_is_wider_than_the_cell(visit: Callable, size: dict) -> None:
+    here = visit(address_of(*EIGHT), **size)
+    area = box(here.figure.locator(".nsewdrag").first)
+    names = [box(text) for text in here.figure.locator(".heatmap-label text").all()]
+    assert len(names) > 40
+    assert max(name["width"] for name in names) <= area["width"] / 8 + 1
+
+
+def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
+    here = visit("/masks", **PHONE)
+    edit = here.menu("Edit")
+    here.type("Second text of A", "A snake, I think.", within=edit)
+    here.leave_menu()
+    assert "67% of the 64 positions" in here.reading
+    switch(here)
+    assert here.title == "With the mask, padding changes nothing"
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -1,0 +1,330 @@
+"""Models from the picker in a real browser, on a hub that is slow, silent or broken."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from components.ui.view import DEFAULT, encode
+from tests.hub_server import HubServer, Reply, Request, error, hub_server
+from tests.tiny_models import build
+
+pytestmark = pytest.mark.browser
+
+PRESET = "distilbert/distilbert-base-uncased"
+TITLE = "distilbert-base-uncased"
+BUNDLED = "all-MiniLM-L6-v2"
+WEIGHTS = "model.safetensors"
+SECONDS = 60
+LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
+
+
+class Hub:
+    """A hub of many tiny models under names of their own: each test takes fresh ones."""
+
+    def __init__(self, server: HubServer, folder: Path) -> None:
+        self.server = server
+        self._folder = folder
+        self._n = 0
+        self.slow: dict[str, float] = {}
+        self.broken: set[str] = set()
+        self.closed: dict[str, threading.Event] = {}
+        server.faults = self._answer
+
+    def new(self) -> str:
+        """The id of a model that nobody has asked for yet."""
+        from tests.hub_server import Repository
+
+        self._n += 1
+        name = f"org/tiny-{self._n}"
+        self.server.repositories[name] = Repository(self._folder)
+        return name
+
+    def _answer(self, request: Request, reply: Reply) -> Reply:
+        repo = request.repo or ""
+        if repo in self.broken:
+            return error(500)
+        if repo in self.closed:
+            self.closed[repo].wait(SECONDS)
+        if request.method == "GET" and request.file == WEIGHTS and repo in self.slow:
+            return replace(reply, bytes_per_second=self.slow[repo])
+        return reply
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    folder = build(
+        "bert", tmp_path_factory.mktemp("served") / "m", hidden_size=160, intermediate_size=640
+    )
+    with hub_server({PRESET: folder}) as server:
+        hub = Hub(server, folder)
+        yield hub
+        for event in hub.closed.values():
+            event.set()
+
+
+@pytest.fixture(scope="module")
+def address(
+    hub: Hub,
+    run_app: Callable[..., str],
+    app_settings: Mapping[str, str],
+    chromium: Browser,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> str:
+    """The app on this hub and an empty cache; its own model is loaded and measured."""
+    env = {
+        **app_settings,
+        "CONTEXTLENS_ALLOW_DOWNLOADS": "1",
+        "CONTEXTLENS_HUB_ENDPOINT": hub.server.endpoint,
+        "HF_HUB_CACHE": str(tmp_path_factory.mktemp("hub")),
+        "HF_HUB_OFFLINE": "0",
+    }
+    address = run_app("app.py", env)
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(address)
+        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=120_000)
+    return address
+
+
+@pytest.fixture
+def open_page(visit: Callable, address: str) -> Callable:
+    def open_(path: str = "/similarity", **options: object) -> object:
+        return visit(path, address=address, **options)
+
+    return open_
+
+
+def picker(reader: object) -> Locator:
+    return reader.side.get_by_role("combobox", name=re.compile("Model"))
+
+
+def type_model(reader: object, model: str) -> None:
+    box = picker(reader)
+    box.click()
+    box.fill(model)
+    reader.page.get_by_role("option").first.wait_for()
+    box.press("Enter")
+
+
+def assert_picked(reader: object, model: str) -> None:
+    expect(picker(reader)).to_have_count(1)  # while a run is under way the old one may stand there
+    expect(picker(reader)).to_have_value(model)
+
+
+def area(reader: object) -> Locator:
+    return reader.side.locator(".st-key-model_wish")
+
+
+def card(reader: object) -> Locator:
+    return reader.side.get_by_text("layers · ")
+
+
+def is_on(reader: object, dims: int) -> None:
+    expect(card(reader)).to_contain_text(f"{dims} dims", timeout=SECONDS * 1000)
+
+
+def look(reader: object, name: str) -> None:
+    if LOOKS:
+        reader.page.screenshot(path=f"{LOOKS}/{name}.png")
+
+
+def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hub: Hub) -> None:
+    model = hub.new()
+    hub.slow[model] = 250_000
+    reader = open_page()
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text(re.compile(rf"Fetching {model}: [0-9.]+ of 4\.1 MB"))
+    expect(area(reader)).to_contain_text(re.compile("seconds left"), timeout=10_000)
+    look(reader, "fetching")
+    is_on(reader, 384)
+    reader.type("Sentence A", "My python eats mice")
+    assert "My python eats mice" in reader.rows[0]
+    reader.pick("sentence A", "mice")
+    expect(area(reader)).to_contain_text("MB")
+    before = reader.page.url
+    is_on(reader, 160)
+    expect(reader.page.get_by_text(f"The page now shows {model}.")).to_be_visible()
+    reader.settle(reader.page)
+    assert "My python eats mice" in reader.rows[0]
+    assert reader.chosen[0].startswith("mice")
+    expect(area(reader)).to_have_count(0)
+    assert_picked(reader, model)
+    assert reader.page.url != before
+    reader.back()
+    is_on(reader, 384)
+    assert reader.page.url == before
+    reader.forward()
+    is_on(reader, 160)
+
+
+def test_a_half_typed_sentence_survives_the_progress(open_page: Callable, hub: Hub) -> None:
+    model = hub.new()
+    hub.slow[model] = 400_000
+    reader = open_page()
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text("MB")
+    box = reader.side.get_by_role("textbox", name="Sentence A", exact=True)
+    box.fill("half typ")
+    reader.page.wait_for_timeout(2500)  # some turns of the progress
+    expect(box).to_have_value("half typ")
+    expect(box).to_be_focused()
+    area(reader).get_by_role("button", name="Cancel").click()
+
+
+def test_cancel_is_immediate_and_a_retry_works(open_page: Callable, hub: Hub) -> None:
+    model = hub.new()
+    hub.closed[model] = threading.Event()
+    reader = open_page()
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text("Looking for the model")
+    area(reader).get_by_role("button", name="Cancel").click()
+    expect(area(reader)).to_have_count(0, timeout=3000)
+    assert_picked(reader, BUNDLED)
+    is_on(reader, 384)
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text("Looking for the model")
+    hub.closed[model].set()
+    is_on(reader, 160)
+
+
+def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) -> None:
+    model = hub.new()
+    hub.broken.add(model)
+    reader = open_page()
+    reader.type("Sentence A", "My python eats mice")
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text("answered with an error (500)", timeout=20_000)
+    assert_picked(reader, BUNDLED)
+    look(reader, "failed")
+    reader.pick("sentence A", "mice")
+    expect(area(reader)).to_contain_text("answered with an error (500)")
+    hub.broken.discard(model)
+    area(reader).get_by_role("button", name="Try again").click()
+    is_on(reader, 160)
+    assert "My python eats mice" in reader.rows[0]
+    expect(reader.page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_a_failure_can_be_dismissed(open_page: Callable, hub: Hub) -> None:
+    reader = open_page()
+    type_model(reader, "no/such-model")
+    expect(area(reader)).to_contain_text("Check the spelling", timeout=20_000)
+    area(reader).get_by_role("button", name="Dismiss").click()
+    expect(area(reader)).to_have_count(0)
+    is_on(reader, 384)
+
+
+def test_what_is_no_id_is_refused_at_once(open_page: Callable, hub: Hub) -> None:
+    n_requests = len(hub.server.requests)
+    reader = open_page()
+    for typed in ("../../etc/passwd", "<img src=x onerror=alert(1)>", "x" * 10_000):
+        type_model(reader, typed)
+        expect(area(reader)).to_contain_text("cannot be the id of a model")
+        assert area(reader).locator("img").count() == 0
+        area(reader).get_by_role("button", name="Dismiss").click()
+        expect(area(reader)).to_have_count(0)
+    assert len(hub.server.requests) == n_requests
+
+
+def test_an_address_shows_progress_and_cancel_keeps_the_sentences(
+    open_page: Callable, hub: Hub, visit: Callable, address: str, chromium: Browser
+) -> None:
+    model = hub.new()
+    hub.slow[model] = 150_000
+    sentences = (replace(DEFAULT.sentences[0], text="My python", word=(3, 9)),)
+    view = replace(DEFAULT, model=model, sentences=sentences)
+    reader = open_page()
+    reader.page.goto(f"{address}/similarity?s={encode(view)}")
+    cancel = reader.main.get_by_role("button", name=re.compile("Cancel, and go on with"))
+    cancel.wait_for(timeout=20_000)
+    expect(reader.main).to_contain_text(re.compile(r"of 4\.1 MB, about \d+ seconds left"))
+    look(reader, "address")
+    box = cancel.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900, "it is on the first screen"
+    cancel.click()
+    is_on(reader, 384)
+    assert "My python" in reader.rows[0]
+    expect(cancel).to_have_count(0)
+
+
+def test_an_example_is_enabled_when_its_model_has_come(open_page: Callable, hub: Hub) -> None:
+    hub.server.repositories["google-bert/bert-base-cased"] = hub.server.repositories[PRESET]
+    reader = open_page("/")
+    expect(reader.main).to_contain_text("Needs google-bert/bert-base-cased.")
+    box = picker(reader)
+    box.click()
+    reader.page.get_by_role("option").first.wait_for()
+    look(reader, "list")
+    box.fill("bert-base-cased")
+    reader.page.get_by_role("option", name=re.compile("bert-base-cased · 436 MB")).click()
+    is_on(reader, 160)
+    expect(reader.main.get_by_role("link", name="US and us")).to_be_visible()
+    expect(reader.main).not_to_contain_text("Needs google-bert")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desk", "phone"])
+def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(
+    open_page: Callable, hub: Hub, scheme: str, size: tuple[int, int]
+) -> None:
+    model = hub.new()
+    hub.slow[model] = 150_000
+    broken = hub.new()
+    hub.broken.add(broken)
+    reader = open_page(
+        color_scheme=scheme, viewport={"width": size[0], "height": size[1]}, has_touch=True
+    )
+    if size[0] < 600:
+        reader.page.get_by_test_id("stExpandSidebarButton").click()
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text(re.compile("seconds left"), timeout=10_000)
+    look(reader, f"fetching-{scheme}-{size[0]}")
+    assert fits(area(reader))
+    area(reader).get_by_role("button", name="Cancel").click()
+    expect(area(reader)).to_have_count(0)
+    type_model(reader, broken)
+    expect(area(reader)).to_contain_text("(500)", timeout=20_000)
+    look(reader, f"failed-{scheme}-{size[0]}")
+    assert fits(area(reader))
+
+
+def fits(place: Locator) -> bool:
+    """Nothing inside is wider than its box."""
+    return place.evaluate(
+        "e => [e, ...e.querySelectorAll('*')].every(x => x.scrollWidth <= x.clientWidth + 1"
+        " || getComputedStyle(x).display === 'inline' || x.clientWidth === 0)"
+    )
+
+
+MOST_PICKERS = """
+() => {
+  window.__most = 0;
+  const look = () => {
+    const all = document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stSelectbox"]');
+    const seen = [...all].filter(picker => picker.checkVisibility());
+    window.__most = Math.max(window.__most, seen.length);
+    requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
+def test_the_picker_never_stands_there_twice(open_page: Callable, hub: Hub) -> None:
+    model = hub.new()
+    hub.broken.add(model)
+    reader = open_page()
+    reader.page.evaluate(MOST_PICKERS)
+    type_model(reader, model)
+    expect(area(reader)).to_contain_text("(500)", timeout=20_000)
+    assert_picked(reader, BUNDLED)
+    assert reader.page.evaluate("() => window.__most") == 1

@@ -1,0 +1,209 @@
+"""The pictures of Padding & masks hold the exact numbers, and nothing typed becomes markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.analysis.masks import Lab, LabRow
+from components.core import BUNDLED_ID, EncoderService
+from components.figures.batch import COLORS, batch_grid
+from components.figures.limit import limit_bar
+from components.figures.masks import layer_lines, mask_range, token_heatmap
+from components.figures.theme import CATEGORICAL
+from components.ui.masks import encode_both
+from tests.analysis.test_masks import lab_of
+
+A, B = "I love my pet python", "Rain."
+RUDE = "<b>%{y}</b> & <a href='x'>y</a>"
+OURS = re.compile(r'<br>|<extra></extra>|</?span( style="color:#[0-9A-Fa-f]{6}")?>')
+
+
+@pytest.fixture
+def lab(service: EncoderService) -> Lab:
+    return lab_of(service, A, B)
+
+
+def grid(lab: Lab, layer: int = 6, color: Any = "cosine") -> dict[str, Any]:
+    scale = mask_range(lab)
+    return batch_grid(lab, layer, color=color, scale=scale, title="T").to_plotly_json()
+
+
+def lines(lab: Lab, row: int = 0, layer: int = 6) -> dict[str, Any]:
+    how = {"scale": mask_range(lab), "pooler": "pooler_output", "title": "T"}
+    return layer_lines(lab.rows[row], layer, **how).to_plotly_json()
+
+
+def tokens(lab: Lab, row: int = 0) -> dict[str, Any]:
+    return token_heatmap(lab.rows[row], scale=mask_range(lab), title="T").to_plotly_json()
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner)
+
+
+# The batch
+
+
+@pytest.mark.parametrize("layer", [0, 3, 6])
+def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(lab: Lab, layer: int) -> None:
+    cells = grid(lab, layer)["data"][0]
+    for column, row in enumerate(lab.rows):
+        found = [line[column] for line in cells["z"][: row.n_real]]
+        np.testing.assert_allclose(found, row.damage.tokens[layer], atol=5.1e-6)
+        for i, value in enumerate(row.damage.tokens[layer]):
+            hover = cells["customdata"][i][column]
+            assert hover.endswith(f"layer {layer}: cosine {value:.4f}")
+            assert f"position {i} · ID {row.padded.token_ids[i]} · mask 1 · segment 0" in hover
+
+
+def test_where_a_text_has_ended_its_column_is_empty(lab: Lab) -> None:
+    cells = grid(lab)["data"][0]
+    assert [line[1] is None for line in cells["z"]] == [False] * 4 + [True] * 3
+    assert [line[1] for line in cells["text"]][4:] == ["", "", ""]
+
+
+def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: Lab) -> None:
+    (bar,) = grid(lab)["data"][1:]
+    assert bar["marker"]["pattern"]["shape"] == "/"
+    assert bar["base"] == [7, 4]
+    ends = {base + y for base, y in zip(bar["base"], bar["y"], strict=True)}
+    assert len(ends) == 1
+    assert "positions 4 to 31 · ID 0 · mask 0" in bar["customdata"][1]
+    length = lab.rows[1].damage.lengths[6, 4:].mean()
+    assert f"vectors of length {length:.4f} on average, to be ignored" in bar["customdata"][1]
+
+
+def test_the_ticks_are_positions_and_end_at_the_last(lab: Lab) -> None:
+    axis = grid(lab)["layout"]["yaxis"]
+    assert axis["ticktext"] == [*map(str, range(7)), "31"]
+    assert axis["range"][1] == 0
+
+
+def test_no_padding_has_no_hatch(service: EncoderService) -> None:
+    assert len(grid(lab_of(service, A, A, pad_to=7))["data"]) == 1
+
+
+def test_mask_and_segment_colours_are_those_numbers(service: EncoderService) -> None:
+    both = encode_both(service, BUNDLED_ID, [A], pairs=[B], pad_to=32, masked=False)
+    lab = Lab((LabRow("A", *both[0]),), 32, False)
+    kinds = lab.rows[0].alone.token_type_ids
+    assert kinds is not None
+    for color, expected in (("mask", np.ones(10)), ("segment", kinds)):
+        cells = grid(lab, color=color)["data"][0]
+        assert [line[0] for line in cells["z"]] == expected.tolist()
+        assert cells["showscale"] is False
+    assert CATEGORICAL[1] in [color for _, color in cells["colorscale"]]
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_a_model_without_segments_has_a_picture_too(
+    tiny_service: EncoderService, color: Any
+) -> None:
+    lab = lab_of(tiny_service, "a python", pad_to=16, model="folder:roberta")
+    figure = grid(lab, layer=3, color=color)
+    assert "segment" not in "".join(strings(figure["data"]))
+    assert "&lt;pad&gt;" in figure["layout"]["annotations"][0]["text"]
+
+
+def test_many_or_long_texts_keep_the_scale_instead_of_numbers(service: EncoderService) -> None:
+    eight = grid(lab_of(service, *[A] * 8))["data"][0]
+    assert eight["showscale"] is True
+    assert "0." not in eight["text"][1][0]
+    long = grid(lab_of(service, "python " * 100, pad_to=128))["data"][0]
+    assert long["showscale"] is True
+    assert "text" not in long
+
+
+def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> None:
+    lab = lab_of(service, *[f"{'python ' * 600} {i}" for i in range(8)], pad_to=512)
+    size = sum(len(json.dumps(draw(lab))) for draw in (grid, lines, tokens))
+    assert size < 1_500_000
+
+
+# The lines
+
+
+def test_the_lines_are_first_token_means_and_tokens(lab: Lab) -> None:
+    traces = lines(lab)["data"]
+    damage = lab.rows[0].damage
+    named = {trace["name"]: trace for trace in traces if trace.get("name")}
+    expected = {
+        "[CLS]": damage.first,
+        "mean of real tokens": damage.mean,
+        "mean with [PAD]": damage.mean_all,
+        "pooler_output": [damage.pooled],
+    }
+    assert named.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(named[name]["y"], values, atol=5.1e-6)
+    faint = [trace for trace in traces if not trace.get("name")]
+    assert len(faint) == 6
+    np.testing.assert_allclose(faint[0]["y"], damage.tokens[:, 1], atol=5.1e-6)
+    assert all("%{y:.4f}" in trace["hovertemplate"] for trace in traces)
+
+
+def test_many_tokens_are_a_band(service: EncoderService) -> None:
+    lab = lab_of(service, "python " * 30, pad_to=64)
+    (band,) = (trace for trace in lines(lab)["data"] if trace.get("fill"))
+    low, high = lab.rows[0].damage.tokens.min(axis=1), lab.rows[0].damage.tokens.max(axis=1)
+    np.testing.assert_allclose(band["y"], [*high, *low[::-1]], atol=5.1e-6)
+
+
+def test_a_model_without_pooler_has_no_point_for_it(tiny_service: EncoderService) -> None:
+    lab = lab_of(tiny_service, "a python", pad_to=16, model="folder:electra")
+    assert not any("pooler" in text for text in strings(lines(lab, layer=3)))
+
+
+def test_the_chosen_layer_is_marked(lab: Lab) -> None:
+    (mark,) = lines(lab, layer=2)["layout"]["shapes"]
+    assert mark["x0"] == mark["x1"] == 2
+
+
+def test_the_heatmap_has_every_token_at_every_layer(lab: Lab) -> None:
+    (cells,) = tokens(lab)["data"]
+    np.testing.assert_allclose(cells["z"], lab.rows[0].damage.tokens.T, atol=5.1e-6)
+    assert tokens(lab)["layout"]["yaxis"]["ticktext"][5] == "python"
+
+
+# Together
+
+
+def test_all_pictures_share_one_scale(service: EncoderService) -> None:
+    lab = lab_of(service, A)
+    assert mask_range(lab) == (0.0, 1.0)
+    damage = replace(lab.rows[0].damage, mean_all=np.full(7, -0.25, dtype=np.float32))
+    lab = replace(lab, rows=(replace(lab.rows[0], damage=damage),))
+    low, high = mask_range(lab)
+    assert (low, high) == (pytest.approx(-0.4), 1.0)
+    for cells in (grid(lab)["data"][0], tokens(lab)["data"][0]):
+        assert (cells["zmin"], cells["zmax"]) == (low, high)
+    bottom, top = lines(lab)["layout"]["yaxis"]["range"]
+    assert bottom <= low < high <= top
+
+
+def test_what_was_typed_cannot_become_markup(service: EncoderService) -> None:
+    lab = lab_of(service, RUDE, RUDE)
+    for draw in (grid, lines, tokens):
+        for text in strings(draw(lab)):
+            assert "<" not in OURS.sub("", text), text
+    for trace in [*grid(lab)["data"], *tokens(lab)["data"], *lines(lab)["data"]]:
+        assert "&lt;" not in trace.get("hovertemplate", "")
+
+
+def test_the_limit_is_a_bar_of_what_fits_and_what_does_not() -> None:
+    figure = limit_bar(512, 90, limit=512, title="T").to_plotly_json()
+    kept, cut = figure["data"]
+    assert (kept["x"], cut["x"], cut["base"]) == ([512], [90], [512])
+    assert figure["layout"]["shapes"][0]["x0"] == 512
+    assert len(limit_bar(5, 0, limit=512, title="T").data) == 1

@@ -1,0 +1,127 @@
+"""Rows as strips and tokens as a drawing: exact, bounded, and safe for any text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.figures.tokens import rows_heatmap, tokens_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+boxes = st.lists(st.tuples(texts, st.integers(0, 300_000), st.booleans()), max_size=40)
+
+
+def drawn(svg: str) -> ET.Element:
+    return ET.fromstring(svg)
+
+
+# Rows
+
+
+@pytest.fixture
+def rows() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(7, 48)).astype(np.float32)
+
+
+def test_the_strips_are_the_rows(rows: np.ndarray) -> None:
+    figure = rows_heatmap(rows, [f"r{i}" for i in range(7)], chosen=3, title="ID 3 is row 3")
+    (trace,) = figure.data
+    np.testing.assert_allclose(np.array(trace.z), rows, atol=1e-5)
+    assert trace.zmin == -trace.zmax
+    assert trace.zmax == pytest.approx(np.quantile(np.abs(rows), 0.995))
+    assert figure.layout.title.text == "ID 3 is row 3"
+    assert list(figure.layout.yaxis.ticktext) == ["r0", "r1", "r2", "▸ r3", "r4", "r5", "r6"]
+
+
+def test_a_few_large_values_leave_colour_for_the_others(rows: np.ndarray) -> None:
+    rows[0, 0] = 100.0
+    figure = rows_heatmap(rows, list("abcdefg"), chosen=0, title="t")
+    assert figure.data[0].zmax < 10
+    assert figure.data[0].z[0][0] == 100.0
+
+
+def test_rows_of_zeros_have_a_range() -> None:
+    figure = rows_heatmap(np.zeros((1, 4), np.float32), ["[PAD]"], chosen=0, title="t")
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1.0, 1.0)
+
+
+def test_names_are_no_html(rows: np.ndarray) -> None:
+    figure = rows_heatmap(rows[:1], ["<b>x</b>"], chosen=0, title="<i>t</i>")
+    assert figure.layout.yaxis.ticktext[0] == "▸ &lt;b&gt;x&lt;/b&gt;"
+    assert "<b>" not in figure.data[0].text[0][0]
+    assert "<i>" not in figure.layout.title.text
+
+
+# Tokens
+
+
+def test_each_token_is_a_box_with_its_id() -> None:
+    root = drawn(tokens_svg([("[CLS]", 101, True), ("##an", 2319, False)], "Sinan"))
+    assert [text.text for text in root.iter(f"{SVG}text")] == [
+        "Sinan",
+        "[CLS]",
+        "101",
+        "##an",
+        "2319",
+    ]
+    first, second = root.iter(f"{SVG}rect")
+    assert first.get("fill") == "none"
+    assert second.get("stroke") == "none"
+
+
+@given(boxes=boxes, title=texts)
+def test_any_text_makes_a_drawing_within_its_bounds(
+    boxes: list[tuple[str, int, bool]], title: str
+) -> None:
+    root = drawn(tokens_svg(boxes, title))
+    assert (root.get("width"), root.get("height")) == ("928", "440")
+    places = [
+        tuple(float(rect.get(name)) for name in ("x", "y", "width", "height"))
+        for rect in root.iter(f"{SVG}rect")
+    ]
+    for x, y, width, height in places:
+        assert x >= 0
+        assert x + width <= 928
+        assert y >= 40
+        assert y + height <= 440
+    for i, (x, y, width, _) in enumerate(places):
+        for x2, y2, _, _ in places[i + 1 :]:
+            assert y2 > y or x2 >= x + width
+    words = [text.text or "" for text in root.iter(f"{SVG}text")]
+    n_drawn = len(places)
+    more = len(boxes) - n_drawn
+    assert (f"and {more} more tokens" in words) == (more > 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00\x1b\x7f", "\ud800", "\ufffe\uffff", "<a & b>", "]]>", "\t\n"]
+)
+def test_what_xml_cannot_hold_is_replaced_and_the_rest_escaped(text: str) -> None:
+    svg = tokens_svg([(text, 1, False)], text)
+    svg.encode()
+    root = drawn(svg)
+    assert not [
+        element
+        for element in root.iter()
+        if element.tag not in (f"{SVG}svg", f"{SVG}text", f"{SVG}rect")
+    ]
+
+
+def test_a_long_text_is_cut_and_its_tokens_counted() -> None:
+    svg = tokens_svg([("word", 7, False)] * 512, "word " * 4000)
+    assert len(svg) < 60_000
+    words = [text.text for text in drawn(svg).iter(f"{SVG}text")]
+    assert words[0].endswith("…")
+    shown = words.count("word")
+    assert words[-1] == f"and {512 - shown} more tokens"
+
+
+@given(text=st.text(min_size=1, max_size=400))
+def test_the_title_fits_its_line(text: str) -> None:
+    title = next(drawn(tokens_svg([], text)).iter(f"{SVG}text")).text or ""
+    assert len(title) * 0.6 * 17 <= 928
