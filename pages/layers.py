@@ -18,9 +18,9 @@ downloads = shell.header("layers", view)
 if not view.sentences:
     st.info("There is no sentence to look at. Add one, or press Reset.")
     st.stop()
+card = runtime.load(view.model, height=560)
+service = runtime.service()
 with st.skeleton(height=560):
-    card = runtime.load(view.model)
-    service = runtime.service()
     baseline = runtime.baseline(card)
     what = layers.compute(view, service, card, baseline)
 
@@ -30,7 +30,12 @@ layers_page.picture(view, what)
 layers_page.words(what)
 layers_page.notes(what)
 inputs.layer_slider(view, what.encoding.layers, key="layers_layer")
-more = layers_page.closer(
+closer, more = st.container(), {}  # filled last: it may wait for another model
+layers_page.terms()
+layers_page.explain(what)
+layers_page.downloads(view, what, service, downloads, more)
+layers_page.closer(
+    closer,
     view,
     {
         "One token": lambda: layers_closer.one_token(view, what, service),
@@ -39,9 +44,7 @@ more = layers_page.closer(
         "Spread": lambda: layers_closer.spread(what, service),
         "Pooler": lambda: layers_compared.pooler(view, what, service),
     },
+    more,
 )
-layers_page.terms()
-layers_page.explain(what)
-layers_page.downloads(view, what, service, downloads, more)
 if baseline is None:
     runtime.await_baseline(card)

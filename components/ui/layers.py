@@ -120,7 +120,7 @@ def compute(
     """Encode the chosen sentence and measure its tokens as the view's controls say."""
     index = index_of(view)
     sentence = view.sentences[index]
-    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair])[0]
+    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair or None])[0]
     vocabulary = service.vocabulary(view.model)
     asked = str(view.control(PAGE, "measure", ""))
     name = asked if asked in MEASURES else next(iter(MEASURES))
@@ -140,7 +140,7 @@ def compute(
 
 def encode_all(view: ViewState, service: EncoderService) -> list[Encoding]:
     """Every current sentence's encoding, all layers."""
-    pairs = [sentence.pair for sentence in view.sentences]
+    pairs = [sentence.pair or None for sentence in view.sentences]
     return service.encode(view.model, [s.text for s in view.sentences], pairs=pairs)
 
 

@@ -12,13 +12,13 @@ from components.analysis.similarity import cosine_matrix
 from components.analysis.snippets import SnippetText, cka_snippet, pooler_snippet
 from components.analysis.spaces import Alike, Words
 from components.content.explain.layers import ALIKE, POOLER
-from components.core import EncoderService, ModelCard, ModelSpec
-from components.core.errors import ModelError, RequestError
+from components.core import EncoderService, ModelCard
+from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.core.words import split_words
 from components.figures.layers import spaces_heatmap
 from components.figures.strips import vector_strips
-from components.ui import errors, inputs, runtime, shell
+from components.ui import inputs, second_model, shell
 from components.ui.layers import (
     PAGE,
     WORDS,
@@ -44,7 +44,7 @@ def layers_compared(view: ViewState, what: LayerView, service: EncoderService) -
         specs = {spec.id: spec for spec in service.models() if spec.id != view.model}
         titles = {"": "This model itself", **{name: spec.title for name, spec in specs.items()}}
         chosen = inputs.select(view, PAGE, "other", titles, "With the layers of")
-    other = _second(specs[chosen]) if chosen else what.card
+    other = second_model.card_of(specs[chosen]) if chosen else what.card
     if other is None:
         return {}
     names = what.card.title, other.title
@@ -84,27 +84,13 @@ def pooler(view: ViewState, what: LayerView, service: EncoderService) -> Arrays:
     return {"pooler_output": own, **({} if pooled is None else {"pooler_by_hand": pooled})}
 
 
-def _second(spec: ModelSpec) -> ModelCard | None:
-    """The second model's card; where it must be fetched first, a button that does so, and None."""
-    here = spec.loaded or spec.on_disk or spec.source != "hub"
-    size = f" ({spec.download_bytes / 1e6:,.0f} MB)" if spec.download_bytes else ""
-    if not here and not st.button(f"Get {spec.title}{size}", icon=":material/download:"):
-        st.caption("It is fetched once and kept on the machine that runs this app.")
-        return None
-    try:
-        return runtime.load(spec.id)
-    except ModelError as exc:
-        errors.show(exc)
-        return None
-
-
 def _words_from(source: str, view: ViewState, card: ModelCard, service: EncoderService) -> Words:
     own = source == WORDS[0]
     return own_words(view, card.id, service) if own else sample_words(card, service)
 
 
 def _key(source: str, view: ViewState, first: ModelCard, second: ModelCard) -> tuple[object, ...]:
-    texts = tuple((s.text, s.pair) for s in view.sentences) if source == WORDS[0] else ()
+    texts = tuple((s.text, s.pair or None) for s in view.sentences) if source == WORDS[0] else ()
     return first.checksum, second.checksum, texts
 
 
@@ -156,7 +142,7 @@ def _snippet_texts(view: ViewState, keys: list[tuple[int, int, int]]) -> list[Sn
             tuple(split_words(text)[word] for at, which, word in keys if (at, which) == (i, own))
             for own, text in enumerate((sentence.text, sentence.pair or ""))
         ]
-        texts.append(SnippetText(sentence.text, sentence.pair, groups[0], groups[1]))
+        texts.append(SnippetText(sentence.text, sentence.pair or None, groups[0], groups[1]))
     return [text for text in texts if text.words or text.pair_words]
 
 

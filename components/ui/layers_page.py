@@ -103,11 +103,17 @@ def terms() -> None:
     )  # fmt: skip
 
 
-def closer(view: ViewState, looks: Mapping[str, Callable[[], Arrays]]) -> Arrays:
-    """The five closer looks, one at a time; gives what the shown one adds to the download."""
-    chosen = inputs.choice(view, PAGE, "section", SECTIONS, "Look closer")
-    with st.container(border=True):
-        return looks[chosen]()
+def closer(
+    place: DeltaGenerator, view: ViewState, looks: Mapping[str, Callable[[], Arrays]], more: Arrays
+) -> None:
+    """The five closer looks, one at a time; what the shown one adds to the download is in `more`.
+
+    It may wait for another model, so it is filled last.
+    """
+    with place:
+        chosen = inputs.choice(view, PAGE, "section", SECTIONS, "Look closer")
+        with st.container(border=True):
+            more.update(looks[chosen]())
 
 
 def explain(what: LayerView) -> None:
