@@ -12,6 +12,7 @@ import psutil
 
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.layers import layers_page
 from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         masks,
         page_rerun,
         tokens_page,
+        layers_page,
         start,
         memory,
     )
