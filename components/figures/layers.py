@@ -29,7 +29,6 @@ _ON_BRIGHT = "#111111"
 _MAX_TICKS, _MAX_TICKS_DOWN = 40, 22
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
 _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
-_MAX_TEXT = 100  # columns; beyond it a matrix goes as bytes: as large as text, written at once
 _FRAME_MS = 900
 
 
@@ -206,10 +205,8 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
     Numbers that read well are dark on bright colours and bright on dark ones, and a heatmap has one
     colour of text: so one trace has the bright cells, the other the dark ones.
     """
-    if max(matrix.shape) > _MAX_TEXT and not np.isnan(matrix).any():
+    if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
         return [matrix.astype(np.float32)]
-    if max(matrix.shape) > _MAX_NUMBERS:
-        return [_rounded(matrix)]
     bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
     return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
 

@@ -128,6 +128,21 @@ def test_playing_shows_every_layer_and_leaves_address_and_history_alone(
     assert here.page.evaluate(SEEN_TITLE) == own
 
 
+def test_playing_a_longer_text_changes_its_cells(visit: Callable[..., Visit]) -> None:
+    text = "Seventeen umbrellas and a very unhappy cat slept under the warm lamp while it rained"
+    here = visit(looking("Token pairs", ViewState(BUNDLED_ID, (Sentence(text),))))
+    cell = f"() => document.querySelector('{PAIRS}').calcdata[0][0].z[1][4]"
+    last = here.page.evaluate(cell)
+    here.main.locator(".st-key-layers_pairs .updatemenu-button").click()
+    here.page.wait_for_function(f"({SHOWN_LAYER})() === 'layer 3'")
+    third = here.page.evaluate(cell)
+    assert -1 <= third <= 1
+    assert third != last
+    here.page.wait_for_function(f"({SHOWN_LAYER})() === 'layer 6'", timeout=20_000)
+    here.page.wait_for_timeout(1200)
+    assert here.page.evaluate(cell) == last
+
+
 def test_another_layer_changes_the_pairs_that_are_shown(visit: Callable[..., Visit]) -> None:
     here = visit(looking("Token pairs"))
     here.to_layer(5)
