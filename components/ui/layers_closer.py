@@ -73,6 +73,8 @@ def one_token(view: ViewState, what: LayerView, service: EncoderService) -> Arra
             "them all.",
         )
     with right:
+        if not len(places):
+            return {"picked_vectors": vectors}
         st.caption(f"Nearest to {quoted(label)} among the tokens of all sentences")
         table = _nearest_table(what, names, found.indices, found.cosines)
         numbers = {
