@@ -62,6 +62,14 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The first step, which adds up what is stored for a token, its position and, in some "
             "models, its segment before any context is read."
         ),
+        "position embedding": (
+            "A vector that the model stores for each place in a text and adds to the token there."
+        ),
+        "LayerNorm": (
+            "A step that brings the numbers of a vector to mean 0 and variance 1, then scales and "
+            "shifts each of them by learned amounts."
+        ),
+        "norm": "The length of a vector: the root of the sum of its squared numbers.",
         "segment": (
             "Which of two texts a token belongs to, told to those models that can read a pair."
         ),
@@ -115,6 +123,17 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "percentile": (
             "The value below which the given share of all values lies, so that the 95th percentile "
             "leaves one value in twenty above it."
+        ),
+        "parameter": "One number that a model learned while it was trained, or an array of them.",
+        "multiply-add": (
+            "One multiplication whose result is added to a sum: the unit of a model's work."
+        ),
+        "singular value": (
+            "How strongly a matrix stretches along one of its own directions, the largest first."
+        ),
+        "feed-forward": (
+            "The part of a layer that works on each token's vector alone, without looking at the "
+            "others."
         ),
         "context": "The other tokens of the text that a token stands in.",
         "cased": "Said of a model that keeps capital letters apart from small ones.",

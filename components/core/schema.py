@@ -271,6 +271,7 @@ class EmbeddingParts:
         segment: the same of the segment table, or None where the model has none.
         total: their sum.
         normalized: LayerNorm of `total`.
+        epsilon: what LayerNorm adds to the variance before it takes the root.
         projected: whether a linear layer follows (ALBERT; ELECTRA where sizes differ).
         output: (n_tokens, n_dims) float32, our layer 0.
     """
@@ -282,6 +283,7 @@ class EmbeddingParts:
     segment: FloatArray | None
     total: FloatArray
     normalized: FloatArray
+    epsilon: float
     projected: bool
     output: FloatArray
 

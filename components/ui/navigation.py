@@ -53,11 +53,25 @@ PAGES = (
         "What does padding do to a sentence, and what does the mask prevent?",
     ),
     PageRow(
+        "embedding_layer",
+        "Embedding layer",
+        ":material/stacked_bar_chart:",
+        "Inside",
+        "What does the model know of each token before it reads the others?",
+    ),
+    PageRow(
         "layers",
         "Layer by layer",
         ":material/layers:",
         "Inside",
         "What does each layer make of every token?",
+    ),
+    PageRow(
+        "anatomy",
+        "Anatomy",
+        ":material/account_tree:",
+        "Inside",
+        "What is the model made of, and how much of it is where?",
     ),
     PageRow(
         "similarity",

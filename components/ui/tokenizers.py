@@ -19,7 +19,7 @@ def card_of(spec: ModelSpec) -> TokenizerCard | None:
     """A tokenizer's card; where it is not here yet, a button that gets it, and None."""
     model = spec.id
     future = _asked().get(model)
-    if future is None and (spec.loaded or spec.source != "hub"):
+    if future is None and (spec.loaded or spec.on_disk):
         return runtime.service().load_tokenizer(model)
     if future is None:
         _button(model, f"Get the tokenizer of {spec.title}", ":material/download:")

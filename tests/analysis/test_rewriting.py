@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.analysis.rewriting import Change, Part, fates, rewritten
@@ -85,6 +85,7 @@ def test_unknown_and_lost_parts_are_marked(service: EncoderService) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@settings(deadline=None)
 @given(text=texts)
 @example("Café 🐍 ½ İs\t한 e\u0301")
 def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
@@ -102,6 +103,7 @@ def test_the_parts_are_the_whole_text_and_agree_with_the_changes(
     assert ("lost" in {part.fate for part in found}) <= (tokens.n_truncated > 0)
 
 
+@settings(deadline=None)
 @given(text=texts)
 def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, text: str) -> None:
     tokens = service.tokenize(BUNDLED_ID, [text])[0]
@@ -110,6 +112,7 @@ def test_what_is_all_kept_comes_back_but_for_spaces(service: EncoderService, tex
         assert "".join(decoded.split()) == "".join(text.split())
 
 
+@settings(deadline=None)
 @given(text=texts)
 def test_bytes_keep_everything(tiny_service: EncoderService, text: str) -> None:
     found = parts(tiny_service, text[:12], "folder:roberta")

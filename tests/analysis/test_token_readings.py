@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.analysis.readings import (
@@ -130,6 +130,7 @@ def test_what_was_typed_is_no_markup(
         assert not re.search(r"(?<!\\):snake", said)
 
 
+@settings(deadline=None)
 @given(text=texts, n=st.integers(4, 20))
 def test_every_text_is_said_in_one_to_five_sentences(
     read: Callable[..., str], text: str, n: int
@@ -180,6 +181,7 @@ def test_pieces_are_found_as_a_family_writes_them(
     assert look_up("the", model).startswith(f"“{piece}” is ID **{token_id}** in the vocabulary")
 
 
+@settings(deadline=None)
 @given(query=texts)
 def test_any_query_is_answered(look_up: Callable[..., str], query: str) -> None:
     assert look_up(query)
@@ -218,7 +220,7 @@ def test_as_many_but_other_tokens(tiny_service: EncoderService) -> None:
     one = tokens_of(tiny_service, "a", BUNDLED_ID)
     other = tokens_of(tiny_service, "A", "folder:roberta")
     (said,) = tokenizers_reading(one, other, ("a", "b"))
-    assert said == "Both make **1** tokens of this text, but not the same ones."
+    assert said == "Both make **1** token of this text, but not the same."
 
 
 def test_twins(service: EncoderService) -> None:

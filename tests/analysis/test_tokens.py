@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
@@ -96,6 +96,7 @@ def test_a_typed_unknown_token_is_not_called_unknown(service: EncoderService) ->
     assert found == ("special", "token", "typed special", "unknown", "typed special", "special")
 
 
+@settings(deadline=None)
 @given(text=texts)
 def test_a_continuation_goes_on_with_the_word_before_it(service: EncoderService, text: str) -> None:
     tokens = service.tokenize(BUNDLED_ID, [text])[0]
@@ -136,6 +137,7 @@ def test_labels_are_the_pieces_or_the_characters_where_pieces_are_bytes(
 
 
 @by_family
+@settings(deadline=None)
 @given(n=st.integers(5, 30), extra=st.integers(0, 20))
 def test_what_was_lost_begins_behind_the_last_token_that_fits(
     tiny_service: EncoderService, family: str, n: int, extra: int
@@ -190,6 +192,7 @@ def test_a_word_cut_off_in_its_middle_does_not_stand_for_the_whole_one(
 
 
 @by_family
+@settings(deadline=None)
 @given(text=texts)
 def test_the_table_has_a_row_for_each_token(
     tiny_service: EncoderService, family: str, text: str
@@ -258,6 +261,7 @@ def test_only_the_characters_are_unknown_where_a_word_is_not_cut_as_one(
 
 
 @by_family
+@settings(deadline=None)
 @given(text=texts)
 def test_every_unknown_token_has_a_reason(
     tiny_service: EncoderService, family: str, text: str

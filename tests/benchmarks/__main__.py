@@ -10,7 +10,9 @@ from dataclasses import replace
 
 import psutil
 
+from tests.benchmarks.anatomy import anatomy_rerun
 from tests.benchmarks.browser import ROOT
+from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.layers import layers_page
 from tests.benchmarks.masks import masks
@@ -29,6 +31,8 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         masks,
         page_rerun,
         tokens_page,
+        embedding_page,
+        anatomy_rerun,
         layers_page,
         start,
         memory,

@@ -35,12 +35,15 @@ ending => {
     .map(element => element.shadowRoot?.querySelector('.strip')).find(strip => strip);
   let strip = inside();
   const app = document.querySelector('[data-testid="stApp"]');
+  new MutationObserver((_, observer) => {
+    if (app.dataset.testScriptState !== 'running') return;
+    window.__begun = performance.now();
+    observer.disconnect();
+  }).observe(app, { attributes: true });
   const look = () => {
-    const now = performance.now();
     if (!strip?.isConnected) strip = inside();
     const line = strip?.querySelector('.line')?.textContent ?? '';
-    if (app.dataset.testScriptState === 'running') window.__begun ??= now;
-    if (line.endsWith(ending)) { window.__drawn = now; return; }
+    if (line.endsWith(ending)) { window.__drawn = performance.now(); return; }
     requestAnimationFrame(look);
   };
   look();

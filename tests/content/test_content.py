@@ -210,6 +210,9 @@ def test_a_formula_is_closed_latex(formula: str):
     without_blocks = re.sub(r"\$\$[^$]+\$\$", "", formula)
     assert "$$" not in without_blocks
     assert without_blocks.count("$") % 2 == 0
+    for block in re.findall(r"\$\$([^$]+)\$\$", formula):
+        # Over several lines Markdown takes a block for LaTeX only where its signs stand alone.
+        assert "\n" not in block or block[0] == block[-1] == "\n", block
     for latex in re.findall(r"\$\$?([^$]+)\$", formula):
         assert latex.count("{") == latex.count("}"), latex
 

@@ -63,6 +63,7 @@ def test_each_step_follows_from_the_models_tables(
         parts.position, table("embeddings.position_embeddings.weight")[parts.position_ids]
     )
     total = parts.total.astype(np.float64)
+    assert parts.epsilon == subject.plain.embeddings.LayerNorm.eps
     centred = total - total.mean(axis=1, keepdims=True)
     scaled = centred / np.sqrt(
         total.var(axis=1, keepdims=True) + subject.plain.embeddings.LayerNorm.eps

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.figures.tokens import rows_heatmap, tokens_svg
@@ -74,6 +74,7 @@ def test_each_token_is_a_box_with_its_id() -> None:
     assert second.get("stroke") == "none"
 
 
+@settings(deadline=None)
 @given(boxes=boxes, title=texts)
 def test_any_text_makes_a_drawing_within_its_bounds(
     boxes: list[tuple[str, int, bool]], title: str
@@ -121,6 +122,7 @@ def test_a_long_text_is_cut_and_its_tokens_counted() -> None:
     assert words[-1] == f"and {512 - shown} more tokens"
 
 
+@settings(deadline=None)
 @given(text=st.text(min_size=1, max_size=400))
 def test_the_title_fits_its_line(text: str) -> None:
     title = next(drawn(tokens_svg([], text)).iter(f"{SVG}text")).text or ""

@@ -592,7 +592,7 @@ def test_another_tokenizer_is_fetched_and_set_beside(
     tiny_root: Path, tiny_service: EncoderService, tmp_path: Path
 ) -> None:
     text = "The US told us of a python"
-    with hub_app(tiny_root / "roberta", tmp_path):
+    with hub_app(tiny_root / "roberta", tmp_path) as server:
         app = showing(text, **TWO)
         assert_whole(app)
         assert "“US” and “us” have the same token IDs" in said(app, "reading_twins")
@@ -607,6 +607,7 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         other = showing("Another visitor", **TWO)
         assert_whole(other)
         assert ids(other, "token_strip_1")
+        assert "model.safetensors" not in {request.file for request in server.requests}
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,13 @@ def tokenizers_reading(one: Tokens, other: Tokens, names: tuple[str, str]) -> li
     counts = [int((t.text_ids >= 0).sum()) for t in (one, other)]
     titles = [escape(name) for name in names]
     if _pieces(one) == _pieces(other):
-        return [f"Both cut this text into the same **{counts[0]}** tokens."]
+        return [f"Both cut this text into the same {_some(counts[0], 'token')}."]
     if counts[0] == counts[1]:
-        first = f"Both make **{counts[0]}** tokens of this text, but not the same ones."
+        first = f"Both make {_some(counts[0], 'token')} of this text, but not the same."
     else:
         first = (
-            f"{titles[0]} makes **{counts[0]}** tokens of this text, {titles[1]} **{counts[1]}**."
+            f"{titles[0]} makes {_some(counts[0], 'token')} of this text, "
+            f"{titles[1]} **{counts[1]:,}**."
         )
     return [first, *_merged(one, other, names)]
 

@@ -5,6 +5,13 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
+from components.analysis.snippets.anatomy import (
+    anatomy_snippet,
+    card_lines,
+    config_lines,
+    weights_snippet,
+)
+from components.analysis.snippets.embedding import embedding_snippet
 from components.analysis.snippets.layers import (
     SnippetText,
     cka_snippet,
@@ -19,12 +26,17 @@ from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 __all__ = [
     "SnippetText",
     "SnippetWord",
+    "anatomy_snippet",
+    "card_lines",
     "cka_snippet",
+    "config_lines",
     "cosine_snippet",
+    "embedding_snippet",
     "layers_snippet",
     "masks_snippet",
     "pooler_snippet",
     "row_snippet",
     "tokens_snippet",
     "variance_snippet",
+    "weights_snippet",
 ]

@@ -37,6 +37,7 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
         segment=None if segment is None else _frozen(segment),
         total=_frozen(total),
         normalized=_frozen(normalized),
+        epsilon=float(tables.LayerNorm.eps),
         projected=projection is not None,
         output=_frozen(output),
     )

@@ -1,0 +1,208 @@
+"""Anatomy, said in words: how many parameters, where they are, and what one array looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.analysis.anatomy import Node, Totals, n_values, percent
+from components.analysis.readings.text import escape
+from components.analysis.weights import WeightStatistics
+from components.core.schema import Architecture
+
+__all__ = [
+    "anatomy_reading",
+    "anatomy_title",
+    "models_reading",
+    "models_title",
+    "part_reading",
+    "search_reading",
+    "weights_reading",
+]
+
+_HELD = 0.9  # of the sum of squares, when directions are counted
+_FEWER = 0.9  # of a random matrix's number, from which on directions count as favoured
+
+
+def anatomy_title(tree: Node, chosen: Node) -> str:
+    """The finding: what holds most, or what the chosen part holds."""
+    if chosen.path:
+        share = percent(_share(chosen, tree))
+        steps = chosen.title.split(" › ")
+        return f"{' › '.join(dict.fromkeys((steps[0], steps[-1])))}: {share} of the model"
+    layers = _layers(tree)
+    largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
+    if _share(largest, tree) > 0.5:
+        return f"The {largest.name.lower()} is {percent(_share(largest, tree))} of the model"
+    held = percent(sum(n.n_values for n in layers) / (tree.n_values or 1))
+    if not layers:
+        return f"{tree.n_values:,} parameters"
+    shared = any(node.kind == "shared" for node in layers)
+    some = "The shared layers hold" if shared else "The layers hold"
+    return (
+        f"{some if len(layers) > 1 or shared else 'The one layer holds'} {held} of all parameters"
+    )
+
+
+def anatomy_reading(
+    tree: Node, counted: Totals, architecture: Architecture, said_millions: float | None = None
+) -> list[str]:
+    """How many parameters a model has, counted all ways, and where they are.
+
+    Args:
+        tree: the model's parts.
+        counted: its counts.
+        architecture: what it is made of.
+        said_millions: the number that is often quoted for it.
+    """
+    held = " and ".join(counted.dtypes)
+    tied = (
+        f"; **{counted.n_tied}** names are tied to others and count once" if counted.n_tied else ""
+    )
+    said = [
+        f"{escape(architecture.title)} has **{counted.n_values:,}** parameters in "
+        f"**{counted.n_named}** arrays, **{_megabytes(counted.n_bytes)}** as {held}{tied}.",
+        _where(tree, architecture),
+        f"Counting only what has two dimensions gives **{counted.n_in_matrices:,}**: that leaves "
+        "out biases and LayerNorms."
+        if counted.n_in_matrices != counted.n_values
+        else "",
+        _said(counted.n_values, said_millions),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def part_reading(part: Node, tree: Node) -> list[str]:
+    """What the chosen part is made of, in numbers."""
+    arrays = [
+        f"{p.name.rpartition('.')[2]} {' × '.join(map(str, p.shape))}" for p in part.parameters
+    ]
+    made = escape(", ".join(arrays)) if len(arrays) < 4 else f"{len(arrays)} arrays"
+    share = f", {percent(_share(part, tree))} of the model" if part.path else ""
+    return [f"**{part.n_values:,}** parameters{share}: {made}."]
+
+
+def search_reading(query: str, tree: Node, found: frozenset[str]) -> list[str]:
+    """What a search found."""
+    own = [p for p in tree.parameters if p.name in found]
+    if not own:
+        return [f"No array of this model has “{escape(query)}” in its name."]
+    together = sum(n_values(p) for p in own if p.tied_to is None)
+    share = percent(together / (tree.n_values or 1))
+    arrays = "array has" if len(own) == 1 else "arrays have"
+    return [
+        f"**{len(own)}** {arrays} “{escape(query)}” in the name: **{together:,}** parameters, "
+        f"{share} of the model."
+    ]
+
+
+def models_title(rows: Sequence[Mapping[str, object]]) -> str:
+    """The finding of models side by side."""
+    counts = {str(row["model"]): _number(row["parameters"]) for row in rows}
+    most, least = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
+    if len(rows) < 2 or counts[most] == counts[least]:
+        return "Parameters of each model"
+    return f"From {counts[least] / 1e6:.3g} to {counts[most] / 1e6:.3g} million parameters"
+
+
+def models_reading(
+    rows: Sequence[Mapping[str, object]], n_tokens: int, *, base: str, large: str
+) -> list[str]:
+    """Two models of one family beside each other, and the first of all beside them."""
+    named = {str(row["model"]): row for row in rows}
+    if base not in named or large not in named:
+        return ["A base and a large model of one family are not both allowed here to compare."]
+    small, big, first = named[base], named[large], rows[0]
+    ratio = _number(big["parameters"]) / _number(small["parameters"])
+    said = [
+        f"{escape(large)} has **{ratio:.2f}** times the parameters of {escape(base)}"
+        + _work(big, small, n_tokens)
+    ]
+    if str(first["model"]) not in (base, large):
+        share = _number(first["parameters"]) / _number(small["parameters"])
+        said.append(
+            f"{escape(str(first['model']))} has **{share:.2f}** times those of {escape(base)}"
+            + _work(first, small, n_tokens)
+        )
+    return said
+
+
+def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = None) -> list[str]:
+    """One array in words.
+
+    Args:
+        name: the parameter's name.
+        stats: its numbers.
+        n_rows: rows of the whole array where only a sample was measured.
+    """
+    what = f"`{name}`" if n_rows is None else f"A sample of {stats.shape[0]:,} rows of `{name}`"
+    if stats.low == stats.high:
+        return [f"{what}: every one of its values is **{stats.low:.4g}**."]
+    spread = (
+        f"{what}: values from **{stats.low:.3f}** to **{stats.high:.3f}** around "
+        f"{stats.mean:.3f}, with a standard deviation of **{stats.std:.3f}**."
+    )
+    if not stats.singular.size:
+        return [spread, "It is a vector, which has no singular values."]
+    return [spread, _directions(stats)]
+
+
+def _where(tree: Node, architecture: Architecture) -> str:
+    words, layers = tree.find("embeddings/word"), _layers(tree)
+    held = sum(node.n_values for node in layers)
+    share = percent(held / (tree.n_values or 1))
+    first = "" if words is None else f"The word table holds **{percent(_share(words, tree))}**, "
+    if any(node.kind == "shared" for node in layers):
+        uses = architecture.n_layers / len(layers)
+        return (
+            f"{first}the weights that its {architecture.n_layers} layers share **{share}**: they "
+            f"are stored once and used again, or the layers would take **{round(held * uses):,}**."
+        )
+    count = f"the {len(layers)} layers together" if len(layers) != 1 else "the one layer"
+    return f"{first or 'Of these, '}{count} **{share}**."
+
+
+def _said(count: int, millions: float | None) -> str:
+    if millions is None:
+        return ""
+    off = count / 1e6 / millions - 1
+    if abs(off) < 0.01:
+        return f"The often quoted **{millions:g} million** are this number, rounded."
+    more = "fewer" if off < 0 else "more"
+    return (
+        f"Often **{millions:g} million** are quoted; counted, there are {percent(abs(off))} {more}."
+    )
+
+
+def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int) -> str:
+    key = "billion multiply-adds"
+    if one[key] is None or other[key] is None:
+        return f"; a text of {n_tokens} tokens does not fit in both."
+    times = _number(one[key]) / _number(other[key])
+    return f", and a text of {n_tokens} tokens takes **{times:.2f}** times the multiply-adds."
+
+
+def _directions(stats: WeightStatistics) -> str:
+    own, random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
+    shown = (
+        f"**{own}** of its {len(stats.singular)} singular values hold {percent(_HELD)} of the sum "
+        f"of squares; in a random matrix of this shape it takes **{random}**"
+    )
+    if own < _FEWER * random:
+        return f"{shown}, so some directions count for more than others."
+    return f"{shown}, so no few directions stand out."
+
+
+def _layers(tree: Node) -> list[Node]:
+    return [node for node in tree.children if node.kind in ("layer", "shared")]
+
+
+def _share(node: Node, tree: Node) -> float:
+    return node.n_values / tree.n_values if tree.n_values else 0.0
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:,.1f} kB"
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

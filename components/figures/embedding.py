@@ -1,0 +1,248 @@
+"""The main pictures of the embedding layer: the sum of all tokens as strips, and of one token.
+
+Arrays go to the browser as 32-bit numbers, not as text: five strips of 32 tokens are a third of a
+megabyte so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.core.schema import FloatArray
+from components.figures.theme import CATEGORICAL, SIGNED, figure, plain, values
+
+__all__ = ["PART_COLORS", "Panel", "sum_strips", "token_strips"]
+
+PART_COLORS: Mapping[str, str] = {
+    "word": CATEGORICAL[2],
+    "position": CATEGORICAL[4],
+    "segment": CATEGORICAL[9],
+}
+"""Not blue and orange: the strips beside them use those for signs."""
+_GAP = 0.022
+_SHARE_WIDTH = 0.16
+_ROOMY = 5  # strips beside each other that leave room for their names on a phone
+_LINE = 13  # height of a line of names, in pixels
+_MAX_NUMBERS = 16  # dimensions across that leave room for a number on each cell
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One step of the sum.
+
+    Attributes:
+        sign: what stands before it: "", "+", "=" or "→".
+        name: "word", "layer 0".
+        rows: (n_tokens, n_dims) float32, the tokens and dimensions shown.
+        first: the number of the first dimension shown.
+        bound: the colours run from minus this to this.
+    """
+
+    sign: str
+    name: str
+    rows: FloatArray
+    first: int
+    bound: float
+
+
+def sum_strips(
+    panels: Sequence[Panel],
+    shares: Mapping[str, FloatArray],
+    names: Sequence[str],
+    *,
+    title: str,
+    chosen: int | None = None,
+    height: int = 400,
+) -> go.Figure:
+    """Tokens down, the steps of the sum side by side, and each part's share at the right.
+
+    Args:
+        panels: the steps, all of the same tokens.
+        shares: for each part (n_tokens,) its share of the sum's norm.
+        names: each token's name; a user's text, escaped here.
+        title: the finding.
+        chosen: the row with a mark before its name.
+        height: in pixels.
+    """
+    domains = _domains(len(panels))
+    shown = [("▸ " if i == chosen else "") + plain(name, 12) for i, name in enumerate(names)]
+    traces = [_strip(panel, f"x{i}") for i, panel in enumerate(panels, start=1)]
+    last = f"x{len(panels) + 1}"
+    traces += [_bars(name, share, last) for name, share in shares.items()]
+    layout: dict[str, Any] = {
+        "title_y": 0.975,  # above the names, not amid them
+        "title_yanchor": "top",
+        **{
+            f"xaxis{i}": _across(panel, domain)
+            for i, (panel, domain) in enumerate(zip(panels, domains, strict=False), start=1)
+        },
+        f"xaxis{len(panels) + 1}": _share_axis(domains[-1], shares),
+        "yaxis": _down(shown),
+        "barmode": "relative",
+        "bargap": 0.25,
+        "margin": {"l": 84, "r": 10, "t": 72 if len(panels) <= _ROOMY else 85, "b": 66},
+        "annotations": [*_heads(panels, domains), _foot(panels)],
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> go.Figure:
+    """One token's sum: its steps below each other, dimensions across; numbers where they fit.
+
+    Args:
+        panels: the steps, each with one row.
+        title: the finding.
+        height: in pixels.
+    """
+    traces = [
+        {
+            **_strip(panel, f"x{i}"),
+            "yaxis": f"y{i}",
+            "y": [0],
+            "ygap": 0,
+            "hovertemplate": (f"{panel.name}<br>dimension %{{x}}: %{{z:.4f}}<extra></extra>"),
+            **({"texttemplate": "%{z:.3f}"} if panel.rows.shape[1] <= _MAX_NUMBERS else {}),
+        }
+        for i, panel in enumerate(panels, start=1)
+    ]
+    n = len(panels)
+    layout: dict[str, Any] = {"margin": {"l": 100, "r": 10, "t": 44, "b": 66}}
+    for i, panel in enumerate(panels, start=1):
+        top = 1 - (i - 1) / n
+        layout[f"yaxis{i}"] = {
+            **_down([f"{panel.sign} {panel.name}".strip()]),
+            "domain": [top - 0.84 / n, top],
+            "anchor": f"x{i}",
+        }
+        layout[f"xaxis{i}"] = {
+            **_across(panel, (0.0, 1.0)),
+            "anchor": f"y{i}",
+            "showticklabels": i == n,
+            "nticks": 16,
+        }
+    layout["annotations"] = [_foot(panels)]
+    return figure(traces, layout, title=title, height=height)
+
+
+def _domains(n_panels: int) -> list[tuple[float, float]]:
+    """The strips' places from left to right, and the shares' place."""
+    width = (1 - _SHARE_WIDTH - n_panels * _GAP) / n_panels
+    starts = [i * (width + _GAP) for i in range(n_panels)]
+    return [(start, start + width) for start in starts] + [(1 - _SHARE_WIDTH, 1.0)]
+
+
+def _strip(panel: Panel, axis: str) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "z": np.round(panel.rows, 5).astype(np.float32),
+        "x0": panel.first,
+        "dx": 1,
+        "xaxis": axis,
+        "yaxis": "y",
+        "zmin": -panel.bound,
+        "zmax": panel.bound,
+        **SIGNED,
+        "showscale": False,
+        "ygap": 1,
+        "name": panel.name,
+        "hovertemplate": (f"%{{y}}<br>{panel.name}, dimension %{{x}}: %{{z:.4f}}<extra></extra>"),
+    }
+
+
+def _bars(name: str, share: FloatArray, axis: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": values(share),
+        "y": list(range(len(share))),
+        "xaxis": axis,
+        "yaxis": "y",
+        "name": name,
+        "marker": {"color": PART_COLORS[name], "line": {"width": 0}},
+        "hovertemplate": f"%{{y}}<br>{name}: %{{x:.1%}} of the sum<extra></extra>",
+    }
+
+
+def _across(panel: Panel, domain: tuple[float, float]) -> dict[str, Any]:
+    last = panel.first + panel.rows.shape[1] - 1
+    return {
+        "domain": list(domain),
+        "range": [panel.first - 0.5, last + 0.5],
+        "nticks": 3,
+        "tickfont": {"size": 10},
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _down(names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "range": [len(names) - 0.5, -0.5],
+        "tickfont": {"size": 12 if len(names) <= 18 else 9},
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _share_axis(domain: tuple[float, float], shares: Mapping[str, FloatArray]) -> dict[str, Any]:
+    low = min([0.0, *(float(share.min()) for share in shares.values() if share.size)])
+    return {
+        "domain": list(domain),
+        "range": [low, max(1.0, 1.0 - low)],
+        "tickformat": ".0%",
+        "nticks": 3,
+        "tickfont": {"size": 10},
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _heads(panels: Sequence[Panel], domains: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
+    """Each step's name above it; above that the dot of its colour in the shares, and the signs.
+
+    In two lines, because on a phone a name is as wide as its strip; with many strips the names
+    stand in two lines themselves.
+    """
+    step = _LINE if len(panels) > _ROOMY else 0
+    heads = [_note("share", sum(domains[-1]) / 2, 1.01, "bottom")]
+    for i, (panel, (start, end)) in enumerate(zip(panels, domains, strict=False)):
+        middle = (start + end) / 2
+        large = {"yshift": _LINE + step, "font": {"size": 14}}
+        name = _note(panel.name, middle, 1.01, "bottom")
+        heads.append({**name, "yshift": step * (i % 2)})
+        color = PART_COLORS.get(panel.name)
+        if color:
+            dot = f'<span style="color:{color}">●</span>'
+            heads.append(_note(dot, middle, 1.01, "bottom") | large)
+        if panel.sign:
+            heads.append(_note(f"<b>{panel.sign}</b>", start - _GAP / 2, 1.01, "bottom") | large)
+    return heads
+
+
+def _foot(panels: Sequence[Panel]) -> dict[str, Any]:
+    """What runs across, and where the two colour scales end."""
+    first, last = panels[0], panels[-1]
+    text = f"dimension<br>colours: sum and parts ±{first.bound:.2g}, {last.name} ±{last.bound:.2g}"
+    return {**_note(text, 0.5, 0, "top"), "yshift": -26}
+
+
+def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "center",
+        "yanchor": anchor,
+        "showarrow": False,
+        "font": {"size": 10.5},
+    }

@@ -1,0 +1,48 @@
+"""The embedding layer's snippet is run as a reader would run it, for every family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.analysis.snippets import embedding_snippet
+from components.core import BUNDLED_ID, EncoderService
+from tests.tiny_models import ALL
+
+TEXTS = {
+    "plain": ("I love my pet python", None),
+    "a pair": ("I love my pet python", 'It\'s a "snake" \\n'),
+    "empty": ("", None),
+    "emoji": ("🐍", None),
+    "long": ("python " * 600, "snake " * 300),
+    "awkward": ("{x} %s '''\n\t\x07 <pad> [PAD] <b>", None),
+}
+
+
+def run(code: str) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "snippet"}
+    exec(compile(code, "snippet.py", "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize(("text", "pair"), TEXTS.values(), ids=TEXTS.keys())
+@pytest.mark.parametrize("name", [BUNDLED_ID, *ALL])
+def test_the_snippet_gives_the_page_s_rows_and_layer_0(
+    name: str, text: str, pair: str | None, tiny_service: EncoderService, tiny_root: Path
+) -> None:
+    model = name if name == BUNDLED_ID else f"folder:{name}"
+    parts = tiny_service.embedding_parts(model, text, pair=pair)
+    code = embedding_snippet(tiny_service.load(model), parts)
+    assert "components" not in code
+    found = run(code.replace(f"path/to/{name}", str(tiny_root / name)))
+    np.testing.assert_array_equal(found["ids"], parts.tokens.token_ids)
+    np.testing.assert_array_equal(found["word"], parts.word)
+    np.testing.assert_array_equal(found["position"], parts.position)
+    np.testing.assert_allclose(found["total"], parts.total, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found["output"], parts.output, rtol=0, atol=1e-5)
+    assert found["difference"] <= 1e-6
+    if parts.segment is not None:
+        np.testing.assert_array_equal(found["segment"], parts.segment)

@@ -1,0 +1,133 @@
+"""Anatomy in a real browser: clicks in the map choose parts, and an address brings them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from components.ui.view import DEFAULT, encode
+
+pytestmark = pytest.mark.browser
+
+DESK = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+WHOLE = "The word table is 52 % of the model"
+WIDER = """
+() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
+  .filter(element => element.scrollWidth > element.clientWidth)
+  .map(element => `${element.tagName}: ${element.scrollWidth} > ${element.clientWidth}`)
+"""
+WATCH = """
+() => {
+  const seen = new Set();
+  window.__seen = seen;
+  const look = () => {
+    const box = document.querySelector('.st-key-reading')?.getBoundingClientRect();
+    seen.add(box ? `${Math.round(box.top)}` : 'gone');
+    if (window.__seen === seen) requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+SEEN = "() => { const seen = [...window.__seen]; window.__seen = null; return seen; }"
+
+
+def path(**controls: Any) -> str:
+    view = DEFAULT
+    for name, value in controls.items():
+        view = view.with_control("anatomy", name, value, "no default is this")
+    parameter = encode(view)
+    return f"/anatomy?s={parameter}" if controls else "/anatomy"
+
+
+def title(here: Any) -> str:
+    return here.title.replace("\u00a0", " ")
+
+
+def hit(here: Any, name: str) -> None:
+    """Clicks the part with this name in the map."""
+    label = here.figure.locator("text.slicetext", has_text=name).first
+    box = label.bounding_box()
+    assert box is not None
+    with here.rerun():
+        here.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    here.page.wait_for_timeout(900)  # the map glides to the part
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_it_opens_and_fits(visit: Callable, size: dict, scheme: str) -> None:
+    here = visit("/anatomy", color_scheme=scheme, **size)
+    expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")
+    assert title(here) == WHOLE
+    assert "22,713,216 parameters" in here.reading
+    assert here.page.evaluate(WIDER) == []
+    names = here.figure.locator("text.slicetext").all_text_contents()
+    assert any("Word table" in name for name in names)
+
+
+def test_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
+    here = visit("/anatomy", **DESK)
+    box = here.main.locator(".st-key-reading").bounding_box()
+    assert box["y"] + box["height"] <= 900
+
+
+def test_clicks_in_the_map_choose_parts_and_back_undoes_them(visit: Callable) -> None:
+    here = visit("/anatomy", **DESK)
+    here.page.evaluate(WATCH)
+    hit(here, "Layer 3")
+    assert title(here) == "Layer 3: 7.8 % of the model"
+    assert len(here.page.evaluate(SEEN)) == 1  # nothing jumped
+    hit(here, "Query")
+    assert title(here) == "Layer 3 › Query: 0.65 % of the model"
+    expect(here.main.get_by_text("Makes of each vector what its token looks for")).to_be_visible()
+    link = here.link()
+    hit(here, "all-MiniLM-L6-v2")
+    assert title(here) == WHOLE
+    here.back()
+    assert title(here).startswith("Layer 3 › Query")
+    again = visit(link)
+    assert title(again).startswith("Layer 3 › Query")
+
+
+def test_the_tree_can_be_clicked_too(visit: Callable) -> None:
+    here = visit("/anatomy", **DESK)
+    with here.rerun():
+        here.main.get_by_role("radio", name="Tree").or_(
+            here.main.get_by_role("button", name="Tree", exact=True)
+        ).first.click()
+    hit(here, "Layer 2")
+    assert title(here) == "Layer 2: 7.8 % of the model"
+    here.reload()
+    assert title(here) == "Layer 2: 7.8 % of the model"
+    assert here.figure.locator("g.iciclelayer").count()
+
+
+def test_a_preset_is_taken_apart_and_the_search_lights_its_parts(visit: Callable) -> None:
+    here = visit(path(subject="google-bert/bert-large-uncased"), **DESK)
+    assert title(here) == "The layers hold 90 % of all parameters"
+    assert "335,141,888" in here.reading
+    here.type("Find", "query", within=here.main)
+    found = here.main.locator(".st-key-reading_search")
+    expect(found).to_contain_text("48 arrays have “query” in the name")
+    here.reload()
+    expect(found).to_contain_text("48 arrays")
+
+
+def test_the_weights_of_the_chosen_part_are_drawn(visit: Callable) -> None:
+    here = visit(path(part="layer-1/attention/query", section="Inside the weights"), **PHONE)
+    expect(here.main.locator(".st-key-reading_weights")).to_contain_text("singular values")
+    assert here.main.get_by_role("figure").count() == 3
+    assert here.page.evaluate(WIDER) == []
+
+
+def test_picture_and_numbers_are_downloaded(visit: Callable) -> None:
+    here = visit(path(part="layer-3"), **DESK)
+    assert here.download("CSV").startswith(b"\xef\xbb\xbf# model")
+    assert here.download("NPZ").startswith(b"PK")
+    svg = here.download("SVG")
+    assert b"Layer 3" in svg
+    assert here.download("PNG").startswith(b"\x89PNG")

@@ -1,0 +1,125 @@
+"""Embedding layer in a real browser: it opens, its controls work, its address restores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from components.ui.embedding import PAGE, SECTIONS
+from components.ui.view import DEFAULT, Sentence, ViewState, encode
+from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+LONG = "The quick brown fox jumps over the lazy dog and runs far away. " * 60
+
+
+def address(view: ViewState = DEFAULT, **controls: str | int) -> str:
+    own = replace(view, controls={PAGE: controls}) if controls else view
+    query = urlencode({"s": encode(own)}) if encode(own) else ""
+    return f"/embedding_layer?{query}"
+
+
+def choose(here: Visit, label: str, option: str) -> None:
+    here.main.get_by_role("combobox", name=label, exact=True).click()
+    with here.rerun():
+        here.page.get_by_role("option", name=option).click()
+
+
+def look(here: Visit, section: str) -> None:
+    with here.rerun():
+        here.main.get_by_role("radio", name=section, exact=True).click()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_with_every_closer_look(visit: Callable, scheme: str, size: dict) -> None:
+    here = visit("/", color_scheme=scheme, **size)
+    for section in SECTIONS:
+        here.goto(address(section=section))
+        expect(here.page.get_by_role("heading", level=1)).to_have_text("Embedding layer")
+        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+        assert here.page.evaluate(OVER_THE_TITLE) == []
+        assert box(here.figure)["x"] >= 0
+        assert box(here.figure)["right"] <= size["viewport"]["width"]
+
+
+@pytest.mark.parametrize("view", [DEFAULT, replace(DEFAULT, sentences=(Sentence(LONG),))])
+def test_picture_and_reading_are_in_the_first_screen(visit: Callable, view: ViewState) -> None:
+    here = visit(address(view), **DESK)
+    reading = box(here.main.locator(".st-key-reading"))
+    assert box(here.figure)["bottom"] <= reading["y"] + 1
+    assert reading["bottom"] <= 900
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_heads_of_the_strips_do_not_overlap(visit: Callable, size: dict) -> None:
+    here = visit(address(), **size)
+    names = ("word", "position", "segment", "sum", "layer 0", "share")
+    labels = here.figure.locator(".annotation-text")
+    found = {text.text_content(): box(text) for text in labels.all()}
+    places = [found[name] for name in names]
+    assert all(a["right"] <= b["x"] + 1 for a, b in pairwise(places))
+
+
+def test_hovering_a_cell_tells_its_token_and_value(visit: Callable) -> None:
+    here = visit(address(), **DESK)
+    strip = box(here.figure.locator(".heatmaplayer image").first)
+    here.page.mouse.move(strip["x"] + strip["width"] / 2, strip["y"] + strip["height"] * 5.5 / 7)
+    hover = here.figure.locator(".hoverlayer .hovertext")
+    hover.wait_for()
+    assert "python" in hover.text_content()
+    assert "word, dimension" in hover.text_content()
+
+
+def test_one_token_and_a_zoom_can_be_chosen_and_the_link_restores_them(visit: Callable) -> None:
+    here = visit(address(), **DESK)
+    assert here.title == "The word leads in 6 of 7 tokens"
+    choose(here, "Tokens", "5 python")
+    assert here.title.startswith("python: word 79%")
+    with here.rerun():
+        here.menu("Zoom").get_by_role("radio", name="8", exact=True).click()
+    here.leave_menu()
+    expect(here.figure.get_by_text("-0.067", exact=True)).to_be_visible()
+    look(here, "Neighbours")
+    link = here.link()
+    there = visit(link, **DESK)
+    assert there.title == here.title
+    expect(there.figure.get_by_text("-0.067", exact=True)).to_be_visible()
+    assert "Nearest to" in there.main.locator(".st-key-reading_near").inner_text()
+    here.back()
+    expect(here.main.locator(".st-key-reading_same")).to_be_visible()
+
+
+def test_another_sentence_changes_picture_and_reading(visit: Callable) -> None:
+    here = visit(address(), **DESK)
+    with here.rerun():
+        here.main.get_by_role("radio", name="B", exact=True).click()
+    expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
+    here.reload()
+    expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
+
+
+def test_a_phone_reader_adds_a_second_text(visit: Callable) -> None:
+    here = visit(address(), **PHONE)
+    here.type("Second text of A", "It is a snake", within=here.menu("Edit"))
+    here.leave_menu()
+    expect(here.figure.get_by_text("snake", exact=True)).to_be_visible()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+
+
+def test_the_files_can_be_had(visit: Callable) -> None:
+    here = visit(address(), **DESK)
+    assert b"word row (ID)" in here.download("CSV")
+    assert here.download("NPZ")[:2] == b"PK"
+    assert here.download("PNG")[:4] == b"\x89PNG"
+    assert b"word" in here.download("SVG")
