@@ -18,8 +18,10 @@ embedding layer's output.
 
 **Cosine to layer 0, to the layer before, to the first token:**
 
-$$\cos(h_{\ell,t}, h_{0,t}) \qquad \cos(h_{\ell,t}, h_{\ell-1,t}) \qquad
-\cos(h_{\ell,t}, h_{\ell,0})$$
+$$
+\cos(h_{\ell,t}, h_{0,t}) \qquad \cos(h_{\ell,t}, h_{\ell-1,t}) \qquad
+\cos(h_{\ell,t}, h_{\ell,0})
+$$
 
 The first token is [CLS], or what the family writes in its place. There is no layer before layer 0.
 
@@ -37,8 +39,10 @@ ALIKE = r"""
 **Linear CKA** (Kornblith et al. 2019). Let $X$ and $Y$ hold the vectors of the same $n$ words at
 two layers, a row for each word, every column centred on its mean:
 
-$$\mathrm{CKA}(X, Y) = \frac{\lVert Y^\top X \rVert_F^2}
-{\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F}$$
+$$
+\mathrm{CKA}(X, Y) = \frac{\lVert Y^\top X \rVert_F^2}
+{\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F}
+$$
 
 It is 1 where one layer is the other rotated or scaled as a whole. A word's vector is the mean over
 its sub-tokens, so that two models that cut words differently can be compared; words that either
