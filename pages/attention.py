@@ -14,8 +14,8 @@ from components.ui import (
 
 view = state.current()
 downloads = shell.header("attention", view)
+card = runtime.load(view.model, height=560)
 with st.skeleton(height=560):
-    card = runtime.load(view.model)
     what = attention.compute(view, runtime.service(), card)
 
 with st.container(border=True, gap="xsmall"):

@@ -113,6 +113,21 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The range of cosines that this model gives at this layer to random pairs of words "
             "from different sentences, from the 5th to the 95th percentile."
         ),
+        "anisotropy": (
+            "How far the vectors of a layer point in a common direction, measured as the average "
+            "cosine of random pairs of words."
+        ),
+        "linear CKA": (
+            "How alike two layers arrange the same words, from 0 to 1, whatever the directions and "
+            "lengths of their vectors."
+        ),
+        "principal component": (
+            "A direction along which vectors differ most; the first one holds the largest share of "
+            "their variance."
+        ),
+        "vector length": (
+            "The square root of the sum of a vector's squared numbers, also called its norm."
+        ),
         "percentile": (
             "The value below which the given share of all values lies, so that the 95th percentile "
             "leaves one value in twenty above it."

@@ -60,6 +60,13 @@ PAGES = (
         "What does the model know of each token before it reads the others?",
     ),
     PageRow(
+        "layers",
+        "Layer by layer",
+        ":material/layers:",
+        "Inside",
+        "What does each layer make of every token?",
+    ),
+    PageRow(
         "attention",
         "Attention",
         ":material/hub:",

@@ -199,7 +199,7 @@ def _unpack(data: Any) -> ViewState:
     layer = data.get("l")
     return ViewState(
         model=_text(data["m"], 200),
-        sentences=_unpack_sentences(data["s"]),
+        sentences=_unpack_sentences(data["s"]) or (Sentence(""),),  # pages show at least one
         references=_unpack_sentences(data["r"]),
         layer=None if layer is None else _whole(layer, 1000),
         controls={

@@ -15,6 +15,7 @@ from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.layers import layers_page
 from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         embedding_page,
         attention_page,
         anatomy_rerun,
+        layers_page,
         start,
         memory,
     )

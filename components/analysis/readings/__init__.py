@@ -37,6 +37,14 @@ from components.analysis.readings.embedding_tables import (
     positions_title,
     segment_rows_reading,
 )
+from components.analysis.readings.layers import (
+    layers_picture_title,
+    layers_reading,
+    nearest_reading,
+    pairs_reading,
+    pairs_title,
+    pooler_reading,
+)
 from components.analysis.readings.masks import (
     batch_title,
     cut_title,
@@ -51,6 +59,12 @@ from components.analysis.readings.masks import (
     share_title,
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
+from components.analysis.readings.spaces import (
+    alike_reading,
+    alike_title,
+    spread_reading,
+    spread_titles,
+)
 from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
     back_reading,
@@ -62,6 +76,8 @@ from components.analysis.readings.vocabulary import row_reading, vocabulary_read
 
 __all__ = [
     "AttentionShown",
+    "alike_reading",
+    "alike_title",
     "anatomy_reading",
     "anatomy_title",
     "attention_reading",
@@ -72,6 +88,8 @@ __all__ = [
     "embedding_reading",
     "embedding_title",
     "escape",
+    "layers_picture_title",
+    "layers_reading",
     "layers_title",
     "learned_reading",
     "limit_reading",
@@ -82,10 +100,14 @@ __all__ = [
     "models_reading",
     "models_title",
     "moved_reading",
+    "nearest_reading",
     "neighbours_reading",
     "padding_note",
+    "pairs_reading",
+    "pairs_title",
     "part_reading",
     "percent",
+    "pooler_reading",
     "positions_reading",
     "positions_title",
     "quoted",
@@ -98,6 +120,8 @@ __all__ = [
     "segment_rows_reading",
     "share_title",
     "special_note",
+    "spread_reading",
+    "spread_titles",
     "tiny",
     "token_title",
     "tokenizers_reading",

@@ -13,20 +13,32 @@ from components.analysis.snippets.anatomy import (
 )
 from components.analysis.snippets.attention import attention_snippet
 from components.analysis.snippets.embedding import embedding_snippet
+from components.analysis.snippets.layers import (
+    SnippetText,
+    cka_snippet,
+    layers_snippet,
+    pooler_snippet,
+    variance_snippet,
+)
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
 __all__ = [
+    "SnippetText",
     "SnippetWord",
     "anatomy_snippet",
     "attention_snippet",
     "card_lines",
+    "cka_snippet",
     "config_lines",
     "cosine_snippet",
     "embedding_snippet",
+    "layers_snippet",
     "masks_snippet",
+    "pooler_snippet",
     "row_snippet",
     "tokens_snippet",
+    "variance_snippet",
     "weights_snippet",
 ]

@@ -1,0 +1,156 @@
+"""Layer by layer with transformers alone: measures, CKA of layers, variance, and the pooler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from components.analysis.snippets.source import literal, load_lines
+from components.core.schema import ModelCard
+
+__all__ = ["SnippetText", "cka_snippet", "layers_snippet", "pooler_snippet", "variance_snippet"]
+
+Span = tuple[int, int]
+
+_ENCODE = """\
+batch = tokenizer(
+    {texts}, truncation=True, max_length={max_length}, return_token_type_ids={segments},
+    return_tensors="pt",
+)
+with torch.inference_mode():
+    output = model(**batch, output_hidden_states=True)
+hidden = torch.stack(output.hidden_states)[:, 0]  # (layers, tokens, dims)
+"""
+
+_WORDS = '''\
+def word_vectors(tokenizer, model, max_length, segments):
+    """The vectors of all words at every layer: (layers, words, dims)."""
+    found = []
+    for (text, pair), (spans, more) in zip(texts, words):
+        batch = tokenizer(
+            text, pair, truncation=True, max_length=max_length,
+            return_token_type_ids=segments, return_offsets_mapping=True, return_tensors="pt",
+        )
+        which = batch.sequence_ids(0)
+        offsets = batch.pop("offset_mapping")[0].tolist()
+        with torch.inference_mode():
+            hidden = torch.stack(model(**batch, output_hidden_states=True).hidden_states)[:, 0]
+        for own, group in enumerate((spans, more)):
+            for start, end in group:
+                inside = [
+                    i for i, (a, b) in enumerate(offsets)
+                    if which[i] == own and a < end and b > start
+                ]
+                found.append(hidden[:, inside].mean(dim=1))
+    return torch.stack(found, dim=1).double()
+
+
+def cka(x, y):
+    x, y = x - x.mean(dim=0), y - y.mean(dim=0)
+    return (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
+'''
+
+
+@dataclass(frozen=True)
+class SnippetText:
+    """A text (and pair) with the spans of its words that are compared, in code points."""
+
+    text: str
+    pair: str | None
+    words: tuple[Span, ...]
+    pair_words: tuple[Span, ...] = ()
+
+
+def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
+    """A script that leaves `length`, `start`, `before` and `first`: (layers, tokens) each."""
+    return _joined(
+        *_torch(),
+        *load_lines(card),
+        "",
+        _encode(card, text, pair),
+        "length = hidden.norm(dim=-1)",
+        "start = torch.cosine_similarity(hidden, hidden[:1], dim=-1)",
+        "before = torch.cosine_similarity(hidden[1:], hidden[:-1], dim=-1)",
+        "first = torch.cosine_similarity(hidden, hidden[:, :1], dim=-1)",
+        'tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][0])',
+        "for token, values in zip(tokens, start.T.tolist()):",
+        '    print(token, [f"{value:.4f}" for value in values])',
+    )
+
+
+def cka_snippet(
+    card: ModelCard, texts: Sequence[SnippetText], other: ModelCard | None = None
+) -> str:
+    """A script that leaves `matrix`: (layers, other layers) linear CKA."""
+    second = ["theirs = ours"] if other is None else _loaded(other, "theirs")
+    return _joined(
+        *_torch(),
+        "texts = [",
+        *(f"    ({literal(t.text)}, {_optional(t.pair)})," for t in texts),
+        "]",
+        "words = [  # where the words of each text and of its pair are",
+        *(f"    ({list(t.words)}, {list(t.pair_words)})," for t in texts),
+        "]",
+        "",
+        "",
+        _WORDS,
+        "",
+        *_loaded(card, "ours"),
+        *second,
+        "matrix = torch.stack([torch.stack([cka(x, y) for y in theirs]) for x in ours])",
+        "print(matrix)",
+    )
+
+
+def pooler_snippet(card: ModelCard, text: str, pair: str | None, *, linear: str) -> str:
+    """A script that leaves `by_hand` and `own`: (dims,) each; `linear` is the layer's name."""
+    return _joined(
+        *_torch(),
+        *load_lines(card),
+        "",
+        _encode(card, text, pair),
+        f"linear = model.{linear}",
+        "with torch.inference_mode():",
+        "    by_hand = torch.tanh(linear.weight @ hidden[-1, 0] + linear.bias)",
+        "own = output.pooler_output[0]",
+        "print((by_hand - own).abs().max())",
+    )
+
+
+def variance_snippet(n: int) -> str:
+    """A script that leaves `shares`, (layers, n), from the page's NPZ download."""
+    return _joined(
+        "import numpy",
+        "import torch",
+        "",
+        "# The sample's word vectors (layers, words, dims), from this page's NPZ download.",
+        'vectors = torch.from_numpy(numpy.load("layer-by-layer.npz")["sample_vectors"]).double()',
+        "singular = torch.linalg.svdvals(vectors - vectors.mean(dim=1, keepdim=True))",
+        "variance = singular.square()",
+        f"shares = variance.cumsum(dim=1)[:, :{n}] / variance.sum(dim=1, keepdim=True)",
+        "print(shares)",
+    )
+
+
+def _loaded(card: ModelCard, name: str) -> list[str]:
+    """Lines that load a model and leave its word vectors under a name."""
+    how = f"{card.max_length}, segments={card.has_segments}"
+    return [*load_lines(card), f"{name} = word_vectors(tokenizer, model, {how})"]
+
+
+def _torch() -> list[str]:
+    return ["import torch", "from transformers import AutoModel, AutoTokenizer", ""]
+
+
+def _encode(card: ModelCard, text: str, pair: str | None) -> str:
+    texts = literal(text) if pair is None else f"{literal(text)}, {literal(pair)}"
+    # Not every tokenizer gives the segments of a pair by itself (ALBERT's does not).
+    return _ENCODE.format(texts=texts, max_length=card.max_length, segments=card.has_segments)
+
+
+def _optional(text: str | None) -> str:
+    return "None" if text is None else literal(text)
+
+
+def _joined(*lines: str) -> str:
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,72 @@
+"""Layer by layer: definitions, formulas and limits."""
+
+from __future__ import annotations
+
+__all__ = ["ALIKE", "FORMULA", "LIMITS", "POOLER", "SPREAD"]
+
+LIMITS = (
+    "How far a vector moved, and what it came close to, does not tell what the model knows or uses "
+    "there: lengths and directions that no later layer reads look the same here as those that "
+    "matter."
+)
+
+FORMULA = r"""
+**Hidden states.** $h_{\ell,t}$ is the vector of token $t$ after layer $\ell$; layer 0 is the
+embedding layer's output.
+
+**Vector length** is $\lVert h_{\ell,t} \rVert$, the root of the sum of squares.
+
+**Cosine to layer 0, to the layer before, to the first token:**
+
+$$
+\cos(h_{\ell,t}, h_{0,t}) \qquad \cos(h_{\ell,t}, h_{\ell-1,t}) \qquad
+\cos(h_{\ell,t}, h_{\ell,0})
+$$
+
+The first token is [CLS], or what the family writes in its place. There is no layer before layer 0.
+
+**To the other tokens.** For the first two, the average of $\cos(h_{\ell,t}, h_{k,u})$ over all
+pairs of different tokens $t \neq u$ of the text, with $k$ the layer compared with: what a cosine is
+worth that should stand out.
+
+**Averages** are over the text's own tokens; those that the tokenizer adds are left out.
+
+**Nearest tokens.** Of all tokens of all current sentences, added ones left out, those with the
+highest cosine to the chosen token at the same layer.
+""".strip()
+
+ALIKE = r"""
+**Linear CKA** (Kornblith et al. 2019). Let $X$ and $Y$ hold the vectors of the same $n$ words at
+two layers, a row for each word, every column centred on its mean:
+
+$$
+\mathrm{CKA}(X, Y) = \frac{\lVert Y^\top X \rVert_F^2}
+{\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F}
+$$
+
+It is 1 where one layer is the other rotated or scaled as a whole. A word's vector is the mean over
+its sub-tokens, so that two models that cut words differently can be compared; words that either
+model drops are left out, and at most 512 words enter.
+
+**Shuffled words.** The same with the rows of $Y$ in random order, averaged over 5 orders. With
+fewer words than dimensions it is far above 0.
+""".strip()
+
+SPREAD = r"""
+**Anisotropy** at layer $\ell$ is the average cosine of random pairs of words from different
+sentences of the sample that ships with the app; the grey band holds the middle 90 of 100 pairs.
+
+**Share of the variance.** With $\lambda_1 \ge \lambda_2 \ge \dots$ the eigenvalues of the
+covariance of the sample's word vectors at that layer, the first $k$ principal components hold
+
+$$\frac{\lambda_1 + \dots + \lambda_k}{\sum_i \lambda_i}$$
+
+A word's vector is the mean over its sub-tokens. The sample's sentences are the same for every model
+and do not depend on what you typed.
+""".strip()
+
+POOLER = r"""
+With $x$ the first token's vector after the last layer, $W$ and $b$ the pooler's weights:
+
+$$\mathrm{pooler\_output} = \tanh(W x + b)$$
+""".strip()

@@ -1,0 +1,296 @@
+"""The pictures of Layer by layer: tokens by layers, token pairs that play, layers by layers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.analysis.layers import Measure
+from components.analysis.spaces import Alike
+from components.core.schema import FloatArray
+from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
+
+__all__ = [
+    "MAX_PLAYED",
+    "layers_heatmap",
+    "pairs_heatmap",
+    "spaces_heatmap",
+    "token_names",
+]
+
+MAX_PLAYED = 40_000
+"""Cells in all frames together that are sent to the browser to be played: some 300 kB."""
+_ON_BRIGHT = "#111111"
+_MAX_NUMBERS = 16  # columns whose cells still have room for a number
+_MAX_GAPS = 64  # columns that are still wide enough for a gap between them
+_FRAME_MS = 900
+
+
+def token_names(labels: Sequence[str]) -> list[str]:
+    """Labels made safe and different from each other: the second "the" is "the (2)"."""
+    seen: Counter[str] = Counter()
+    names: list[str] = []
+    for label in labels:
+        name = plain(label, 16) or "␣"
+        seen[name] += 1
+        own = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        names.append(own if own not in names else f"{own} at {len(names)}")
+    return names
+
+
+def layers_heatmap(
+    measure: Measure,
+    labels: Sequence[str],
+    *,
+    layer: int,
+    picked: int | None,
+    name: str,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 330,
+) -> go.Figure:
+    """A measure of every token at every layer; the chosen layer and token are framed.
+
+    Args:
+        measure: the numbers.
+        labels: what is written on each token.
+        layer: the chosen layer.
+        picked: the chosen token's position, or None for no frame around one.
+        name: what is measured, for scale and hover.
+        scale: the colours' ends.
+        title: the finding.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    rows = list(range(len(measure.layers)))
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": rows,
+        **_colours(scale, "length" if measure.kind == "length" else "cosine"),
+        "xgap": int(len(names) <= _MAX_GAPS),
+        "ygap": 1,
+        "customdata": [[n] * len(names) for n in measure.layers],
+        "hovertemplate": f"%{{x}}, layer %{{customdata}}<br>{name} %{{z:.4f}}<extra></extra>",
+    }
+    shapes = [] if picked is None else [_column(picked, len(rows))]
+    if layer in measure.layers:
+        shapes.append(_row(measure.layers.index(layer), len(names)))
+    layout = {
+        "xaxis": _token_axis(),
+        "yaxis": {
+            "tickvals": rows[:: _step(len(rows), 13)],
+            "ticktext": [f"layer {n}" for n in measure.layers][:: _step(len(rows), 13)],
+            "autorange": "reversed",
+            **_BARE,
+        },
+        "shapes": shapes,
+        "margin": {"l": 64, "r": 8, "t": 40, "b": 32 if len(names) <= _MAX_NUMBERS else 72},
+    }
+    return figure(_shown(trace, measure.values, scale), layout, title=title, height=height)
+
+
+def pairs_heatmap(
+    pairs: FloatArray,
+    labels: Sequence[str],
+    *,
+    layers: Sequence[int],
+    layer: int,
+    scale: tuple[float, float],
+    titles: Sequence[str],
+    height: int = 500,
+) -> go.Figure:
+    """The cosine of every two tokens at one layer, and a button that plays all layers given.
+
+    The frames play in the browser: no rerun, nothing written into the address or the history. At
+    the end the chosen layer is back.
+
+    Args:
+        pairs: (len(layers), n_tokens, n_tokens) cosines.
+        labels: what is written on each token.
+        layers: the layer of each matrix; with one alone there is nothing to play.
+        layer: the layer shown.
+        scale: the colours' ends.
+        titles: the finding at each of `layers`.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    shown = pairs[list(layers).index(layer)]
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": names,
+        **_colours(scale, "cosine"),
+        "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<extra></extra>",
+    }
+    layout = {
+        "xaxis": _token_axis(),
+        "yaxis": {**_token_axis(), "autorange": "reversed"},
+        "margin": {"l": 96, "r": 8, "t": 76, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
+    }
+    traces = _shown(trace, shown, scale)
+    whole = figure(traces, layout, title=titles[list(layers).index(layer)], height=height)
+    if len(layers) > 1:
+        matrices = dict(zip(layers, pairs, strict=True))
+        _add_frames(whole, {n: _cells(m, scale) for n, m in matrices.items()}, layer, titles)
+    return whole
+
+
+def spaces_heatmap(
+    found: Alike, *, names: tuple[str, str], title: str, height: int = 430
+) -> go.Figure:
+    """Linear CKA between layers, on a scale from 0 to 1.
+
+    Args:
+        found: the numbers.
+        names: whose layers go down and across.
+        title: the finding.
+        height: in pixels.
+    """
+    rows, columns = (list(range(n)) for n in found.cka.shape)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": columns,
+        "y": rows,
+        "customdata": _rounded(found.shuffled),
+        **_colours((0.0, 1.0), "linear CKA"),
+        "xgap": 2,
+        "ygap": 2,
+        "hovertemplate": (
+            f"layer %{{y}} of {plain(names[0])}<br>layer %{{x}} of {plain(names[1])}<br>"
+            "linear CKA %{z:.4f}<br>with shuffled words %{customdata:.4f}<extra></extra>"
+        ),
+    }
+    layout = {
+        "xaxis": {"title": {"text": f"layer of {plain(names[1])}"}, "dtick": 1, **_BARE},
+        "yaxis": {
+            "title": {"text": f"layer of {plain(names[0])}"},
+            "dtick": 1,
+            "autorange": "reversed",
+            **_BARE,
+        },
+    }
+    return figure(_shown(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
+
+
+_BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def _step(n: int, most: int) -> int:
+    return max(1, ceil(n / most))
+
+
+def _rounded(matrix: FloatArray) -> list[list[float | None]]:
+    return [[None if np.isnan(v) else round(float(v), 4) for v in row] for row in matrix]
+
+
+def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
+    return {
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "colorbar": {"title": {"text": plain(name)}, "thickness": 8, "len": 0.9},
+    }
+
+
+def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
+    """A matrix as the z of one trace, or of two where its cells have room for their numbers.
+
+    Numbers that read well are dark on bright colours and bright on dark ones, and a heatmap has one
+    colour of text: so one trace has the bright cells, the other the dark ones.
+    """
+    if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
+        return [matrix.astype(np.float32)]
+    bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
+    return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
+
+
+def _shown(
+    trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """The trace with a matrix, as one or two traces."""
+    cells = _cells(matrix, scale)
+    if len(cells) == 1:
+        return [{**trace, "z": cells[0]}]
+    return [
+        {
+            **trace,
+            "z": z,
+            "texttemplate": "%{z:.2f}",
+            "textfont": {"color": color},
+            "hoverongaps": False,
+            "showscale": color == _ON_BRIGHT,
+        }
+        for z, color in zip(cells, (_ON_BRIGHT, "#ffffff"), strict=True)
+    ]
+
+
+def _token_axis() -> dict[str, Any]:
+    """Names as categories: the browser leaves some out where all would not fit its width."""
+    return {"type": "category", **_BARE}
+
+
+def _column(position: int, n_rows: int) -> dict[str, Any]:
+    return _frame(position - 0.5, position + 0.5, -0.5, n_rows - 0.5)
+
+
+def _row(row: int, n_columns: int) -> dict[str, Any]:
+    return _frame(-0.5, n_columns - 0.5, row - 0.5, row + 0.5)
+
+
+def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
+    line = {"color": CATEGORICAL[3], "width": 2}
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line}
+
+
+def _add_frames(
+    whole: go.Figure, cells: dict[int, list[Any]], layer: int, titles: Sequence[str]
+) -> None:
+    """A frame for each layer, and the button that plays them; the chosen layer is the last."""
+    frames = []
+    for (n, own), title in zip(cells.items(), titles, strict=True):
+        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80)}
+        frames.append(
+            {
+                "name": str(n),
+                "data": [{"type": "heatmap", "z": z} for z in own],
+                "traces": list(range(len(own))),
+                "layout": {"annotations": [_layer_note(n)], "title": heading},
+            }
+        )
+    whole.frames = frames
+    whole.layout.annotations = [_layer_note(layer)]
+    whole.layout.updatemenus = [_player([*map(str, cells), str(layer)])]
+
+
+def _player(frames: Sequence[str]) -> dict[str, Any]:
+    """The button that plays frames by their names."""
+    how = {
+        "frame": {"duration": _FRAME_MS, "redraw": True},
+        "transition": {"duration": 0},
+        "mode": "immediate",
+    }
+    return {
+        "type": "buttons",
+        "buttons": [{"label": "▶ Play", "method": "animate", "args": [list(frames), how]}],
+        "x": 1,
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "pad": {"b": 6},
+        "showactive": False,
+        "bgcolor": "rgba(128,128,128,0.16)",
+        "borderwidth": 0,
+    }
+
+
+def _layer_note(layer: int) -> dict[str, Any]:
+    """Which layer a frame shows, left of the button."""
+    where = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -84}
+    up = {"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 10}
+    return {"text": f"layer {layer}", **where, **up, "showarrow": False, "font": {"size": 13}}

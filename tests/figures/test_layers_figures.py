@@ -1,0 +1,161 @@
+"""The pictures of Layer by layer: values, frames, names, and what is sent to the browser."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from components.analysis.baseline import Band
+from components.analysis.layers import Measure
+from components.analysis.spaces import Alike
+from components.figures.layers import (
+    MAX_PLAYED,
+    layers_heatmap,
+    pairs_heatmap,
+    spaces_heatmap,
+    token_names,
+)
+from components.figures.spread import random_pairs_lines, variance_lines
+
+RANDOM = np.random.default_rng(0)
+SCALE = (-0.2, 1.0)
+
+
+def drawn(figure) -> np.ndarray:
+    """The matrix that is seen: the one or two traces laid over each other."""
+    layers = [np.array(trace.z, dtype=float) for trace in figure.data]
+    return layers[0] if len(layers) == 1 else np.where(np.isnan(layers[0]), layers[1], layers[0])
+
+
+def of_tokens(n: int, n_layers: int = 4):
+    values = RANDOM.uniform(-0.2, 1, size=(n_layers, n)).astype(np.float32)
+    measure = Measure("start", tuple(range(n_layers)), values, np.ones(n, bool), None)
+    return measure, layers_heatmap(
+        measure,
+        [f"t{i}" for i in range(n)],
+        layer=2,
+        picked=1,
+        name="cosine to layer 0",
+        scale=SCALE,
+        title="A finding",
+    )
+
+
+@pytest.mark.parametrize("n", [2, 16, 17, 120, 512])
+def test_the_picture_has_every_token_at_every_layer(n: int) -> None:
+    measure, figure = of_tokens(n)
+    np.testing.assert_allclose(drawn(figure), measure.values, atol=1e-4)
+    assert figure.data[0].zmin, figure.data[0].zmax == SCALE
+    assert len(set(figure.data[0].x)) == n
+    assert figure.layout.xaxis.type == "category"
+    assert figure.layout.xaxis.tickvals is None
+    assert len(figure.layout.shapes) == 2
+
+
+def test_few_tokens_have_their_numbers_on_the_cells_and_many_have_not() -> None:
+    for n, there in ((16, True), (17, False)):
+        _, figure = of_tokens(n)
+        assert all((trace.texttemplate == "%{z:.2f}") == there for trace in figure.data)
+        assert [trace.showscale for trace in figure.data] != [False, False]
+
+
+def test_numbers_are_dark_on_bright_cells_and_bright_on_dark_ones() -> None:
+    _, figure = of_tokens(6)
+    bright, dark = figure.data
+    assert bright.textfont.color == "#111111"
+    assert dark.textfont.color == "#ffffff"
+    assert np.nanmin(np.array(bright.z, float)) > np.nanmax(np.array(dark.z, float))
+
+
+def test_names_are_safe_and_all_different() -> None:
+    labels = ["the", "<b>", "the", "the (2)", "", "", "x" * 90, "x" * 90]
+    names = token_names(labels)
+    assert len(set(names)) == len(labels)
+    assert "&lt;b&gt;" in names
+    assert not any("<" in name for name in names)
+    assert max(map(len, names)) < 30
+
+
+def pairs_of(n: int, n_layers: int = 3):
+    pairs = RANDOM.uniform(-0.2, 1, size=(n_layers, n, n)).astype(np.float32)
+    layers = tuple(range(n_layers))
+    figure = pairs_heatmap(
+        pairs,
+        [f"t{i}" for i in range(n)],
+        layers=layers,
+        layer=1,
+        scale=SCALE,
+        titles=[f"Title {i} <b>" for i in layers],
+    )
+    return pairs, figure
+
+
+@pytest.mark.parametrize("n", [4, 30])
+def test_frames_hold_each_layer_s_matrix_title_and_number(n: int) -> None:
+    pairs, figure = pairs_of(n)
+    np.testing.assert_allclose(drawn(figure), pairs[1], atol=1e-4)
+    assert [frame.name for frame in figure.frames] == ["0", "1", "2"]
+    for layer, frame in enumerate(figure.frames):
+        np.testing.assert_allclose(drawn(frame), pairs[layer], atol=1e-4)
+        assert list(frame.traces) == list(range(len(figure.data)))
+        assert frame.layout.title.text == f"Title {layer} &lt;b&gt;"
+        assert frame.layout.annotations[0].text == f"layer {layer}"
+
+
+def test_play_goes_through_all_layers_and_ends_on_the_chosen_one() -> None:
+    _, figure = pairs_of(4)
+    (menu,) = figure.layout.updatemenus
+    (button,) = menu.buttons
+    assert list(button.args[0]) == ["0", "1", "2", "1"]
+    assert figure.layout.annotations[0].text == "layer 1"
+
+
+def test_one_layer_has_nothing_to_play() -> None:
+    pairs = RANDOM.uniform(size=(1, 5, 5)).astype(np.float32)
+    figure = pairs_heatmap(
+        pairs, list("abcde"), layers=(3,), layer=3, scale=SCALE, titles=["Title"]
+    )
+    assert not figure.frames
+    assert not figure.layout.updatemenus
+
+
+def test_few_bytes_go_to_the_browser() -> None:
+    n = int((MAX_PLAYED / 7) ** 0.5)
+    _, figure = pairs_of(n, 7)
+    assert len(figure.to_json()) < 400_000
+    pairs = RANDOM.uniform(size=(1, 512, 512)).astype(np.float32)
+    long = pairs_heatmap(pairs, ["t"] * 512, layers=(3,), layer=3, scale=SCALE, titles=["Title"])
+    assert len(long.to_json()) < 1_900_000
+    assert "bdata" in json.loads(long.to_json())["data"][0]["z"]
+    assert len(of_tokens(512, 7)[1].to_json()) < 80_000
+
+
+def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
+    cka = RANDOM.uniform(size=(3, 5)).astype(np.float32)
+    figure = spaces_heatmap(Alike(cka, cka / 2, 9), names=("<X>", "Y"), title="A finding")
+    np.testing.assert_allclose(drawn(figure), cka, atol=1e-4)
+    np.testing.assert_allclose(np.array(figure.data[0].customdata, float), cka / 2, atol=1e-4)
+    assert figure.data[0].zmin == 0
+    assert figure.data[0].zmax == 1
+    assert "<X>" not in figure.to_json()
+
+
+def test_what_is_not_a_number_is_a_gap() -> None:
+    cka = np.array([[1, np.nan], [np.nan, 1]], np.float32)
+    figure = spaces_heatmap(Alike(cka, cka, 2), names=("X", "Y"), title="")
+    assert "NaN" not in figure.to_json()
+
+
+def test_the_spread_s_lines_are_the_numbers() -> None:
+    mean = np.array([0.1, 0.4, 0.2], np.float32)
+    left = random_pairs_lines((0, 1, 2), Band(mean - 0.1, mean, mean + 0.1), layer=1, title="T")
+    np.testing.assert_allclose(left.data[1].y, mean, atol=1e-5)
+    assert not random_pairs_lines((0, 1, 2), None, layer=1, title="T").data
+    shares = np.array([[0.1, 0.11, 0.5], [0.2, 0.3, 0.6], [0.1, 0.11, 0.12]], np.float32)
+    right = variance_lines((0, 1, 2), shares, (1, 2, 3), layer=1, title="T")
+    for i, line in enumerate(right.data):
+        np.testing.assert_allclose(line.y, shares[:, i], atol=1e-5)
+    spots = [note.y for note in right.layout.annotations]
+    assert min(np.diff(spots)) >= 0.08 - 1e-9
