@@ -87,17 +87,11 @@ def explain(what: Anatomy) -> None:
 def downloads(what: Anatomy, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     with shell.downloads(place, _caption(what), chart=_CHART, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(parameter_rows(what.tree), what.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(_arrays(what), what.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            what.passport,
+            rows=lambda: parameter_rows(what.tree),
+            arrays=lambda: _arrays(what),
         )
 
 

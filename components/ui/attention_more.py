@@ -30,17 +30,11 @@ def explain(what: AttentionView) -> None:
 def downloads(what: AttentionView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     with shell.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(_weight_rows(what), what.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(_arrays(what), what.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            what.passport,
+            rows=lambda: _weight_rows(what),
+            arrays=lambda: _arrays(what),
         )
 
 

@@ -103,17 +103,11 @@ def explain(what: EmbeddingView) -> None:
 def downloads(what: EmbeddingView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     with shell.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(part_rows(what.parts, what.labels), what.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(_arrays(what), what.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            what.passport,
+            rows=lambda: part_rows(what.parts, what.labels),
+            arrays=lambda: _arrays(what),
         )
 
 

@@ -129,17 +129,11 @@ def downloads(
     with shell.downloads(
         place, f"{sentence}\n{export.caption(what.passport)}", chart=CHART, name=_FILE
     ):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(_rows(what, encode_all(view, service)), what.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz({**_arrays(encode_all(view, service)), **more}, what.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            what.passport,
+            rows=lambda: _rows(what, encode_all(view, service)),
+            arrays=lambda: {**_arrays(encode_all(view, service)), **more},
         )
 
 

@@ -150,17 +150,11 @@ def downloads(masks: Masks, place: DeltaGenerator) -> None:
     )
     caption = f"{masks.key}\n{how}\n{export.caption(masks.passport)}"
     with shell.downloads(place, caption, chart=CHART, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv([r for row in lab.rows for r in token_rows(row)], masks.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(arrays(lab), masks.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            masks.passport,
+            rows=lambda: [r for row in lab.rows for r in token_rows(row)],
+            arrays=lambda: arrays(lab),
         )
 
 

@@ -164,17 +164,11 @@ def downloads(what: Shown, place: DeltaGenerator) -> None:
     meaning = what.meaning
     caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
     with shell.downloads(place, caption, chart=CHART, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(pair_rows(what.comparison, meaning.band), meaning.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(_arrays(what), meaning.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            meaning.passport,
+            rows=lambda: pair_rows(what.comparison, meaning.band),
+            arrays=lambda: _arrays(what),
         )
 
 

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import escape
 from components.content.glossary import GLOSSARY
 from components.core.errors import StateError
 from components.core.schema import Passport
-from components.ui import navigation, state
+from components.ui import export, navigation, state
 from components.ui.picture import picture_buttons
 from components.ui.view import ViewState, from_json, to_json
 
 __all__ = [
     "configure",
-    "download",
     "downloads",
     "header",
+    "numbers",
     "passport_json",
     "reading",
     "tabs",
@@ -129,10 +131,21 @@ def downloads(
         yield
 
 
-def download(label: str, make: Callable[[], bytes], *, file_name: str, mime: str) -> None:
-    """One download; the file is made when it is asked for."""
+def numbers(
+    name: str,
+    passport: Passport,
+    *,
+    rows: Callable[[], Sequence[Mapping[str, Any]]],
+    arrays: Callable[[], Mapping[str, NDArray[Any]]],
+) -> None:
+    """A page's table as CSV and its arrays as NPZ; each is made when it is asked for."""
+    _download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
+    _download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
+
+
+def _download(file_name: str, mime: str, make: Callable[[], bytes]) -> None:
     st.download_button(
-        label,
+        file_name.rsplit(".", maxsplit=1)[-1].upper(),
         make,
         file_name=file_name,
         mime=mime,

@@ -105,17 +105,11 @@ def downloads(what: TokenView, place: DeltaGenerator) -> None:
     svg = tokens_svg(boxes, " / ".join(filter(None, (what.tokens.text, what.tokens.pair))))
     caption = export.caption(what.passport, weights=False)
     with shell.downloads(place, caption, svg=svg, name=_FILE):
-        shell.download(
-            "CSV",
-            lambda: export.to_csv(token_rows(what.tokens, what.vocabulary), what.passport),
-            file_name=f"{_FILE}.csv",
-            mime="text/csv",
-        )
-        shell.download(
-            "NPZ",
-            lambda: export.to_npz(_arrays(what), what.passport),
-            file_name=f"{_FILE}.npz",
-            mime="application/octet-stream",
+        shell.numbers(
+            _FILE,
+            what.passport,
+            rows=lambda: token_rows(what.tokens, what.vocabulary),
+            arrays=lambda: _arrays(what),
         )
 
 

@@ -58,7 +58,7 @@ class ViewState:
 
     Attributes:
         model: the model's id.
-        sentences: up to eight.
+        sentences: one to eight.
         references: words or phrases to compare with; without a chosen word, the whole text counts.
         layer: the chosen layer; None is the last.
         controls: for each page, the choices that differ from its defaults.

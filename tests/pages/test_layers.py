@@ -268,10 +268,8 @@ def test_long_texts_show_one_layer_of_pairs() -> None:
     assert "too many to play" in everything_said(app)
 
 
-def test_no_sentence_at_all_is_said() -> None:
-    app = framed(ViewState(BUNDLED_ID, ()))
-    assert not app.exception
-    assert any("There is no sentence to look at" in info.value for info in app.info)
+def test_an_address_without_sentences_shows_an_empty_one() -> None:
+    assert_whole(framed(ViewState(BUNDLED_ID, ())))
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,11 @@ def views(texts: st.SearchStrategy[str] = sendable) -> st.SearchStrategy[ViewSta
     values = st.booleans() | st.integers(-(2**53), 2**53) | finite | sendable
     own = st.dictionaries(names, values, max_size=4)
     several = st.lists(sentences(texts), max_size=MAX_SENTENCES).map(tuple)
+    some = several.filter(bool)  # there is always a sentence, if an empty one
     return st.builds(
         ViewState,
         model=sendable,
-        sentences=several,
+        sentences=some,
         references=several,
         layer=st.none() | st.integers(0, 1000),
         controls=st.dictionaries(names, own, max_size=3),
@@ -89,6 +90,10 @@ def test_a_view_comes_back_from_a_state_file_as_it_was(view: ViewState) -> None:
     again = from_json(to_json(view))
     assert again == view
     assert repr(again) == repr(view)  # True and 1 and 1.0 are kept apart
+
+
+def test_a_view_without_sentences_has_an_empty_one() -> None:
+    assert from_json(json.dumps(packed(s=[]))).sentences == (Sentence(""),)
 
 
 @unhurried
