@@ -9,6 +9,8 @@ RELOAD ?=
 export PORT HOST PYTHON INDEX
 
 RUN_PYTHON = .venv/bin/python
+# Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
+PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
 PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check \
 	$(if $(INDEX),--extra-index-url "$$INDEX") -c constraints.txt
 URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
@@ -56,10 +58,10 @@ setup: .venv/.app
 # --- Tests -------------------------------------------------------------------------------
 
 test: chromium lint
-	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m pytest
+	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST)
 
 test-fast: lint
-	$(RUN_PYTHON) -m pytest -m "not browser"
+	$(PYTEST) -m "not browser"
 
 lint: .venv/.dev
 	$(RUN_PYTHON) -m ruff check .

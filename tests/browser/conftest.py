@@ -306,9 +306,8 @@ class Visit:
 
     def to_layer(self, layer: int) -> None:
         slider = self.main.get_by_role("slider")
-        slider.focus()
-        with self.rerun():
-            while self.layer != layer:
+        while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
+            with self.rerun():
                 slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
 
     def link(self) -> str:
