@@ -48,7 +48,10 @@ FALLING = made(
 
 def test_the_start_is_told_from_the_text_s_own_tokens() -> None:
     said = " ".join(layers_reading(FALLING, LABELS, 2, MEAN))
-    assert "At layer 2, “cat” is still most like its own vector of layer 0 (**0.50**)" in said
+    assert (
+        "At layer 2, of the text's own tokens “cat” is still most like its own vector of layer 0 "
+        "(**0.50**)" in said
+    )
     assert r"“\*sat\*” least (**0.20**)" in said
     assert "To the other tokens at layer 0 the average is 0.03." in said
     assert "falls at every layer, from **1.00** at layer 0 to **0.35** at layer 2" in said

@@ -203,7 +203,8 @@ def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> str:
         }[measure.kind].format(bold(values[high]))
         return f"At layer {layer}, {quoted(labels[high])} {single}."
     return (
-        f"At layer {layer}, {quoted(labels[high])} {what[0]} ({bold(values[high])}), "
+        f"At layer {layer}, of the text's own tokens {quoted(labels[high])} {what[0]} "
+        f"({bold(values[high])}), "
         f"{quoted(labels[low])} {what[1]} ({bold(values[low])})."
     )
 
