@@ -1,4 +1,4 @@
-"""The pictures of Tokens & IDs: rows of the word-embedding table, and the tokens for a slide."""
+"""The picture of Tokens & IDs that is saved: the tokens and their IDs for a slide."""
 
 from __future__ import annotations
 
@@ -8,63 +8,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-import numpy as np
-from plotly import graph_objects as go
-
-from components.core.schema import FloatArray
-from components.figures.theme import SIGNED, figure, plain, values
-
-__all__ = ["rows_heatmap", "tokens_svg"]
+__all__ = ["tokens_svg"]
 
 _WIDTH, _HEIGHT = 928, 440
 _CHAR = 0.6  # how wide a monospaced character is, in parts of its font size
 _LARGE, _SIZE, _SMALL = 17, 14, 11
 _LONGEST = 210  # pixels of a label
 _ROW = 58
-
-
-def rows_heatmap(
-    rows: FloatArray, names: Sequence[str], *, chosen: int, title: str, height: int = 300
-) -> go.Figure:
-    """(n_rows, n_dims) rows of a table as strips on one scale, symmetric around zero.
-
-    The scale ends where 99.5 of 100 values lie within; what is beyond has the end's colour.
-
-    Args:
-        rows: the values.
-        names: each row's name, on the axis.
-        chosen: the row with a mark before its name.
-        title: the finding.
-        height: in pixels.
-    """
-    # A few values of [CLS] and [SEP] are ten times the others: they would leave no colour for them.
-    bound = float(np.quantile(np.abs(rows), 0.995)) or 1.0
-    shown = [f"▸ {plain(name)}" if i == chosen else plain(name) for i, name in enumerate(names)]
-    trace = {
-        "type": "heatmap",
-        "z": [values(row) for row in rows],
-        "x": list(range(rows.shape[1])),
-        "y": list(range(len(shown))),
-        "zmin": -bound,
-        "zmax": bound,
-        **SIGNED,
-        "ygap": 3,
-        "text": [[name] * rows.shape[1] for name in shown],
-        "hovertemplate": "%{text}<br>dimension %{x}: %{z:.4f}<extra></extra>",
-        "colorbar": {"title": {"text": "value"}, "thickness": 8, "len": 0.9},
-    }
-    layout = {
-        "xaxis": {"title": {"text": "dimension"}, "showgrid": False, "zeroline": False},
-        "yaxis": {
-            "tickvals": list(range(len(shown))),
-            "ticktext": shown,
-            "autorange": "reversed",
-            "showgrid": False,
-            "zeroline": False,
-        },
-        "margin": {"l": 130, "r": 16, "t": 40, "b": 48},
-    }
-    return figure([trace], layout, title=title, height=height)
 
 
 def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:

@@ -25,8 +25,8 @@ from components.analysis.tokens import find_pieces
 from components.content.explain.tokens import ROW
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import Vocabulary
+from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.figures.tokens import rows_heatmap
 from components.ui import inputs, shell, tokenizers
 from components.ui.chips import visible
 from components.ui.token_strip import token_strip
@@ -87,7 +87,7 @@ def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> Non
     shell.reading(row_reading(piece, token_id, model.vocabulary_size, rows[own]), key="reading_row")
     names = [f"{i}  {what.vocabulary.pieces[i]}" for i in ids]
     st.plotly_chart(
-        rows_heatmap(rows, names, chosen=own, title=f"ID {token_id} is row {token_id}"),
+        vector_strips(rows, names, chosen=own, title=f"ID {token_id} is row {token_id}"),
         key="rows_heatmap",
         config={"displayModeBar": False, "displaylogo": False},
         alt=f"Rows {ids[0]} to {ids[-1]} of the word-embedding table.",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.figures.tokens import rows_heatmap, tokens_svg
+from components.figures.tokens import tokens_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
@@ -18,46 +17,6 @@ boxes = st.lists(st.tuples(texts, st.integers(0, 300_000), st.booleans()), max_s
 
 def drawn(svg: str) -> ET.Element:
     return ET.fromstring(svg)
-
-
-# Rows
-
-
-@pytest.fixture
-def rows() -> np.ndarray:
-    return np.random.default_rng(0).normal(size=(7, 48)).astype(np.float32)
-
-
-def test_the_strips_are_the_rows(rows: np.ndarray) -> None:
-    figure = rows_heatmap(rows, [f"r{i}" for i in range(7)], chosen=3, title="ID 3 is row 3")
-    (trace,) = figure.data
-    np.testing.assert_allclose(np.array(trace.z), rows, atol=1e-5)
-    assert trace.zmin == -trace.zmax
-    assert trace.zmax == pytest.approx(np.quantile(np.abs(rows), 0.995))
-    assert figure.layout.title.text == "ID 3 is row 3"
-    assert list(figure.layout.yaxis.ticktext) == ["r0", "r1", "r2", "▸ r3", "r4", "r5", "r6"]
-
-
-def test_a_few_large_values_leave_colour_for_the_others(rows: np.ndarray) -> None:
-    rows[0, 0] = 100.0
-    figure = rows_heatmap(rows, list("abcdefg"), chosen=0, title="t")
-    assert figure.data[0].zmax < 10
-    assert figure.data[0].z[0][0] == 100.0
-
-
-def test_rows_of_zeros_have_a_range() -> None:
-    figure = rows_heatmap(np.zeros((1, 4), np.float32), ["[PAD]"], chosen=0, title="t")
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1.0, 1.0)
-
-
-def test_names_are_no_html(rows: np.ndarray) -> None:
-    figure = rows_heatmap(rows[:1], ["<b>x</b>"], chosen=0, title="<i>t</i>")
-    assert figure.layout.yaxis.ticktext[0] == "▸ &lt;b&gt;x&lt;/b&gt;"
-    assert "<b>" not in figure.data[0].text[0][0]
-    assert "<i>" not in figure.layout.title.text
-
-
-# Tokens
 
 
 def test_each_token_is_a_box_with_its_id() -> None:
