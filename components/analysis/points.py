@@ -1,0 +1,93 @@
+"""What the points of a map are: one row for each token, word or sentence that has a vector.
+
+Columns, not objects: a map may have 50,000 points. Knows no model; vectors are kept elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from components.core.schema import FloatArray, IntArray
+
+__all__ = ["UNITS", "Points", "Unit", "context"]
+
+Unit = Literal["words", "tokens", "sentences"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The points of a map, a column for each thing known of them.
+
+    Attributes:
+        unit: what a point is.
+        texts: the texts that points came from.
+        sentence: (n_points,) int64, index of each point's text in `texts`.
+        spans: (n_points, 2) int64, start and end in code points of that text; (0, 0) for tokens
+            that the tokenizer added.
+        names: the token, the word as written, or the sentence.
+        labels: columns of labels by title, n_points values each; "" where there is none.
+        measures: columns of numbers by title, (n_points,) float32 each; NaN where there is none.
+    """
+
+    unit: Unit
+    texts: tuple[str, ...]
+    sentence: IntArray
+    spans: IntArray
+    names: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    measures: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return len(self.names)
+
+    def text(self, point: int) -> str:
+        """The text that a point came from."""
+        return self.texts[int(self.sentence[point])]
+
+    def take(self, chosen: IntArray | Sequence[int]) -> Points:
+        """Some of the points, in the order given; the texts stay as they are."""
+        rows = np.asarray(chosen, dtype=np.int64)
+        return replace(
+            self,
+            sentence=self.sentence[rows],
+            spans=self.spans[rows],
+            names=tuple(self.names[i] for i in rows),
+            labels={title: tuple(own[i] for i in rows) for title, own in self.labels.items()},
+            measures={title: own[rows] for title, own in self.measures.items()},
+        )
+
+    def rows(self, chosen: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """Points as rows of a table: what it is, its labels and measures, its sentence."""
+        wanted = range(self.n_points) if chosen is None else chosen
+        name = self.unit.removesuffix("s")
+        return [
+            {
+                **({} if self.unit == "sentences" else {name: self.names[i]}),
+                **{title: own[i] for title, own in self.labels.items()},
+                **{title: float(own[i]) for title, own in self.measures.items()},
+                "sentence": self.text(i),
+            }
+            for i in wanted
+        ]
+
+
+def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str, str]:
+    """A point's text before it, itself, and after it, cut around it to about a length."""
+    text = points.text(point)
+    start, end = (int(edge) for edge in points.spans[point])
+    if points.unit == "sentences" or start == end:
+        return "", text if len(text) <= longest else text[: longest - 1] + "…", ""
+    spare = max(0, longest - (end - start))
+    after = min(len(text) - end, max(spare // 2, spare - start))
+    before = min(start, spare - after)
+    left, right = text[start - before : start], text[end : end + after]
+    left = left if before == start else "…" + left
+    return left, text[start:end][:longest], right if end + after == len(text) else right + "…"

@@ -1,0 +1,1 @@
+"""Corpora: sentences with optional labels, from files that people bring and from the app."""
