@@ -1,0 +1,269 @@
+"""From encodings to the points of a map and their vectors, a few texts at a time.
+
+Encodings come one by one and only the wanted rows of each are kept, so that a corpus of many
+sentences needs no more memory than its points. Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from components.analysis.points import Points, Unit
+from components.analysis.words import pool
+from components.core.errors import RequestError
+from components.core.schema import Encoding, FloatArray, IntArray, Passport
+from components.core.words import Span, split_words
+
+__all__ = ["SENTENCE_POOLINGS", "WORD_POOLINGS", "Gathered", "gather", "sentence_vectors"]
+
+WORD_POOLINGS = ("mean", "first", "last")
+SENTENCE_POOLINGS = ("mean", "mean without special tokens", "[CLS]", "max", "pooler")
+_PARTS = ("first third", "middle third", "last third")
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Points and their vectors.
+
+    Attributes:
+        points: what each point is.
+        vectors: (n_layers, n_points, n_dims) float32.
+        layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
+        n_cut: texts whose end did not fit the model.
+        n_left_out: points beyond the number asked for.
+        passport: of the encodings.
+    """
+
+    points: Points
+    vectors: FloatArray
+    layers: tuple[int, ...]
+    n_cut: int
+    n_left_out: int
+    passport: Passport | None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return self.vectors.nbytes + 300 * self.points.n_points + sum(map(len, self.points.texts))
+
+
+@dataclass
+class _Rows:
+    """What one text adds."""
+
+    names: list[str]
+    spans: IntArray
+    vectors: FloatArray  # (n_layers, n, n_dims)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    positions: list[float] = field(default_factory=list)
+
+
+def gather(
+    encodings: Iterable[Encoding],
+    *,
+    unit: Unit,
+    pooling: str = "mean",
+    spans: Sequence[Span] | None = None,
+    only: Sequence[str] = (),
+    special: bool = False,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    most: int = 50_000,
+) -> Gathered:
+    """The points of a corpus and their vectors.
+
+    Args:
+        encodings: one for each text, in order, on the wanted layers.
+        unit: what becomes a point.
+        pooling: of a word's sub-tokens (`WORD_POOLINGS`) or a sentence's tokens
+            (`SENTENCE_POOLINGS`); tokens need none.
+        spans: for words: the one word of each text to take, instead of all.
+        only: words or tokens to take, letter case aside; empty takes all.
+        special: for tokens: also those that the tokenizer added.
+        labels: columns of labels, a value for each text; each point gets its text's.
+        most: the largest number of points; the rest is counted in `n_left_out`.
+
+    Raises:
+        RequestError: the model has no pooler, or there is nothing to map.
+    """
+    wanted = {word.casefold() for word in only}
+    texts: list[str] = []
+    rows: list[_Rows] = []
+    layers: tuple[int, ...] = ()
+    passport, n_cut = None, 0
+    for index, encoding in enumerate(encodings):
+        span = None if spans is None else spans[index]
+        rows.append(_rows(encoding, unit, pooling, span, wanted, special))
+        texts.append(encoding.text)
+        layers = (-1,) if pooling == "pooler" and unit == "sentences" else encoding.layers
+        passport = encoding.passport
+        n_cut += encoding.n_truncated > 0
+    n = sum(len(row.names) for row in rows)
+    if not n:
+        raise RequestError(_nothing(unit, only))
+    kept = min(n, most)
+    return Gathered(
+        points=_points(unit, texts, rows, labels or {}, kept),
+        vectors=np.ascontiguousarray(np.concatenate([r.vectors for r in rows], axis=1)[:, :kept]),
+        layers=layers,
+        n_cut=n_cut,
+        n_left_out=n - kept,
+        passport=passport,
+    )
+
+
+def _nothing(unit: Unit, only: Sequence[str]) -> str:
+    if only:
+        asked = ", ".join(f"“{word}”" for word in only[:3])
+        return (
+            f"No {unit.removesuffix('s')} here is {asked}. Write it as in the texts, or empty the "
+            "field to map them all."
+        )
+    return f"These texts have no {unit} to map. Choose other texts, or another kind of point."
+
+
+def _points(
+    unit: Unit,
+    texts: list[str],
+    rows: list[_Rows],
+    labels: Mapping[str, Sequence[str]],
+    kept: int,
+) -> Points:
+    sentence = np.repeat(np.arange(len(rows)), [len(row.names) for row in rows])[:kept]
+    titles = rows[0].columns if rows else {}
+    own = {t: tuple(v for row in rows for v in row.columns[t])[:kept] for t in titles}
+    given = {title: tuple(column[i] for i in sentence) for title, column in labels.items()}
+    clashing = {title for title in given if title in own and given[title] != own[title]}
+    given = {f"{t} (label)" if t in clashing else t: column for t, column in given.items()}
+    measures = {"sentence length in characters": np.array([len(texts[i]) for i in sentence])}
+    if unit == "sentences":
+        own["part of the texts"] = tuple(_parts(sentence, len(texts)))
+    else:
+        measures = {
+            "position in the sentence": np.array([p for row in rows for p in row.positions])[:kept],
+            **measures,
+        }
+    return Points(
+        unit=unit,
+        texts=tuple(texts),
+        sentence=sentence.astype(np.int64),
+        spans=np.concatenate([row.spans for row in rows])[:kept].astype(np.int64),
+        names=tuple(name for row in rows for name in row.names)[:kept],
+        labels={**given, **own},
+        measures={title: values.astype(np.float32) for title, values in measures.items()},
+    )
+
+
+def _rows(
+    encoding: Encoding,
+    unit: Unit,
+    pooling: str,
+    span: Span | None,
+    wanted: set[str],
+    special: bool,
+) -> _Rows:
+    if unit == "sentences":
+        return _sentence(encoding, pooling)
+    if unit == "tokens":
+        return _tokens(encoding, wanted, special)
+    return _words(encoding, pooling, span, wanted)
+
+
+def _sentence(encoding: Encoding, pooling: str) -> _Rows:
+    vector = sentence_vectors(encoding, pooling)
+    return _Rows([encoding.text], np.array([[0, len(encoding.text)]]), vector[:, None])
+
+
+def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
+    """(n_layers, n_dims) float32: a text's vector at each layer; (1, n_dims) of the pooler.
+
+    Raises:
+        RequestError: the model has no pooler.
+    """
+    if pooling == "pooler":
+        if encoding.pooler_output is None:
+            raise RequestError(
+                "This model has no pooler, so there is no pooler output to map. Choose the mean, "
+                "[CLS] or max of its tokens."
+            )
+        pooled: FloatArray = encoding.pooler_output[None]
+        return pooled
+    real = encoding.attention_mask == 1
+    own = real & (encoding.special_tokens_mask == 0)
+    if pooling == "mean without special tokens" and own.any():
+        real = own
+    hidden = encoding.hidden[:, real]
+    if pooling == "[CLS]":
+        first: FloatArray = hidden[:, 0]
+        return first
+    if pooling == "max":
+        highest: FloatArray = hidden.max(axis=1)
+        return highest
+    return pool(hidden, "mean")
+
+
+def _tokens(encoding: Encoding, wanted: set[str], special: bool) -> _Rows:
+    added = encoding.special_tokens_mask == 1
+    takes = (encoding.attention_mask == 1) & (special | ~added)
+    if wanted:
+        takes &= np.array([token.casefold() in wanted for token in encoding.tokens])
+    where = np.flatnonzero(takes)
+    starts = [encoding.word_ids[i] != encoding.word_ids[i - 1] for i in where]
+    kinds = [
+        "special token" if added[i] else "first of its word" if start else "later in its word"
+        for i, start in zip(where, starts, strict=True)
+    ]
+    return _Rows(
+        [encoding.tokens[i] for i in where],
+        encoding.offsets[where],
+        encoding.hidden[:, where],
+        {"kind of token": kinds, "part of text": _parts(where, encoding.n_tokens)},
+        [float(i) for i in where],
+    )
+
+
+def _words(encoding: Encoding, pooling: str, span: Span | None, wanted: set[str]) -> _Rows:
+    text = encoding.text
+    spans = split_words(text)
+    takes = [span] if span is not None else [e for e in spans if _is_word(text[slice(*e)])]
+    found = [
+        (edges, at)
+        for edges in takes
+        if not wanted or text[slice(*edges)].casefold() in wanted
+        if (at := _tokens_of(encoding, edges)).size
+    ]
+    pooled = [pool(encoding.hidden[:, at], _word_pooling(pooling)) for _, at in found]
+    empty = encoding.hidden[:, :0]
+    names = [text[slice(*edges)] for edges, _ in found]
+    starts = {start: i for i, (start, _) in enumerate(spans)}
+    places = [starts.get(edges[0], 0) for edges, _ in found]
+    return _Rows(
+        names,
+        np.array([edges for edges, _ in found], dtype=np.int64).reshape(-1, 2),
+        np.stack(pooled, axis=1) if pooled else empty,
+        {"word": [name.casefold() for name in names], "part of text": _parts(places, len(spans))},
+        [float(i) for i in places],
+    )
+
+
+def _is_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _tokens_of(encoding: Encoding, edges: Span) -> IntArray:
+    """Positions of the tokens that share characters with a word, as in `words.token_positions`."""
+    start, end = edges
+    offsets = encoding.offsets
+    inside = (encoding.text_ids == 0) & (offsets[:, 0] < end) & (offsets[:, 1] > start)
+    return np.flatnonzero(inside)
+
+
+def _word_pooling(pooling: str) -> Literal["mean", "first", "last"]:
+    return "first" if pooling == "first" else "last" if pooling == "last" else "mean"
+
+
+def _parts(positions: Iterable[int] | IntArray, n: int) -> list[str]:
+    return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
