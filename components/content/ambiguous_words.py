@@ -1,0 +1,42 @@
+"""Sentences with ambiguous words and their senses: the corpus that a visitor can map at once.
+
+Whether a model tells the senses of a word apart shows only where the word stands in many different
+sentences, and only where somebody has said which sense each of them means. So the app brings its
+own: some ten words of two to four senses each, more than a dozen sentences a sense, in which news,
+chat, manuals, stories, letters and science take turns, the word stands now first, now last, and no
+one neighbour gives the sense away. They were written for this app and chosen for readers: a model
+may get them wrong. One line of the file is a word, its sense and a sentence, with tabs between.
+This module reads text, knows no model, and imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+__all__ = ["SenseSentence", "ambiguous_words"]
+
+_FILE = "ambiguous_words.txt"
+
+
+@dataclass(frozen=True)
+class SenseSentence:
+    """A sentence with one ambiguous word, and the sense that the word has in it.
+
+    Attributes:
+        word: the ambiguous word, lower case; it stands exactly once in `text`, perhaps capitalised.
+        sense: a plain label that tells it from the other senses of the same word.
+        text: the sentence.
+    """
+
+    word: str
+    sense: str
+    text: str
+
+
+@lru_cache(maxsize=1)
+def ambiguous_words() -> tuple[SenseSentence, ...]:
+    """Every sentence in the order of the file: word by word, and sense by sense within a word."""
+    text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
+    return tuple(SenseSentence(*line.split("\t")) for line in text.splitlines() if line)
