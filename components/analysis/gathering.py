@@ -34,7 +34,6 @@ class Gathered:
         vectors: (n_layers, n_points, n_dims) float32.
         layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
         n_cut: texts whose end did not fit the model.
-        n_left_out: points beyond the number asked for.
         passport: of the encodings.
     """
 
@@ -42,7 +41,6 @@ class Gathered:
     vectors: FloatArray
     layers: tuple[int, ...]
     n_cut: int
-    n_left_out: int
     passport: Passport | None
 
     @property
@@ -84,7 +82,8 @@ def gather(
         only: words or tokens to take, letter case aside; empty takes all.
         special: for tokens: also those that the tokenizer added.
         labels: columns of labels, a value for each text; each point gets its text's.
-        most: the largest number of points; the rest is counted in `n_left_out`.
+        most: the largest number of points; texts beyond it are not asked for, and `points.texts`
+            has those that were.
 
     Raises:
         RequestError: the model has no pooler, or there is nothing to map.
@@ -93,7 +92,7 @@ def gather(
     texts: list[str] = []
     rows: list[_Rows] = []
     layers: tuple[int, ...] = ()
-    passport, n_cut = None, 0
+    passport, n_cut, n = None, 0, 0
     for index, encoding in enumerate(encodings):
         span = None if spans is None else spans[index]
         rows.append(_rows(encoding, unit, pooling, span, wanted, special))
@@ -101,7 +100,9 @@ def gather(
         layers = (-1,) if pooling == "pooler" and unit == "sentences" else encoding.layers
         passport = encoding.passport
         n_cut += encoding.n_truncated > 0
-    n = sum(len(row.names) for row in rows)
+        n += len(rows[-1].names)
+        if n >= most:
+            break
     if not n:
         raise RequestError(_nothing(unit, only))
     kept = min(n, most)
@@ -110,7 +111,6 @@ def gather(
         vectors=np.ascontiguousarray(np.concatenate([r.vectors for r in rows], axis=1)[:, :kept]),
         layers=layers,
         n_cut=n_cut,
-        n_left_out=n - kept,
         passport=passport,
     )
 

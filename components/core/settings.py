@@ -18,7 +18,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     (
         "CONTEXTLENS_CACHE_MB",
         "512",
-        "Memory for remembered results, in MB (1 MB = 1,000,000 bytes).",
+        "Memory for remembered results, in MB (1 MB = 1,000,000 bytes); maps take up to half as "
+        "much again.",
     ),
     (
         "CONTEXTLENS_MODEL_MB",

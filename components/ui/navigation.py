@@ -87,6 +87,13 @@ PAGES = (
         "Meaning",
         "Does a word mean the same thing in another sentence?",
     ),
+    PageRow(
+        "projection",
+        "Map",
+        ":material/scatter_plot:",
+        "Meaning",
+        "Which words or sentences does the model hold alike?",
+    ),
 )
 
 

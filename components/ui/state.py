@@ -9,6 +9,7 @@ in `wishes.grant`, writes once for each model that a visitor chose, when it is t
 from __future__ import annotations
 
 import hashlib
+import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -37,9 +38,12 @@ __all__ = [
     "default",
     "is_shown",
     "is_too_long",
+    "keep",
     "keep_wish",
+    "kept",
     "parameters",
     "remember",
+    "session",
     "take_notice",
     "value",
     "wish",
@@ -53,6 +57,8 @@ _NOTICE = "_notice"
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` gave last
 _WISH = "_wish"  # the model that was chosen and is not there yet
+_SESSION = "_session"
+_KEPT = "_kept"  # by name, what is no part of the view
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
@@ -155,6 +161,21 @@ def wish() -> Any:
 def keep_wish(wish: Any) -> None:
     """Keep a wish, or None."""
     st.session_state[_WISH] = wish
+
+
+def session() -> str:
+    """A name for this visit, the same until the page is left or reloaded."""
+    return str(st.session_state.setdefault(_SESSION, uuid.uuid4().hex))
+
+
+def kept(name: str) -> Any:
+    """What this visit keeps under a name beside its view, or None."""
+    return st.session_state.get(_KEPT, {}).get(name)
+
+
+def keep(name: str, value: Any) -> None:
+    """Keep something for this visit beside its view: what was drawn, what is selected in it."""
+    st.session_state.setdefault(_KEPT, {})[name] = value
 
 
 def _read(parameter: str) -> ViewState:

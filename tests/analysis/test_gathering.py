@@ -99,11 +99,14 @@ def test_a_label_of_the_texts_does_not_hide_our_own(encodings: list[Encoding]) -
     assert "python" in found.labels["word"]
 
 
-def test_more_points_than_asked_are_left_out_and_counted(encodings: list[Encoding]) -> None:
+def test_no_more_points_and_texts_are_taken_than_asked(encodings: list[Encoding]) -> None:
     every = gather(encodings, unit="words")
-    some = gather(encodings, unit="words", most=4)
+    asked = iter(encodings)
+    some = gather(asked, unit="words", most=4)
     assert some.points.n_points == 4
-    assert some.n_left_out == every.points.n_points - 4
+    assert some.points.texts == TEXTS[:1]
+    assert next(asked) is encodings[1]
+    assert every.points.n_points > 4
     np.testing.assert_array_equal(some.vectors, every.vectors[:, :4])
     assert all(len(column) == 4 for column in some.points.labels.values())
     assert all(len(column) == 4 for column in some.points.measures.values())

@@ -1,0 +1,129 @@
+"""What is marked on a map: a point, two pinned ones, a selection, what was searched for.
+
+Point and pins are part of the view, so that a copied address shows them; they count for the points
+that they were chosen among. A selection may be large and lives in the session alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.analysis.points import Points
+from components.ui import state
+from components.ui.map_request import PAGE, MapRequest
+from components.ui.maps import Picture
+from components.ui.view import ViewState
+
+__all__ = [
+    "Marked",
+    "Selection",
+    "choose",
+    "clear_selection",
+    "found",
+    "marked",
+    "on_select",
+    "pin",
+]
+
+_NAMES = ("point", "pin_a", "pin_b")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Points that were selected, and on which drawing of which map."""
+
+    of: str  # the points' name
+    key: str  # of the chart's widget
+    chart: str  # the drawing's name
+    points: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Marked points by their index; None or empty where there is none."""
+
+    point: int | None
+    pin_a: int | None
+    pin_b: int | None
+    selection: Selection | None
+
+
+def name_of(request: MapRequest) -> str:
+    """A short name that only maps of the same points share."""
+    return hashlib.sha256(repr(request.points_key).encode()).hexdigest()[:12]
+
+
+def marked(view: ViewState, picture: Picture) -> Marked:
+    """What is marked on a map."""
+    own = name_of(picture.request)
+    n = picture.points.n_points
+    known = view.control(PAGE, "marks_of", "") == own
+    values = [int(view.control(PAGE, name, -1)) if known else -1 for name in _NAMES]
+    point, pin_a, pin_b = (value if 0 <= value < n else None for value in values)
+    selection: Selection | None = state.kept("map_selection")
+    valid = selection is not None and selection.of == own
+    return Marked(point, pin_a, pin_b, selection if valid else None)
+
+
+def choose(request: MapRequest, point: int | None) -> None:
+    """Make this the point that is looked at closer."""
+    _write(request, "point", -1 if point is None else point)
+
+
+def pin(request: MapRequest, name: str, point: int | None) -> None:
+    """Pin a point as "pin_a" or "pin_b"."""
+    _write(request, name, -1 if point is None else point)
+
+
+def clear_selection() -> None:
+    """Select nothing."""
+    state.keep("map_selection", None)
+
+
+def on_select(
+    picture: Picture, key: str, chart: str, read: Callable[[Sequence[Mapping[str, Any]]], list[int]]
+) -> Callable[[], None]:
+    """The callback of a chart: one click chooses a point, a box or a lasso selects many.
+
+    Args:
+        key: of the chart's widget.
+        chart: names the drawing, so that it is not drawn anew for what is marked on it already.
+        read: gives points by what the chart tells of them.
+    """
+
+    def selected() -> None:
+        event = state.value(key)
+        if event is None:
+            return
+        happened = event["selection"]
+        points = read(happened["points"])
+        if happened["box"] or happened["lasso"]:
+            own = Selection(name_of(picture.request), key, chart, tuple(sorted(set(points))))
+            state.keep("map_selection", own)
+        elif points:
+            choose(picture.request, points[0])
+        else:
+            clear_selection()
+
+    return selected
+
+
+def found(points: Points, wanted: str) -> tuple[int, ...]:
+    """The points whose name or sentence has what is searched for, letter case aside."""
+    needle = wanted.strip().casefold()
+    if not needle:
+        return ()
+    hits = {i for i, text in enumerate(points.texts) if needle in text.casefold()}
+    exact = tuple(i for i, name in enumerate(points.names) if name.casefold() == needle)
+    return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
+
+
+def _write(request: MapRequest, name: str, point: int) -> None:
+    view, own = state.current(), name_of(request)
+    if view.control(PAGE, "marks_of", "") != own:
+        for old in _NAMES:
+            view = view.with_control(PAGE, old, -1, -1)
+    state.write(view.with_control(PAGE, "marks_of", own, "").with_control(PAGE, name, point, -1))

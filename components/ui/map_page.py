@@ -1,0 +1,220 @@
+"""The parts of the Map page above its picture: what is mapped, how, and the file of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.analysis.readings import escape
+from components.core.errors import CorpusError
+from components.corpus.readers import FORMATS, Sheet
+from components.ui import inputs, map_corpora, state
+from components.ui.map_corpora import Chosen
+from components.ui.map_request import FOOTINGS, MOST, PAGE
+from components.ui.services import settings
+from components.ui.view import ViewState
+
+__all__ = ["BESIDE", "file_panel", "toolbar"]
+
+_UNITS = ["words", "tokens", "sentences"]
+_METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
+_SHORT_SOURCES = {"ambiguous": "Ready-made corpus", "sentences": "Your sentences", "file": "A file"}
+BESIDE = {
+    "": "Nothing",
+    "layer": "Another layer",
+    "model": "Another model",
+    "method": "Another method",
+    "seed": "Another seed",
+}
+_N_HEAD = 5
+
+
+def toolbar(view: ViewState, colors: Sequence[str], usual: str) -> None:
+    """What is mapped, what a point is, its colour, what to find; the rest in menus."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="map_bar"):
+        inputs.select(view, PAGE, "source", _SHORT_SOURCES, "Map of")
+        inputs.choice(view, PAGE, "unit", _UNITS, "Each point is one of the")
+        options = {"": usual} | {name: name for name in colors if name != usual}
+        inputs.select(view, PAGE, "color", options, "Colour by")
+        inputs.text(view, PAGE, "find", "Find", placeholder="a word or part of a sentence")
+        with st.popover("Texts", icon=":material/notes:", type="tertiary"):
+            _texts(view)
+        with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+            _settings(view)
+        with st.popover("Compare", icon=":material/compare:", type="tertiary"):
+            inputs.select(view, PAGE, "beside", BESIDE, "Beside this map")
+            st.caption("Both maps show the same points: what you select in one is marked in both.")
+
+
+def _texts(view: ViewState) -> None:
+    """Which texts and which of their words."""
+    source = str(view.control(PAGE, "source", "ambiguous"))
+    unit = str(view.control(PAGE, "unit", "words"))
+    if source == "sentences":
+        inputs.sentence_editor(view, "sentences", where="map", least=1)
+    if source == "file":
+        _columns(view)
+    if unit != "sentences":
+        inputs.text(
+            view,
+            PAGE,
+            "only",
+            f"Only these {unit}, with commas between",
+            placeholder="python, bank",
+        )
+    if unit == "words" and source == "ambiguous":
+        inputs.switch(view, PAGE, "every_word", "All words of each sentence")
+    if unit == "tokens":
+        inputs.switch(view, PAGE, "special", "Special tokens too")
+    sizes = {str(n): f"{n:,}" for n in (5_000, *(n for n in MOST if n != 5_000))}
+    inputs.select(view, PAGE, "at_most", sizes, "Points at most")
+
+
+def _settings(view: ViewState) -> None:
+    """How points are placed."""
+    inputs.select(view, PAGE, "footing", dict(FOOTINGS), "Layers")
+    unit = str(view.control(PAGE, "unit", "words"))
+    if unit != "tokens":
+        options = SENTENCE_POOLINGS if unit == "sentences" else WORD_POOLINGS
+        name = (
+            "Sentence vector from its tokens"
+            if unit == "sentences"
+            else "Word vector from its sub-tokens"
+        )
+        inputs.select(view, PAGE, f"{unit}_pooling", {o: o for o in options}, name)
+    left, right = st.columns(2, gap="small")
+    with left:
+        inputs.select(view, PAGE, "method", _METHODS, "Method")
+        inputs.number(
+            view,
+            PAGE,
+            "neighbors",
+            "Neighbours",
+            between=(2, 200),
+            default=15,
+            help="Few show small groups, many the large picture; t-SNE's perplexity.",
+        )
+        inputs.number(view, PAGE, "seed", "Seed", between=(0, 2**31 - 1), default=0)
+    with right:
+        inputs.select(
+            view, PAGE, "metric", {"cosine": "cosine", "euclidean": "Euclidean"}, "Distance"
+        )
+        distances = {d: d for d in ("0.1", "0.0", "0.05", "0.25", "0.5", "0.8")}
+        inputs.select(view, PAGE, "min_dist", distances, "Minimum distance")
+        inputs.choice(view, PAGE, "dims", ["2-D", "3-D"], "Dimensions")
+    inputs.choice(
+        view,
+        PAGE,
+        "effort",
+        ["quick", "full"],
+        "Effort",
+        help="Full takes as many steps as umap-learn does by itself; quick is about as faithful.",
+    )
+
+
+def file_panel(view: ViewState, chosen: Chosen) -> None:
+    """Where a file is chosen: what can be read, its first rows, its columns, and the go-ahead."""
+    sheet = map_corpora.sheet_of(str(state.kept("map_pending") or ""))
+    is_open = sheet is not None or chosen.corpus is None
+    title = "Choose a file" if chosen.corpus is None else "Map another file"
+    with st.expander(title, expanded=is_open, icon=":material/upload_file:", key="map_file"):
+        st.file_uploader(
+            f"A file with one sentence a line or row ({', '.join(FORMATS)})",
+            type=[ending.lstrip(".") for ending in FORMATS],
+            key="map_upload",
+            on_change=_upload,
+            max_upload_size=settings().max_upload_bytes // 1_000_000,
+        )
+        wanted = str(view.control(PAGE, "file", ""))
+        if sheet is not None:
+            _preview(sheet)
+        elif wanted and chosen.corpus is None:
+            name = escape(str(view.control(PAGE, "file_name", "a file")))
+            st.info(
+                f"This view maps “{name}”, which this server does not have, or no longer. Choose "
+                "the file again, and you see the same map.",
+                icon=":material/upload_file:",
+            )
+        st.caption(
+            "The file is read in this app's memory and kept there while there is room; it is not "
+            "written to disk and not sent anywhere. Whoever has this page's address sees its map."
+        )
+
+
+def _upload() -> None:
+    file = state.value("map_upload")
+    if file is None:
+        return
+    try:
+        digest = map_corpora.keep(file.name, file.getvalue())
+    except CorpusError as exc:
+        state.remember(str(exc))
+    else:
+        state.keep("map_pending", digest)
+
+
+def _preview(sheet: Sheet) -> None:
+    """A file's first rows and what it was taken for, before anything is computed."""
+    encoding = f", {sheet.encoding}" if sheet.encoding else ""
+    st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
+    for note in sheet.notes:
+        st.caption(escape(note))
+    st.dataframe(sheet.head(_N_HEAD), hide_index=True, key="map_head")
+    text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, "map_pending")
+    st.button(
+        "Map this file",
+        icon=":material/scatter_plot:",
+        type="primary",
+        key="map_use",
+        on_click=_use,
+        args=(str(state.kept("map_pending")), text, labels),
+    )
+
+
+def _columns(view: ViewState) -> None:
+    sheet = map_corpora.sheet_of(str(view.control(PAGE, "file", "")))
+    if sheet is None:
+        st.caption("Choose a file first.")
+        return
+    now = map_corpora.columns_of(view, sheet)
+    text, labels = _pickers(sheet, *now, "map_columns")
+    if (text, labels) != now:
+        digest = str(view.control(PAGE, "file", ""))
+        st.button("Use these columns", key="map_columns_use", on_click=_use,
+                  args=(digest, text, labels))  # fmt: skip
+
+
+def _pickers(
+    sheet: Sheet, text: str, labels: Sequence[str], key: str
+) -> tuple[str, tuple[str, ...]]:
+    """The text column and the label columns that are picked, at first the ones given."""
+    columns = list(sheet.columns)
+    left, right = st.columns(2, gap="small")
+    chosen = left.selectbox("Text", columns, columns.index(text), key=f"{key}_text")
+    others = [name for name in columns if name != chosen]
+    own = right.multiselect(
+        "Labels", others, [name for name in labels if name in others], key=f"{key}_labels"
+    )
+    return str(chosen), tuple(own)
+
+
+def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
+    sheet = map_corpora.sheet_of(digest)
+    if sheet is None:
+        state.remember("This file is no longer in memory. Choose it again.")
+        return
+    view = state.current()
+    own = {
+        "source": "file",
+        "file": digest,
+        "file_name": sheet.name[:80],
+        "text": list(sheet.columns).index(text),
+        "labels": map_corpora.places(sheet, labels)[:200],
+        "unit": str(view.control(PAGE, "unit", "sentences")),
+    }
+    controls = {**view.controls, PAGE: {**view.controls.get(PAGE, {}), **own}}
+    state.keep("map_pending", None)
+    state.write(replace(view, controls=controls))

@@ -1,0 +1,218 @@
+"""The map itself, alone or beside another, its layer slider, reading, tabs and downloads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
+
+from components.analysis.readings import (
+    label_agreement,
+    map_reading,
+    senses_reading,
+)
+from components.content.explain.projection import FORMULA, LIMITS
+from components.core import ModelCard
+from components.figures.map_layers import layers_order, layers_scatter
+from components.figures.maps import map_order, map_scatter, selected_points
+from components.ui import export, inputs, map_marks, shell
+from components.ui.map_request import PAGE
+from components.ui.map_shown import MapShown
+from components.ui.view import ViewState
+
+__all__ = ["CHART", "HEIGHT", "downloads", "explain", "layer_control", "picture", "terms", "words"]
+
+CHART = "map_chart"
+HEIGHT = 600
+_FILE = "map"
+_MOST_ROWS = 5_000
+_MOST_TRAILS = 40
+_MOST_FRAMES = 20_000
+"""Points of all layers together up to which the picture itself plays through them."""
+_CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "scrollZoom": True,
+    "modeBarButtonsToRemove": ["autoScale2d", "toImage"],
+}
+
+
+def picture(
+    view: ViewState, what: MapShown, *, key: str = CHART, linked: tuple[int, ...] | None = None
+) -> None:
+    """A map that can be clicked and drawn around."""
+    drawing = _drawing(view, what, key)
+    marks = what.marks(drawing, linked=linked)
+    if _plays(what):
+        trails = _trails(what)
+        figure = layers_scatter(
+            what.points,
+            what.picture.coordinates,
+            what.picture.layers,
+            layer=what.layer,
+            color=what.color,
+            clusters=what.group_labels,
+            marks=marks,
+            trails=trails,
+            title=what.title,
+            stale=what.is_stale,
+            height=HEIGHT,
+        )
+        order = layers_order(what.color, what.points.n_points, marks, trails)
+    else:
+        figure = map_scatter(
+            what.points,
+            what.places,
+            color=what.color,
+            clusters=what.group_labels,
+            marks=marks,
+            title=what.title,
+            stale=what.is_stale,
+            height=HEIGHT,
+        )
+        order = map_order(what.color, what.points.n_points, marks)
+    st.plotly_chart(
+        figure,
+        key=key,
+        config=_CONFIG,
+        on_select=map_marks.on_select(
+            what.picture, key, drawing, lambda points: selected_points(points, order)
+        ),
+        selection_mode=("points", "box", "lasso"),
+        alt=f"{what.title}. A map of {what.points.n_points:,} {what.points.unit}; the table under "
+        "it has every point.",
+    )
+    if what.picture.request.settings.n_components == 3:
+        st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
+
+
+def _drawing(view: ViewState, what: MapShown, key: str) -> str:
+    """A name for all that decides how the map looks, but for the selection."""
+    parts = (
+        *(key, what.picture.request.key, what.row, what.is_stale, what.color.title, what.found),
+        *(what.marked.point, what.marked.pin_a, what.marked.pin_b),
+        str(view.control(PAGE, "trails", default=False)),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _plays(what: MapShown) -> bool:
+    layers, n, dims = what.picture.coordinates.shape
+    return layers > 1 and dims == 2 and layers * n <= _MOST_FRAMES
+
+
+def _trails(what: MapShown) -> list[int]:
+    """The points whose way through the layers is drawn: the chosen, pinned and selected ones."""
+    marked = what.marked
+    own = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
+    if marked.selection is not None and len(marked.selection.points) <= _MOST_TRAILS:
+        own += marked.selection.points
+    found = what.found or ()
+    return list(dict.fromkeys([*own, *(found if len(found) <= _MOST_TRAILS else ())]))
+
+
+def layer_control(view: ViewState, what: MapShown, card: ModelCard) -> None:
+    """The layer slider; of a map of one layer it asks for another map."""
+    if what.layer < 0:
+        st.caption("The pooler's output has no layers.")
+        return
+    layers = list(range(card.n_layers + 1))
+    inputs.layer_slider(view, layers, key="map_layer")
+
+
+def words(what: MapShown) -> None:
+    """The reading."""
+    points, column = what.points, what.column
+    words_shown = set(points.labels.get("word", ()))
+    if column == "sense" and len(words_shown) == 1 and len(what.picture.layers) > 1:
+        agreed = [label_agreement(points, column, own) for own in what.picture.neighbors]
+        known = [a for a in agreed if a is not None]
+        if len(known) == len(agreed):
+            word = next(iter(words_shown))
+            shell.reading(senses_reading(known, what.picture.layers, what.layer, word))
+            return
+    names = {own.cluster: ", ".join(own.words) for own in what.group_labels}
+    n = max(names, default=-1) + 1
+    shell.reading(
+        map_reading(
+            points,
+            what.neighbors,
+            column=column,
+            clusters=what.groups if column is None else None,
+            cluster_names=[names.get(i, "") for i in range(n)],
+        )
+    )
+
+
+def terms() -> None:
+    """The terms that the page uses, each with its meaning at hand."""
+    shell.terms(
+        "map", "UMAP", "PCA", "t-SNE", "trustworthiness", "continuity", "neighbour recall",
+        "true neighbours", "joint fit", "aligned fit", "cluster label",
+    )  # fmt: skip
+
+
+def explain(what: MapShown, card: ModelCard) -> None:
+    """The tabs under the picture."""
+    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
+
+
+def downloads(what: MapShown, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport = what.picture.passport
+    with shell.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+        shell.numbers(_FILE, passport, rows=lambda: _rows(what), arrays=lambda: _arrays(what))
+
+
+def _rows(what: MapShown, most: int | None = None) -> list[dict[str, Any]]:
+    """The points with their places."""
+    chosen = range(what.points.n_points)[:most]
+    axes = ("x", "y", "z")[: what.places.shape[1]]
+    groups = {own.cluster: " · ".join(own.words) for own in what.group_labels}
+    return [
+        {
+            **row,
+            "group": groups.get(int(what.groups[i]), ""),
+            **dict(zip(axes, map(float, what.places[i]), strict=True)),
+        }
+        for i, row in zip(chosen, what.points.rows(list(chosen)), strict=True)
+    ]
+
+
+def _arrays(what: MapShown) -> Mapping[str, NDArray[Any]]:
+    """What the map was made of: the redrawing snippet reads it."""
+    return {
+        "vectors": what.vectors,
+        "coordinates": what.places,
+        "neighbor_indices": what.neighbors.indices,
+        "neighbor_distances": what.neighbors.distances,
+        "layers": np.array(what.picture.layers),
+        "all_coordinates": what.picture.coordinates,
+        "all_vectors": what.picture.vectors,
+        "sentence": what.points.sentence,
+        "spans": what.points.spans,
+        "names": np.array(what.points.names),
+        "texts": np.array(what.points.texts),
+    }
+
+
+def _numbers(what: MapShown) -> None:
+    st.dataframe(pd.DataFrame(_rows(what, _MOST_ROWS)), hide_index=True, key="map_table")
+    n = what.points.n_points
+    if n > _MOST_ROWS:
+        st.caption(f"The first {_MOST_ROWS:,} of {n:,} points; the download has them all.")
+
+
+def _under_the_hood(what: MapShown, card: ModelCard) -> None:
+    formula, code = st.columns(2, gap="medium")
+    with formula:
+        st.markdown(FORMULA)
+    with code:
+        st.markdown("**Passport**")
+        shell.passport_json(what.picture.passport)

@@ -1,0 +1,183 @@
+"""One map, or two side by side: what each asks for, and what is drawn of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from components.analysis.readings import escape
+from components.core import ModelCard
+from components.core.errors import RequestError
+from components.corpus.corpus import Corpus
+from components.ui import (
+    inputs,
+    map_corpora,
+    map_page,
+    map_panel,
+    map_picture,
+    runtime,
+    second_model,
+)
+from components.ui.map_drawn import Drawn, drawn
+from components.ui.map_request import PAGE, MapRequest, request_of, with_layer
+from components.ui.map_shown import MapShown, color_names, shown, usual_color
+from components.ui.view import ViewState
+
+__all__ = ["Asked", "asked", "main", "show"]
+
+_METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is asked to map; without a corpus a file is to be chosen first."""
+
+    chosen: map_corpora.Chosen
+    request: MapRequest | None
+    colors: tuple[str, ...]
+    usual: str
+
+    @property
+    def corpus(self) -> Corpus | None:
+        """The texts."""
+        return self.chosen.corpus
+
+
+def asked(view: ViewState, card: ModelCard) -> Asked:
+    """What a view asks for.
+
+    Raises:
+        CorpusError: its texts cannot be used.
+    """
+    chosen = map_corpora.chosen(view)
+    corpus = chosen.corpus
+    digest = "" if corpus is None else corpus.digest
+    request = request_of(view, card, digest, chosen.source)
+    return Asked(
+        chosen=chosen,
+        request=None if corpus is None else request,
+        colors=tuple(color_names(request.unit, corpus)),
+        usual=usual_color(request.unit, corpus, request.only),
+    )
+
+
+def main(view: ViewState, card: ModelCard, what: Asked) -> MapShown | None:
+    """The page's map as it is looked at, or None where there is none yet."""
+    if what.chosen.source == "file":
+        map_page.file_panel(view, what.chosen)
+    found = drawn(what.request, what.corpus, card, slot="map")
+    if found is None:
+        st.skeleton(height=map_picture.HEIGHT)
+        return None
+    return shown(view, found)
+
+
+def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None:
+    """The map with its panel, or beside another one with the panel below."""
+    baseline = runtime.baseline(card)
+    pooling = what.picture.request.pooling
+    band = None
+    if baseline is not None and pooling in {"mean", "first", "last"}:
+        band = baseline.band(pooling, centred=False)  # type: ignore[arg-type]
+    beside = str(view.control(PAGE, "beside", ""))
+    if beside in map_page.BESIDE and beside and asked.request is not None:
+        other = _both(view, what, card, asked, beside)
+    else:
+        left, right = st.columns([7, 3], gap="medium")
+        with left:
+            map_picture.picture(view, what)
+        with right:
+            map_panel.panel(what, band)
+        other = None
+    map_picture.words(what)
+    map_picture.layer_control(view, what, card)
+    if other is not None:
+        map_panel.panel(what, band)
+
+
+def _both(
+    view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside: str
+) -> MapShown | None:
+    """Both maps, the other one with its own choice above it."""
+    left, right = st.columns(2, gap="medium")
+    with right:
+        other = _other(view, what, card, asked, beside)
+        selection = what.marked.selection
+        if other is not None:
+            linked = None
+            if selection is not None and selection.key == map_picture.CHART:
+                linked = _linked(what, other, selection.points)
+            map_picture.picture(view, other, key=f"{map_picture.CHART}_other", linked=linked)
+    with left:
+        with st.container(height=72, border=False, vertical_alignment="bottom"):
+            st.caption(escape(what.picture.request.in_words()))
+        linked = None
+        if selection is not None and other is not None and selection.key != map_picture.CHART:
+            linked = _linked(other, what, selection.points)
+        map_picture.picture(view, what, linked=linked)
+    return other
+
+
+def _linked(what: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
+    """The other map's points that stand for the same words of the same texts."""
+    spots = what.picture.spots
+    own = {spots[i] for i in points if i < len(spots)}
+    return tuple(i for i, spot in enumerate(other.picture.spots) if spot in own)
+
+
+def _other(
+    view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside: str
+) -> MapShown | None:
+    """The second map, which differs from the first in one thing."""
+    if asked.request is None or asked.corpus is None:
+        return None
+    request, layer = asked.request, None
+    with st.container(height=72, border=False):
+        if beside == "layer":
+            layer = inputs.number(
+                view, PAGE, "other_layer", "Its layer", between=(0, card.n_layers), default=1
+            )
+            request = request if request.layer is None else with_layer(request, layer)
+        elif beside == "seed":
+            seed = inputs.number(
+                view, PAGE, "other_seed", "Its seed", between=(0, 2**31 - 1), default=1
+            )
+            request = replace(request, settings=replace(request.settings, seed=seed))
+        elif beside == "method":
+            options = {m: t for m, t in _METHODS.items() if m != request.settings.method}
+            method = inputs.select(view, PAGE, "other_method", options, "Its method")
+            settings = replace(request.settings, method=method)  # type: ignore[arg-type]
+            request = replace(request, settings=settings)
+        else:
+            return _other_model(view, what, asked)
+    return _shown(view, drawn(request, asked.corpus, card, slot="map_other"), what, layer)
+
+
+def _other_model(view: ViewState, what: MapShown, asked: Asked) -> MapShown | None:
+    specs = {s.id: s for s in runtime.service().models() if s.id != view.model}
+    if not specs:
+        st.info("There is no second model here. Choose one on the left first.")
+        return None
+    chosen = inputs.select(
+        view, PAGE, "other_model", {i: s.title for i, s in specs.items()}, "Its model"
+    )
+    card = second_model.card_of(specs[chosen])
+    if card is None or asked.corpus is None:
+        return None
+    source = asked.chosen.source
+    try:
+        request = request_of(replace(view, model=chosen), card, asked.corpus.digest, source)
+    except RequestError as exc:
+        st.info(escape(str(exc)))
+        return None
+    return _shown(view, drawn(request, asked.corpus, card, slot="map_other"), what, None)
+
+
+def _shown(
+    view: ViewState, found: Drawn | None, what: MapShown, layer: int | None
+) -> MapShown | None:
+    if found is None:
+        st.skeleton(height=map_picture.HEIGHT)
+        return None
+    return shown(view, found, order=what.color.order, layer=layer)

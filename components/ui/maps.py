@@ -1,0 +1,365 @@
+"""Maps, from a request to a picture: texts are encoded, points gathered and placed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+import streamlit as st
+
+from components.analysis.gathering import Gathered, gather
+from components.analysis.honesty import Honesty, Stability
+from components.analysis.neighbors import Neighbors
+from components.analysis.points import Points
+from components.analysis.projection import Map, estimate
+from components.core import Encoding, ModelCard
+from components.core.cache import ByteCache
+from components.core.schema import FloatArray, IntArray, Passport
+from components.core.words import split_words
+from components.corpus.corpus import Corpus
+from components.ui import runtime
+from components.ui.map_jobs import Job, Jobs
+from components.ui.map_process import MapProcesses
+from components.ui.map_request import MapRequest
+from components.ui.services import service, settings
+
+__all__ = ["Costs", "Picture", "check_stability", "costs", "draw", "jobs", "start_ahead"]
+
+_N_TEXTS = 96  # encoded at a time
+_SAMPLE = 64  # texts that an estimate looks at
+_SEED = 0
+_MAX_JOINT = 50_000  # points of all layers together
+_MAX_GATHERED = 60_000_000
+"""Bytes up to which the vectors of all layers are gathered though one is asked for: a change of
+the layer then needs no encoding."""
+_FLOPS = 1.2e11  # multiplications and additions a second, until something was measured
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a map will roughly take."""
+
+    n_texts: int
+    n_points: int
+    n_tokens: int
+    seconds: float
+    n_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A map that was drawn, with everything behind it.
+
+    Attributes:
+        layers: those drawn; one, or all; (-1,) for the pooler's output.
+        vectors: (len(layers), n_points, n_dims) float32.
+        coordinates: (len(layers), n_points, 2 or 3) float32.
+        reason: why it is another map than asked for, or "".
+        neighbors, honesty: for each of the layers, in its own full space.
+    """
+
+    request: MapRequest
+    corpus: Corpus
+    gathered: Gathered
+    layers: tuple[int, ...]
+    vectors: FloatArray
+    coordinates: FloatArray
+    method: str
+    reason: str
+    neighbors: tuple[Neighbors, ...]
+    honesty: tuple[Honesty | None, ...]
+    seconds: float
+
+    @property
+    def points(self) -> Points:
+        """What each point is."""
+        return self.gathered.points
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        own = sum(n.indices.nbytes + n.distances.nbytes for n in self.neighbors)
+        return self.gathered.nbytes + self.coordinates.nbytes + own
+
+    @property
+    def passport(self) -> Passport:
+        """How to get the same map again."""
+        from importlib.metadata import version
+
+        encoded = self.gathered.passport
+        if encoded is None:
+            raise RuntimeError("a map without encodings")
+        own = {
+            "map": self.request.settings.as_dict(),
+            "method": self.method,
+            "unit": self.request.unit,
+            "pooling": self.request.pooling,
+            "layers": list(self.layers),
+            "footing": self.request.footing,
+            "corpus": self.corpus.name,
+            "corpus_sha256": self.corpus.digest,
+            "sampling_seed": _SEED,
+        }
+        libraries = {name: version(name) for name in ("umap-learn", "scikit-learn", "numpy")}
+        return replace(
+            encoded,
+            versions={**encoded.versions, **libraries},
+            settings={**encoded.settings, **own},
+        )
+
+    @cached_property
+    def spots(self) -> list[tuple[str, int, int, str]]:
+        """Each point by its text, span and name, to find it again in another map."""
+        points = self.points
+        return [
+            (points.texts[text], start, end, name if start == end else "")
+            for text, (start, end), name in zip(
+                points.sentence.tolist(), points.spans.tolist(), points.names, strict=True
+            )
+        ]
+
+    def index_of(self, layer: int | None) -> int:
+        """The row of a layer; the last where it is not drawn."""
+        return self.layers.index(layer) if layer in self.layers else len(self.layers) - 1
+
+
+@dataclass
+class _Speeds:
+    """Seconds a token took when texts were last encoded, by model."""
+
+    seconds: dict[str, float]
+    lock: Lock
+
+
+@st.cache_resource(show_spinner=False)
+def _speeds() -> _Speeds:
+    return _Speeds({}, Lock())
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The maps of this process."""
+    return Jobs(settings().cache_bytes // 4)
+
+
+@st.cache_resource(show_spinner=False)
+def _points() -> ByteCache:
+    return ByteCache(settings().cache_bytes // 4)
+
+
+@st.cache_resource(show_spinner=False, on_release=MapProcesses.stop)
+def _processes() -> MapProcesses:
+    return MapProcesses.with_cache(settings().data_dir / "compiled")
+
+
+@st.cache_resource(show_spinner=False)
+def start_ahead(model: str) -> None:
+    """Once in a process: have the map process compile its code, after the first model is loaded."""
+    import threading
+
+    def warm_up() -> None:
+        runtime.start_loading(model).exception()
+        _processes().small.warm_up()
+
+    threading.Thread(target=warm_up, daemon=True, name="contextlens-map-warm-up").start()
+
+
+def draw(request: MapRequest, corpus: Corpus, card: ModelCard) -> Job:
+    """The job that draws a map, begun where it is not under way; its result is a `Picture`."""
+    cost = costs(request, corpus, card)
+    return jobs().start(request.key, lambda job: _draw(job, request, corpus, card, cost))
+
+
+def check_stability(picture: Picture, layer: int) -> Job:
+    """The job that draws one layer's map from two more seeds; its result is a `Checked`."""
+    key = f"{picture.request.key}-stability-{layer}"
+    return jobs().start(key, lambda job: _stability(job, picture, layer))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stability that was measured; of the map of one layer drawn alone."""
+
+    stability: Stability
+    layer: int
+    nbytes: int = 0
+
+
+def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
+    """What a map will roughly take, from a sample of its texts."""
+    per_text, tokens = _sizes(corpus, request, card)
+    n_texts = max(1, min(len(corpus.texts), int(np.ceil(request.most / max(per_text, 1e-9)))))
+    n_points = int(min(_bound(request, card), max(1, round(per_text * n_texts))))
+    n_tokens = round(tokens * n_texts)
+    n_layers = card.n_layers + 1 if request.layer is None else 1
+    placed = estimate(n_points, card.n_dims, request.settings, n_layers=n_layers)
+    kept = n_points * card.n_dims * 4 * (card.n_layers + 1 if request.layer is None else 1)
+    return Costs(
+        n_texts=n_texts,
+        n_points=n_points,
+        n_tokens=n_tokens,
+        seconds=n_tokens * _seconds_a_token(card) + placed.seconds,
+        n_bytes=2 * kept + placed.n_bytes,
+    )
+
+
+def _bound(request: MapRequest, card: ModelCard) -> int:
+    """How many points may be drawn: fewer where each stands once for every layer."""
+    if request.layer is not None:
+        return request.most
+    return min(request.most, _MAX_JOINT // (card.n_layers + 1))
+
+
+def _sizes(corpus: Corpus, request: MapRequest, card: ModelCard) -> tuple[float, float]:
+    """Points and tokens of an average text."""
+    n = len(corpus.texts)
+    sample = [corpus.texts[i] for i in range(0, n, max(1, n // _SAMPLE))][:_SAMPLE]
+    tokens = np.mean(
+        [min(t.n_tokens, card.max_length) for t in service().tokenize(card.id, sample)]
+    )
+    if request.unit == "sentences" or (corpus.spans is not None and not request.every_word):
+        return 1.0, float(tokens)
+    if request.unit == "tokens":
+        return (float(tokens) if not request.only else 1.0), float(tokens)
+    words = np.mean([len(split_words(text)) for text in sample])
+    return (float(words) if not request.only else 1.0), float(tokens)
+
+
+def _seconds_a_token(card: ModelCard) -> float:
+    with _speeds().lock:
+        known = _speeds().seconds.get(card.id)
+    return known if known is not None else 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
+
+
+def _draw(job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, cost: Costs) -> Picture:
+    start = time.monotonic()
+    placing = estimate(cost.n_points, card.n_dims, request.settings).seconds
+    split = 1 - min(0.95, max(0.05, placing / max(cost.seconds, 1e-9)))
+    gathered = _gathered(job, request, corpus, card, split)
+    layers = gathered.layers if request.layer is None else (request.layer,)
+    rows = [gathered.layers.index(layer) for layer in layers]
+    vectors = gathered.vectors if len(rows) == len(gathered.layers) else gathered.vectors[rows]
+
+    def report(stage: str, share: float) -> None:
+        job.report(stage, split + (1 - split) * share)
+
+    report("Placing the points", 0.0)
+    if len(layers) == 1:
+        found = _processes().project(vectors[0], request.settings, report)
+        coordinates, neighbors, honesty = (
+            found.coordinates[None],
+            (found.neighbors,),
+            (found.honesty,),
+        )
+        method, reason = found.method, found.reason
+    else:
+        how = "aligned" if request.footing == "aligned" else "joint"
+        maps = _processes().project_layers(vectors, request.settings, how=how, on_progress=report)
+        coordinates, neighbors, honesty = maps.coordinates, maps.neighbors, maps.honesty
+        method, reason = maps.method, maps.reason
+    return Picture(
+        request=request,
+        corpus=corpus,
+        gathered=gathered,
+        layers=layers,
+        vectors=vectors,
+        coordinates=coordinates,
+        method=method,
+        reason=reason,
+        neighbors=neighbors,
+        honesty=honesty,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _stability(job: Job, picture: Picture, layer: int) -> Checked:
+    row = picture.index_of(layer)
+    vectors, own = picture.vectors[row], picture.request.settings
+    if len(picture.layers) > 1:  # what is checked is this layer's own map, as nothing else repeats
+        first = _processes().project(vectors, own, lambda s, p: job.report(s, p / 3))
+    else:
+        first = Map(
+            coordinates=picture.coordinates[row],
+            method=picture.method,  # type: ignore[arg-type]
+            reason=picture.reason,
+            settings=own,
+            neighbors=picture.neighbors[row],
+            honesty=picture.honesty[row],
+        )
+    found = _processes().stability(vectors, own, first, lambda s, p: job.report(s, (1 + 2 * p) / 3))
+    return Checked(found, picture.layers[row])
+
+
+def _gathered(
+    job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, share: float
+) -> Gathered:
+    """The points with the vectors of the layer asked for, or of all where that is affordable."""
+    n_layers = card.n_layers + 1
+    every = request.layer is None or (
+        request.layer >= 0
+        and min(request.most, 10 * len(corpus.texts)) * n_layers * card.n_dims * 4 < _MAX_GATHERED
+    )
+    layers = None if every or request.layer == -1 else (request.layer,)
+    key = (*request.points_key, layers, card.checksum, _bound(request, card))
+
+    def compute() -> Gathered:
+        return _gather(job, request, corpus, card, layers, share)
+
+    found: Gathered = _points().get(key, compute)
+    return found
+
+
+def _gather(
+    job: Job,
+    request: MapRequest,
+    corpus: Corpus,
+    card: ModelCard,
+    layers: tuple[int, ...] | None,
+    share: float,
+) -> Gathered:
+    order, n_expected = _order(request, corpus, card)
+    chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
+    spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
+    needed = layers if request.pooling != "pooler" else (card.n_layers,)
+    start, n_tokens = time.monotonic(), 0
+
+    def encodings() -> Iterator[Encoding]:
+        nonlocal n_tokens
+        for at in range(0, len(order), _N_TEXTS):
+            read = min(1.0, at / n_expected)
+            job.report(f"Reading {n_expected:,} texts", share * read)
+            texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
+            for encoding in service().encode(card.id, texts, layers=needed):
+                n_tokens += encoding.n_tokens
+                yield encoding
+
+    found = gather(
+        encodings(),
+        unit=request.unit,
+        pooling=request.pooling,
+        spans=spans,
+        only=request.only,
+        special=request.special,
+        labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
+        most=_bound(request, card),
+    )
+    with _speeds().lock:
+        if n_tokens > 2_000:
+            _speeds().seconds[card.id] = (time.monotonic() - start) / n_tokens
+    return found
+
+
+def _order(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[IntArray, int]:
+    """Which texts are read, in which order, a random sample where all are too many; how many."""
+    n, most = len(corpus.texts), _bound(request, card)
+    per_text, _ = _sizes(corpus, request, card)
+    if n * per_text <= most:
+        return np.arange(n), n
+    shuffled = np.random.default_rng(_SEED).permutation(n)
+    if request.unit == "sentences":
+        return np.sort(shuffled[:most]), most
+    return shuffled, max(1, min(n, int(np.ceil(most / per_text))))
