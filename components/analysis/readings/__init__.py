@@ -45,6 +45,19 @@ from components.analysis.readings.layers import (
     pairs_title,
     pooler_reading,
 )
+from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
+from components.analysis.readings.map_points import (
+    map_neighbours_reading,
+    pinned_reading,
+    selection_reading,
+)
+from components.analysis.readings.map_trust import Verdict, VerdictWord, verdict
+from components.analysis.readings.maps import (
+    count_identical,
+    label_agreement,
+    map_reading,
+    map_title,
+)
 from components.analysis.readings.masks import (
     batch_title,
     cut_title,
@@ -76,6 +89,8 @@ from components.analysis.readings.vocabulary import row_reading, vocabulary_read
 
 __all__ = [
     "AttentionShown",
+    "Verdict",
+    "VerdictWord",
     "alike_reading",
     "alike_title",
     "anatomy_reading",
@@ -84,16 +99,21 @@ __all__ = [
     "attention_title",
     "back_reading",
     "batch_title",
+    "count_identical",
     "cut_title",
     "embedding_reading",
     "embedding_title",
     "escape",
+    "label_agreement",
     "layers_picture_title",
     "layers_reading",
     "layers_title",
     "learned_reading",
     "limit_reading",
     "limit_title",
+    "map_neighbours_reading",
+    "map_reading",
+    "map_title",
     "masks_reading",
     "meaning_in_context",
     "meaning_title",
@@ -106,7 +126,9 @@ __all__ = [
     "pairs_reading",
     "pairs_title",
     "part_reading",
+    "parted_layers",
     "percent",
+    "pinned_reading",
     "pooler_reading",
     "positions_reading",
     "positions_title",
@@ -118,6 +140,9 @@ __all__ = [
     "saving_title",
     "search_reading",
     "segment_rows_reading",
+    "selection_reading",
+    "senses_reading",
+    "senses_title",
     "share_title",
     "special_note",
     "spread_reading",
@@ -127,6 +152,7 @@ __all__ = [
     "tokenizers_reading",
     "tokens_reading",
     "twins_reading",
+    "verdict",
     "vocabulary_reading",
     "weights_reading",
 ]

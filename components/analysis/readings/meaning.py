@@ -9,7 +9,7 @@ from components.analysis.readings.text import bold, listed, quoted, two
 from components.analysis.similarity import Comparison, Item, Pair
 from components.core.schema import FloatArray
 
-__all__ = ["meaning_in_context", "meaning_title"]
+__all__ = ["against", "meaning_in_context", "meaning_title"]
 
 _EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
@@ -72,10 +72,10 @@ def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> s
     if len(pairs) == 1:
         said = _one_pair(comparison, pairs[0], row)
         # Equal vectors are equal by construction: no yardstick is needed.
-        return said + ("." if values[0] >= _EQUAL else _against(values[0], band, row))
+        return said + ("." if values[0] >= _EQUAL else against(values[0], band, row))
     if np.ptp(_rounded(values)) == 0:
         every = f"At layer {layer} all pairs of words are equally alike ({bold(values.max())})"
-        return every + _against(values.max(), band, row)
+        return every + against(values.max(), band, row)
     best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
     return (
         f"At layer {layer}, {_names(comparison, best)} are most alike ({bold(values.max())}), "
@@ -103,7 +103,7 @@ def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
     return f"{names} start {begun} at layer 0 and have {now_at}"
 
 
-def _against(value: float, band: Band | None, row: int) -> str:
+def against(value: float, band: Band | None, row: int) -> str:
     """The end of a sentence: how a cosine stands against random pairs."""
     if band is None:
         return "."

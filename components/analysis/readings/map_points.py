@@ -1,0 +1,135 @@
+"""Points of a map, said in words: one point's neighbours, two pinned points, a selection."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from components.analysis.baseline import Band
+from components.analysis.points import Points
+from components.analysis.readings.masks import percent
+from components.analysis.readings.meaning import against
+from components.analysis.readings.text import bold, quoted
+
+__all__ = ["map_neighbours_reading", "pinned_reading", "selection_reading"]
+
+_EQUAL = 1 - 1e-5  # cosines of equal vectors, rounding in float32 apart
+_NAMED = 3
+
+
+def map_neighbours_reading(
+    name: str, true: Sequence[int], near: Sequence[int], names: Sequence[str]
+) -> list[str]:
+    """How many of a point's nearest in the full space are among as many nearest on the map.
+
+    Args:
+        name: what the point is called.
+        true: the points nearest in the full space, nearest first.
+        near: as many points nearest on the map.
+        names: what each point of the map is called.
+    """
+    k = len(true)
+    if not k:
+        return [f"There is no other point to compare {quoted(name)} with."]
+    kept = len(set(true) & set(near))
+    lead = f"Of {quoted(name)}, **{kept}** of its {k} nearest in the full space"
+    if k == 1:
+        lead = f"The nearest to {quoted(name)} in the full space"
+        is_not = "" if kept else "not "
+        return [f"{lead}, {quoted(names[true[0]])}, is {is_not}the nearest here."]
+    said = [f"{lead} {'is' if kept == 1 else 'are'} among its {k} nearest here."]
+    missed = [names[point] for point in true if point not in set(near)]
+    false = [names[point] for point in near if point not in set(true)]
+    if missed and false:
+        said.append(
+            f"Truly near but drawn further off: {_some(missed)}. "
+            f"Drawn near but not among its {k} nearest: {_some(false)}."
+        )
+    return said
+
+
+def pinned_reading(
+    a: str, b: str, cosine: float, *, layer: int | None, band: Band | None = None
+) -> str:
+    """Two points' exact cosine in the full space, beside random pairs of words where they serve.
+
+    Args:
+        a, b: what the two points are called.
+        cosine: of their vectors, not of where they are drawn.
+        layer: which one the vectors are of; None for a map that joins several.
+        band: cosines of random pairs of words at each layer from 0 on; None where there is none
+            for such points.
+    """
+    where = "" if layer is None else f" at layer {layer}"
+    both = f"{quoted(a)} and {quoted(b)}"
+    if cosine >= _EQUAL:
+        return f"{both} have the same direction in the full space{where} (cosine {bold(cosine)})."
+    said = f"However they are drawn, {both} have a cosine of {bold(cosine)} in the full space"
+    end = against(cosine, None if layer is None else band, layer or 0)
+    return f"{said}{where}{end}"
+
+
+def selection_reading(
+    points: Points,
+    chosen: Sequence[int],
+    *,
+    column: str | None = None,
+    typical: Sequence[str] = (),
+) -> list[str]:
+    """What is in a selection: how many points, what label stands out, which words are typical.
+
+    Args:
+        points: all points of the map.
+        chosen: the selected ones; one that comes twice counts once.
+        column: the labels to tell of.
+        typical: words that set the selection apart, the most typical first.
+    """
+    rows = sorted(set(chosen))
+    if not rows:
+        return ["Nothing is selected."]
+    said = [_size(points, rows), _stands_out(points, rows, column), _typical(typical)]
+    return [sentence for sentence in said if sentence]
+
+
+def _size(points: Points, rows: Sequence[int]) -> str:
+    n = len(rows)
+    if n == points.n_points:
+        return f"All **{n:,}** {points.unit} are selected."
+    share = percent(n / points.n_points)
+    said = f"**{n:,}** of {points.n_points:,} {points.unit} {'is' if n == 1 else 'are'} selected"
+    if points.unit == "sentences":
+        return f"{said} ({share})."
+    sentences = len({int(points.sentence[row]) for row in rows})
+    return f"{said} ({share}), from **{sentences:,}** sentence{'' if sentences == 1 else 's'}."
+
+
+def _stands_out(points: Points, rows: Sequence[int], column: str | None) -> str:
+    """The label that the selection has most of, against the whole map."""
+    labels = points.labels.get(column or "")
+    if labels is None or len(rows) == points.n_points:
+        return ""
+    own = Counter(labels[row] for row in rows if labels[row])
+    every = Counter(label for label in labels if label)
+    n, total = own.total(), every.total()
+    if not n or len(every) < 2:
+        return "" if n else f"None of them has a label in {quoted(column or '')}."
+    ahead = {label: own[label] / n - every[label] / total for label in own}
+    best = max(sorted(ahead), key=lambda label: ahead[label])
+    share, whole = own[best] / n, every[best] / total
+    if share - whole <= 2 * math.sqrt(whole * (1 - whole) / n):
+        return f"Their labels in {quoted(column or '')} are mixed about as on the whole map."
+    return f"{quoted(best)} is **{percent(share)}** of them, {percent(whole)} of the whole map."
+
+
+def _typical(words: Sequence[str]) -> str:
+    if not words:
+        return ""
+    return f"Typical word{'' if len(words) == 1 else 's'}: {_some(words)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    different = list(dict.fromkeys(names))
+    more = len(different) - _NAMED
+    named = ", ".join(quoted(name) for name in different[:_NAMED])
+    return f"{named} and {more} more" if more > 0 else named

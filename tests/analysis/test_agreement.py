@@ -1,0 +1,130 @@
+"""Labels of nearest neighbours against a plain loop, and what must not count as agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors
+
+from components.analysis.agreement import Agreement, agreement, agreement_by_layer
+
+RANDOM = np.random.default_rng(7)
+
+
+def listed(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    found = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(vectors)
+    distances, indices = found.kneighbors(vectors)
+    return indices, distances.astype(np.float32)
+
+
+def by_hand(labels: list[str], sentence: np.ndarray, vectors: np.ndarray) -> tuple[float, float]:
+    """The share and the chance, point by point."""
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    shares, chances = [], []
+    for i, label in enumerate(labels):
+        others = [j for j, own in enumerate(labels) if own and sentence[j] != sentence[i]]
+        if label and others:
+            nearest = max(others, key=lambda j: float(units[i] @ units[j]))
+            shares.append(labels[nearest] == label)
+            chances.append(np.mean([labels[j] == label for j in others]))
+    return float(np.mean(shares)), float(np.mean(chances))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(4, 40), st.integers(2, 5), st.integers(2, 12))
+def test_it_is_what_a_plain_loop_finds(seed: int, n: int, kinds: int, n_sentences: int) -> None:
+    random = np.random.default_rng(seed)
+    vectors = random.normal(size=(n, 8)).astype(np.float32)
+    labels = [("", *"abcd")[i] for i in random.integers(kinds, size=n)]
+    sentence = random.integers(n_sentences, size=n)
+    if len({s for s, label in zip(sentence, labels, strict=True) if label}) < 2:
+        return
+    share, chance = by_hand(labels, sentence, vectors)
+    exact = agreement_by_layer(labels, sentence, vectors[None])
+    assert exact is not None
+    assert (exact[0].share, exact[0].chance) == pytest.approx((share, chance))
+    lists = agreement(labels, sentence, *listed(vectors, n))
+    assert lists is not None
+    assert (lists.share, lists.chance, lists.n) == pytest.approx((share, chance, exact[0].n))
+    assert {kind.name for kind in lists.labels} <= set("abcd")
+
+
+def test_neighbours_of_the_same_sentence_do_not_count() -> None:
+    """Every sentence is a heap of its own with its own label: that is no agreement."""
+    sentence = np.repeat(np.arange(6), 5)
+    centres = RANDOM.normal(size=(6, 16))
+    vectors = (centres[sentence] + RANDOM.normal(size=(30, 16)) * 0.01).astype(np.float32)
+    labels = ["ab"[i % 2] for i in sentence]
+    found = agreement(labels, sentence, *listed(vectors, 30))
+    assert found is not None
+    assert found.chance == pytest.approx(10 / 25)
+    assert found.share < 1
+    assert agreement(labels, sentence, *listed(vectors, 4)) is None  # none reaches another one
+
+
+def test_points_of_one_sentence_are_compared_with_each_other() -> None:
+    vectors = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)
+    found = agreement(["a", "a", "b", "b"], np.zeros(4, np.int64), *listed(vectors, 4))
+    assert found == Agreement(1.0, pytest.approx(1 / 3), 4, found.labels)
+
+
+def test_identical_vectors_agree_by_chance_alone_in_any_order() -> None:
+    """Sorted by label, the first of many tied neighbours would always seem to agree."""
+    vectors = np.ones((2, 20, 4), np.float32)
+    labels = ["a"] * 10 + ["b"] * 10
+    layers = agreement_by_layer(labels, np.arange(20), vectors)
+    assert layers is not None
+    for found in [*layers, agreement(labels, np.arange(20), *listed(vectors[0], 20))]:
+        assert found is not None
+        assert found.share == pytest.approx(found.chance) == pytest.approx(9 / 19)
+        assert not found.is_clear
+
+
+def test_labels_that_follow_the_vectors_are_clear_and_shuffled_ones_are_not() -> None:
+    labels = np.repeat(["a", "b", "c"], 40)
+    vectors = (np.repeat(np.eye(3, 12), 40, axis=0) + RANDOM.normal(size=(120, 12)) * 0.2)[None]
+    said = agreement_by_layer(list(labels), np.arange(120), vectors.astype(np.float32))
+    assert said is not None
+    assert said[0].is_clear
+    assert said[0].excess > 0.9
+    clear = 0
+    for seed in range(60):
+        mixed = np.random.default_rng(seed).permutation(labels)
+        shuffled = agreement_by_layer(list(mixed), np.arange(120), vectors.astype(np.float32))
+        assert shuffled is not None
+        clear += shuffled[0].is_clear
+    assert clear <= 3  # one-sided, two standard errors: about one in forty
+
+
+def test_labels_are_ordered_by_what_lies_above_chance() -> None:
+    """Nine of ten points carry "big": that it meets itself often says nothing."""
+    vectors = RANDOM.normal(size=(100, 6)).astype(np.float32)
+    vectors[90:] = [9, 9, 9, 9, 9, 9] + RANDOM.normal(size=(10, 6)) * 0.01
+    found = agreement(["big"] * 90 + ["small"] * 10, np.arange(100), *listed(vectors, 20))
+    assert found is not None
+    assert [kind.name for kind in found.labels] == ["small", "big"]
+    assert found.labels[0].n == 10
+
+
+@pytest.mark.parametrize("labels", [[""] * 6, ["a", *[""] * 5]])
+def test_nothing_to_compare_is_none(labels: list[str]) -> None:
+    vectors = RANDOM.normal(size=(6, 4)).astype(np.float32)
+    assert agreement(labels, np.arange(6), *listed(vectors, 6)) is None
+    assert agreement_by_layer(labels, np.arange(6), vectors[None]) is None
+
+
+def test_one_label_for_all_is_all_chance() -> None:
+    vectors = RANDOM.normal(size=(6, 4)).astype(np.float32)
+    found = agreement(["a"] * 6, np.arange(6), *listed(vectors, 6))
+    assert found is not None
+    assert (found.share, found.chance, found.excess) == (1, 1, 0)
+    assert not found.is_clear
+
+
+def test_a_vector_of_length_zero_is_no_error() -> None:
+    vectors = np.zeros((1, 4, 3), np.float32)
+    found = agreement_by_layer(["a", "a", "b", "b"], np.arange(4), vectors)
+    assert found is not None
+    assert found[0].share == pytest.approx(1 / 3)
