@@ -36,7 +36,8 @@ help:
 run: port .venv/.app
 	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
 	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
-	    --browser.serverAddress "$(URL_HOST)" $(if $(RELOAD),--server.fileWatcherType auto)
+	    --browser.serverAddress "$(URL_HOST)" \
+	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
 
 port:
 	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"

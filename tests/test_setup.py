@@ -225,7 +225,7 @@ def test_no_file_names_a_private_path_or_a_registry_host(pattern: str) -> None:
         ("browser", "gatherUsageStats", False),
         ("server", "address", "localhost"),
         ("server", "showEmailPrompt", False),
-        ("server", "maxUploadSize", 20),
+        ("server", "maxUploadSize", 100),
         ("server", "fileWatcherType", "none"),
         ("client", "showErrorDetails", "none"),
         ("client", "showErrorLinks", False),

@@ -126,7 +126,9 @@ def file_panel(view: ViewState, chosen: Chosen) -> None:
             type=[ending.lstrip(".") for ending in FORMATS],
             key="map_upload",
             on_change=_upload,
-            max_upload_size=settings().max_upload_bytes // 1_000_000,
+            max_upload_size=min(
+                settings().max_upload_bytes // 1_000_000, st.get_option("server.maxUploadSize")
+            ),
         )
         wanted = str(view.control(PAGE, "file", ""))
         if sheet is not None:

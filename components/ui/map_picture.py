@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import (
+    escape,
     label_agreement,
     map_reading,
     senses_reading,
@@ -26,7 +27,17 @@ from components.ui.map_request import PAGE
 from components.ui.map_shown import MapShown
 from components.ui.view import ViewState
 
-__all__ = ["CHART", "HEIGHT", "downloads", "explain", "layer_control", "picture", "terms", "words"]
+__all__ = [
+    "CHART",
+    "HEIGHT",
+    "downloads",
+    "explain",
+    "layer_control",
+    "notes",
+    "picture",
+    "terms",
+    "words",
+]
 
 CHART = "map_chart"
 HEIGHT = 600
@@ -148,6 +159,23 @@ def words(what: MapShown) -> None:
             cluster_names=[names.get(i, "") for i in range(n)],
         )
     )
+
+
+def notes(what: MapShown) -> None:
+    """What is on the map and what is not, in a line."""
+    points, corpus, gathered = what.points, what.picture.corpus, what.picture.gathered
+    n, total = len(points.texts), len(corpus.texts)
+    unit = points.unit if points.n_points != 1 else points.unit.removesuffix("s")
+    said = [f"**{points.n_points:,}** {unit} of {escape(corpus.name)}"]
+    if n < total:
+        said.append(f"{n:,} of its {total:,} texts, chosen at random")
+    if gathered.n_cut:
+        said.append(
+            f"{gathered.n_cut:,} texts are longer than the model takes; their end is left out"
+        )
+    if what.found is not None:
+        said.append(f"**{len(what.found):,}** found")
+    st.caption(" · ".join([*said, *(escape(note) for note in corpus.notes)]))
 
 
 def terms() -> None:

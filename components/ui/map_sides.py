@@ -91,6 +91,7 @@ def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None
             map_panel.panel(what, band)
         other = None
     map_picture.words(what)
+    map_picture.notes(what)
     map_picture.layer_control(view, what, card)
     if other is not None:
         map_panel.panel(what, band)
