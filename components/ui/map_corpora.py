@@ -22,7 +22,16 @@ from components.ui.map_request import PAGE
 from components.ui.services import settings
 from components.ui.view import ViewState, letter
 
-__all__ = ["Chosen", "chosen", "columns_of", "keep", "own_sentences", "places", "sheet_of"]
+__all__ = [
+    "Chosen",
+    "chosen",
+    "columns_of",
+    "keep",
+    "own_sentences",
+    "places",
+    "ready_made",
+    "sheet_of",
+]
 
 _N_SHEETS = 8
 
@@ -98,7 +107,7 @@ def chosen(view: ViewState) -> Chosen:
     if source == "sentences":
         return Chosen(source, own_sentences(view))
     if source != "file":
-        return Chosen("ambiguous", ambiguous_corpus())
+        return Chosen("ambiguous", ready_made())
     sheet = sheet_of(str(view.control(PAGE, "file", "")))
     if sheet is None:
         return Chosen(source, None)
@@ -125,6 +134,11 @@ def places(sheet: Sheet, titles: Sequence[str]) -> str:
     """Columns by their places, as one control of the view."""
     every = list(sheet.columns)
     return ",".join(str(every.index(title)) for title in titles)
+
+
+def ready_made() -> Corpus:
+    """The corpus that comes with the app."""
+    return ambiguous_corpus()
 
 
 def own_sentences(view: ViewState) -> Corpus:

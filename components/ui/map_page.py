@@ -40,13 +40,24 @@ def toolbar(view: ViewState, colors: Sequence[str], usual: str) -> None:
         options = {"": usual} | {name: name for name in colors if name != usual}
         inputs.select(view, PAGE, "color", options, "Colour by")
         inputs.text(view, PAGE, "find", "Find", placeholder="a word or part of a sentence")
-        with st.popover("Texts", icon=":material/notes:", type="tertiary"):
+        with st.popover("Texts", type="tertiary"):
             _texts(view)
-        with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+        with st.popover("Settings", type="tertiary"):
             _settings(view)
-        with st.popover("Compare", icon=":material/compare:", type="tertiary"):
-            inputs.select(view, PAGE, "beside", BESIDE, "Beside this map")
-            st.caption("Both maps show the same points: what you select in one is marked in both.")
+    if str(view.control(PAGE, "source", "ambiguous")) == "ambiguous" and chosen_words(view):
+        _word_buttons(view)
+
+
+def chosen_words(view: ViewState) -> bool:
+    """Whether the ready-made corpus is mapped by its ambiguous words."""
+    unit = view.control(PAGE, "unit", _UNITS[0])
+    return unit == "words" and not view.control(PAGE, "every_word", default=False)
+
+
+def _word_buttons(view: ViewState) -> None:
+    """All the ambiguous words, or one of them by its senses."""
+    words = list(dict.fromkeys(map_corpora.ready_made().labels["word"]))
+    inputs.choice(view, PAGE, "word", ["all", *words], "Ambiguous word")
 
 
 def _texts(view: ViewState) -> None:
@@ -57,7 +68,7 @@ def _texts(view: ViewState) -> None:
         inputs.sentence_editor(view, "sentences", where="map", least=1)
     if source == "file":
         _columns(view)
-    if unit != "sentences":
+    if unit != "sentences" and not (source == "ambiguous" and chosen_words(view)):
         inputs.text(
             view,
             PAGE,
@@ -105,6 +116,7 @@ def _settings(view: ViewState) -> None:
         distances = {d: d for d in ("0.1", "0.0", "0.05", "0.25", "0.5", "0.8")}
         inputs.select(view, PAGE, "min_dist", distances, "Minimum distance")
         inputs.choice(view, PAGE, "dims", ["2-D", "3-D"], "Dimensions")
+    inputs.select(view, PAGE, "beside", BESIDE, "Beside this map")
     inputs.choice(
         view,
         PAGE,

@@ -108,7 +108,11 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
     footing = _footing(view)
     if pooling == "pooler":
         footing = "one"
+    every_word = unit == "words" and bool(view.control(PAGE, "every_word", default=False))
     only = str(view.control(PAGE, "only", ""))
+    if source == "ambiguous" and unit == "words" and not every_word:
+        word = str(view.control(PAGE, "word", "all"))
+        only = "" if word == "all" else word
     most = str(view.control(PAGE, "at_most", str(_DEFAULT_MOST)))
     return MapRequest(
         model=view.model,
@@ -117,7 +121,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
         unit=unit,
         pooling=pooling,
         only=_words(only) if unit != "sentences" else (),
-        every_word=unit == "words" and bool(view.control(PAGE, "every_word", default=False)),
+        every_word=every_word,
         special=unit == "tokens" and bool(view.control(PAGE, "special", default=False)),
         most=next((n for n in MOST if str(n) == most), _DEFAULT_MOST),
         footing=footing,

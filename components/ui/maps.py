@@ -157,12 +157,12 @@ def _processes() -> MapProcesses:
 
 
 @st.cache_resource(show_spinner=False)
-def start_ahead(model: str) -> None:
+def start_ahead(_model: str) -> None:
     """Once in a process: have the map process compile its code, after the first model is loaded."""
     import threading
 
     def warm_up() -> None:
-        runtime.start_loading(model).exception()
+        runtime.start_loading(_model).exception()
         _processes().small.warm_up()
 
     threading.Thread(target=warm_up, daemon=True, name="contextlens-map-warm-up").start()
