@@ -91,16 +91,17 @@ def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
         )
 
 
-def _whole(name: str, value: object, low: int, high: int) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high:
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value <= high:
         return int(value)
     raise RequestError(
         f"{name} of a map was {_shown(value)}; it must be a whole number from {low} to {high:,}."
     )
 
 
-def _number(name: str, value: object, low: float, high: float) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high:
+def _number(name: str, value: Any, low: float, high: float) -> float:
+    # Compared as it is: float() of a very large whole number would overflow.
+    if isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high:
         return float(value)
     raise RequestError(
         f"{name} of a map was {_shown(value)}; it must be a number from {low:g} to {high:g}."
