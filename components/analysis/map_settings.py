@@ -115,5 +115,8 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 def _shown(value: object) -> str:
     """A value as a message shows it: not all of a long one."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a very large number"
     return text if len(text) <= 40 else text[:39] + "…"
