@@ -23,6 +23,7 @@ __all__ = ["links", "pca", "tsne", "umap"]
 
 _FLAT = 1e-5  # of the first axis: what rounding leaves of an axis that has no spread
 _EXAGGERATION, _N_EARLY, _N_ITERATIONS = 12.0, 250, 1000  # t-SNE, as scikit-learn has them
+_ONE_THREAD_BELOW = 2_000  # points whose t-SNE is slower in two threads on a busy machine
 
 
 def pca(rows: FloatArray, n_components: int) -> FloatArray:
@@ -197,11 +198,12 @@ def tsne(
         report(n_done / _N_ITERATIONS)
         return found
 
+    # Never more than two threads: a sum of two does not depend on which comes first.
+    threads = 1 if n < _ONE_THREAD_BELOW else 2
     how = {
         "n_iter_check": 50,
         "learning_rate": max(n / _EXAGGERATION / 4, 50.0),
-        # Two threads on any machine: sums of two do not depend on which is first.
-        "kwargs": {"skip_num_points": 0, "angle": 0.5, "verbose": 0, "num_threads": 2},
+        "kwargs": {"skip_num_points": 0, "angle": 0.5, "verbose": 0, "num_threads": threads},
         "args": [likely, max(start.shape[1] - 1, 1), n, start.shape[1]],
     }
     likely *= _EXAGGERATION
