@@ -82,12 +82,10 @@ def encoding_of(name: str, content: bytes) -> Encoding:
         if content.startswith(beginning):
             raise CorpusError(f"{shown(name)} is not text: it begins like {what}. {_ALLOWED}")
     marked = _marked(content)
-    if marked is None and b"\0" in content:
+    wide = marked is not None and marked.title != "UTF-8"
+    if _has_nul(content, marked) if marked and wide else b"\0" in content:
         raise _not_text(name, "it has zero bytes")
-    found = marked or _unmarked(name, content)
-    if found.codec.startswith(("utf-16", "utf-32")) and _has_nul(content, found):
-        raise _not_text(name, "it has zero characters")
-    return found
+    return marked or _unmarked(name, content)
 
 
 def _not_text(name: str, why: str) -> CorpusError:

@@ -1,37 +1,30 @@
-"""Parquet: text, categories, numbers and nested values as text, within bounds set beforehand.
+"""Parquet files, read in a process of their own.
 
-A small file can unpack to any size: its own account of sizes is read first, then one column at a
-time, and a text that repeats stays one object.
+The library that reads them can abort on a damaged file, and a small file can unpack to any size.
+Here either ends a child with a bound on its memory, never the server (see `parquet_process`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from components.core.errors import CorpusError
-from components.corpus.json_lines import as_text
-from components.corpus.sheet import MAX_COLUMNS, Sheet, clean, max_rows, sheet_of, shown, unique
+from components.corpus.parquet_process import REFUSED
+from components.corpus.sheet import Sheet, sheet_of, shown
 
 __all__ = ["read_parquet"]
 
+_ROOT = Path(__file__).parents[2]
+_MODULE = "components.corpus.parquet_process"
 _MARK = b"PAR1"
 _MARK_ENCRYPTED = b"PARE"
-_TIMES_UNPACKED = 10  # what a file may unpack to, in uploads of the largest size
-_N_NESTED = 2_000_000  # values within the lists of one column
-_BATCH = 10_000  # rows
-_BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
-_TEXTS = "CSV, JSON Lines or text"
-_FAILURES = (
-    *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError),
-    *(NotImplementedError, MemoryError, RecursionError),
-)
-"""What pyarrow raises for files that are damaged."""
+_SECONDS = 120
 
 
 def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
@@ -46,233 +39,58 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
     if _MARK_ENCRYPTED in {content[:4], content[-4:]}:
-        raise _encrypted(name)
+        raise CorpusError(
+            f"{shown(name)} is encrypted. Write it without encryption, or save it as CSV."
+        )
     if content[:4] != _MARK:
         raise CorpusError(
             f"{shown(name)} is no Parquet file, though its name says so. Name it for what it is "
-            f"(.csv, .tsv, .jsonl or .txt), or write it again."
+            "(.csv, .tsv, .jsonl or .txt), or write it again."
         )
-    try:
-        return _read(name, content, max_bytes)
-    except _FAILURES as exc:
-        if "crypt" in str(exc).lower():
-            raise _encrypted(name) from exc
-        raise CorpusError(
-            f"{shown(name)} cannot be read as Parquet: it is damaged, cut off or of a kind that is "
-            f"not known. Write it again, or save it as {_TEXTS}."
-        ) from exc
-
-
-def _encrypted(name: str) -> CorpusError:
-    return CorpusError(
-        f"{shown(name)} is encrypted. Write it without encryption, or save it as {_TEXTS}."
-    )
-
-
-def _read(name: str, content: bytes, max_bytes: int) -> Sheet:
-    with pq.ParquetFile(pa.BufferReader(content)) as file:
-        columns = _columns_of(file)
-        n_rows = file.metadata.num_rows
-    _check(name, columns, n_rows)
-    readable = [column for column in columns if not column.obstacle]
-    _check_unpacked(name, readable, max_bytes)
-    n_wanted = min(n_rows, max_rows(len(readable)))
-    cells: dict[str, list[str | None]] = {}
-    notes = [
-        f"{shown(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
-    ]
-    for column in readable:
-        try:
-            cells[column.title] = _cells_of(content, column, n_wanted)
-        except _NotTextError as exc:
-            notes.append(f"{shown(column.title)} was left out: it holds {exc}.")
-    if n_wanted < n_rows:
-        notes.append(f"Only the first {n_wanted:,} rows were read.")
-    if any(cell and "\0" in cell for own in cells.values() for cell in own):
-        cells = {k: [c and clean(c) for c in own] for k, own in cells.items()}
-        notes.append("NUL characters, which no tokenizer reads, are replaced by �.")
+    if content[-4:] != _MARK:
+        raise CorpusError(f"{shown(name)} is cut off: its end is missing. Upload it once more.")
+    cells, notes = _unpacked(_in_child(name, content, max_bytes))
     return sheet_of(name, "Parquet", cells, notes=notes)
 
 
-# What is in it, from its own account
-
-
-class _NotTextError(Exception):
-    """Values of a column that cannot be shown as text; the message says what they are."""
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column as the file describes it.
-
-    Attributes:
-        title: its name here, unlike that of any other.
-        name: its name in the file.
-        copy: how many columns before it have the same name.
-        obstacle: what it holds that is not read; "" for a column that is.
-        n_bytes: its size unpacked.
-        leaves: the paths of its values that are bytes or text.
-    """
-
-    title: str
-    name: str
-    copy: int
-    obstacle: str
-    n_bytes: int
-    leaves: tuple[str, ...]
-
-
-def _columns_of(file: Any) -> list[_Column]:
-    schema = file.schema_arrow
-    if len(schema) > MAX_COLUMNS:
-        return []
-    names = list(schema.names)
-    sizes: dict[str, list[int]] = {name: [0, 0] for name in names}
-    leaves: dict[str, list[str]] = {name: [] for name in names}
-    for index in range(file.metadata.num_columns):
-        leaf = file.schema.column(index)
-        owner = _owner(leaf.path, sizes)
-        if leaf.physical_type == "BYTE_ARRAY":
-            leaves[owner].append(leaf.path)
-        for group in range(file.metadata.num_row_groups):
-            chunk = file.metadata.row_group(group).column(index)
-            sizes[owner][0] += chunk.total_uncompressed_size
-            sizes[owner][1] += chunk.num_values
-    return [
-        _Column(
-            title,
-            name,
-            names[:index].count(name),
-            _obstacle(schema.field(index).type, sizes[name][1]),
-            sizes[name][0],
-            tuple(leaves[name]),
+def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
+    request = json.dumps({"name": shown(name), "max_bytes": max_bytes})
+    search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", _MODULE, request],
+            input=content,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": search},
+            timeout=_SECONDS,
+            check=False,
         )
-        for index, (name, title) in enumerate(zip(names, unique(names), strict=True))
-    ]
-
-
-def _owner(path: str, names: dict[str, list[int]]) -> str:
-    """The column that a path of values belongs to: "a.list.element" to "a"."""
-    while path not in names and "." in path:
-        path = path.rpartition(".")[0]
-    return path
-
-
-def _obstacle(kind: pa.DataType, n_values: int) -> str:
-    if pa.types.is_fixed_size_binary(kind) and kind.byte_width > 64:
-        return "bytes that are no text"
-    if pa.types.is_nested(kind) and _has_bytes(kind):
-        return "bytes within nested values"
-    if pa.types.is_nested(kind) and n_values > _N_NESTED:
-        return f"{n_values:,} nested values, more than {_N_NESTED:,}"
-    return ""
-
-
-def _has_bytes(kind: pa.DataType) -> bool:
-    if pa.types.is_nested(kind):
-        return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
-
-
-def _check(name: str, columns: list[_Column], n_rows: int) -> None:
-    if not columns:
+    except subprocess.TimeoutExpired as exc:
         raise CorpusError(
-            f"{shown(name)} has no columns, or more than {MAX_COLUMNS:,}. "
-            "Keep the column of texts and those of labels."
-        )
-    if n_rows < 1:
-        raise CorpusError(f"{shown(name)} holds no rows. Give a file with at least one sentence.")
-    if all(column.obstacle for column in columns):
+            f"{shown(name)} takes longer than {_SECONDS} seconds to read. Keep the columns that "
+            "are needed, or save it as CSV."
+        ) from exc
+    if done.returncode == REFUSED:
+        raise CorpusError(done.stdout.decode())
+    if done.returncode:
         raise CorpusError(
-            f"{shown(name)} has no column of text: {shown(columns[0].title)} holds "
-            f"{columns[0].obstacle}. Give a file with a column of sentences."
+            f"{shown(name)} cannot be read as Parquet: it is damaged, or takes more memory than "
+            "there is for it. Write it again, or save it as CSV."
         )
+    return done.stdout
 
 
-def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
-    unpacked = sum(column.n_bytes for column in columns)
-    if unpacked > _TIMES_UNPACKED * max_bytes:
-        raise CorpusError(
-            f"{shown(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
-            f"{_TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
-            "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
-        )
+def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str]]:
+    """Cells by title, and notes; texts that repeat are one object."""
+    with pa.ipc.open_stream(stream) as reader:
+        table = reader.read_all()
+    notes: list[str] = json.loads(table.schema.metadata[b"notes"])
+    return {title: _cells(table[title]) for title in table.column_names}, notes
 
 
-# Its values
-
-
-def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
-    """The first cells of one column; equal texts of a batch are one object."""
+def _cells(column: pa.ChunkedArray) -> list[str | None]:
     cells: list[str | None] = []
-    for array in _batches(content, column):
-        cells += _as_texts(array.slice(0, n_rows - len(cells)))
-        if len(cells) >= n_rows:
-            break
-    if len(cells) < n_rows:
-        raise ValueError("a column ends before its last row")
+    for chunk in column.chunks:
+        texts = chunk.dictionary.to_pylist()
+        cells += [None if i is None else texts[i] for i in chunk.indices.to_pylist()]
     return cells
-
-
-def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:
-    with pq.ParquetFile(
-        pa.BufferReader(content), read_dictionary=list(column.leaves), pre_buffer=False
-    ) as file:
-        for batch in file.iter_batches(_BATCH, columns=[column.name], use_threads=False):
-            same = [i for i, name in enumerate(batch.schema.names) if name == column.name]
-            yield batch.column(same[column.copy])
-
-
-def _as_texts(array: pa.Array) -> list[str | None]:
-    kind = array.type
-    if isinstance(kind, pa.BaseExtensionType):
-        return _as_texts(array.storage)
-    if pa.types.is_dictionary(kind):
-        used = pc.unique(array.indices).drop_null()
-        values = _as_texts(array.dictionary.take(used))
-        texts = dict(zip(used.to_pylist(), values, strict=True))
-        return [texts.get(index) for index in array.indices.to_pylist()]
-    if pa.types.is_nested(kind):
-        return _nested(array)
-    if _has_bytes(kind):
-        return _decoded(array)
-    if pa.types.is_floating(kind):
-        return [as_text(value) for value in array.to_pylist()]
-    try:
-        return list(array.cast(pa.large_string()).to_pylist())
-    except UnicodeDecodeError:
-        return _decoded(array.cast(pa.large_binary()))
-    except pa.ArrowException:
-        return [None if value is None else str(value) for value in array.to_pylist()]
-
-
-def _decoded(array: pa.Array) -> list[str | None]:
-    try:
-        return [None if value is None else value.decode() for value in array.to_pylist()]
-    except UnicodeDecodeError as exc:
-        raise _NotTextError("bytes that are no text") from exc
-
-
-def _nested(array: pa.Array) -> list[str | None]:
-    if _largest(array) > _BATCH_BYTES:
-        raise _NotTextError(f"nested values that unpack to over {_BATCH_BYTES / 1e6:,.0f} MB")
-    return [as_text(value) for value in array.to_pylist()]
-
-
-def _largest(array: pa.Array) -> int:
-    """Most bytes that an array can unpack to."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        longest = pc.max(pc.binary_length(array.dictionary)).as_py() or 0
-        return int(longest) * len(array)
-    if pa.types.is_struct(kind):
-        return sum(map(_largest, array.flatten()))
-    if pa.types.is_map(kind):
-        return _largest(array.keys) + _largest(array.items)
-    if pa.types.is_nested(kind):
-        return _largest(array.flatten())
-    return int(array.nbytes)
