@@ -184,24 +184,28 @@ class _List(_Items):
         self._next_mark()
         self._at += 1  # the bracket
         number = 0
-        while (mark := self._next_mark()) not in {"]", ""}:
-            if mark == ",":
-                self._at += 1
-                if not number:
-                    break
-                if self._next_mark() in {",", "]", ""}:
-                    continue
+        while (mark := self._item_mark(number)) not in {"", "]"}:
             value = self._value()
             if value is _BLANK:
                 break
             number += 1
             yield value
-        if self._next_mark() != "]":
+        if mark != "]":
             self._end = f"The list breaks off after item {number:,}; what follows was left out."
-        else:
-            self._at += 1
-            if self._next_mark():
-                self._end = "What follows the end of the list was left out."
+            return
+        self._at += 1
+        if self._next_mark():
+            self._end = "What follows the end of the list was left out."
+
+    def _item_mark(self, number: int) -> str:
+        """Where the next item begins, or "]" at the end of the list; "" where there is neither."""
+        mark = self._next_mark()
+        if not number or mark == "]":
+            return mark
+        if mark != ",":
+            return ""
+        self._at += 1
+        return self._next_mark()
 
     def _next_mark(self) -> str:
         """The next character that is no space; "" at the end."""
@@ -219,8 +223,8 @@ class _List(_Items):
             try:
                 value, end = self._parse(self._text, self._at)
             except (ValueError, RecursionError):
-                end = None
-            if end is not None and end < len(self._text):
+                value, end = None, len(self._text)
+            if end < len(self._text) or isinstance(value, str | list | dict):  # 1 may go on as 12
                 self._at = end
                 return value
             if len(self._text) - self._at > _LONGEST or not self._more():

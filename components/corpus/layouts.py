@@ -133,6 +133,8 @@ def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
     for delimiter in delimiters:
         if delimiter not in sample:
             continue
+        if whole and not sample.strip(delimiter + ' "\t\r\n'):
+            return Dialect(delimiter)  # nothing but blank cells
         spaced = delimiter != "\t" and sample.count(delimiter) == sample.count(delimiter + " ")
         dialect, score = _with_quotes(sample, Dialect(delimiter, spaced=spaced), whole=whole)
         if score > best_score:
@@ -158,10 +160,12 @@ def _with_quotes(
 def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
     """The share of rows that are as wide as most, and their width; zeros where it is prose."""
     width, share = _usual_width(rows)
+    known = bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
     first_fits = bool(rows) and width - 1 <= len(rows[0]) <= width
-    if width == 1 or share < (0.5 if first_fits else 0.9):
+    least = 0.2 if known else 0.5 if first_fits else 0.9
+    if width == 1 or share < least:
         return 0.0, 0
-    if dialect.spaced and not any(name.strip().casefold() in _KNOWN for name in rows[0]):
+    if dialect.spaced and not known:
         return 0.0, 0  # commas of prose, which are followed by a space
     return share, width
 

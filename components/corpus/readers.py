@@ -44,7 +44,7 @@ def read(name: str, content: bytes, *, max_bytes: int) -> Sheet:
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
-    ending = "." + name.strip().rpartition(".")[2].casefold()
+    ending = "".join(name.strip().rpartition(".")[1:]).casefold()
     if ending not in {*_READERS, ".parquet"}:
         raise CorpusError(
             f"{shown(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
