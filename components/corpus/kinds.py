@@ -8,8 +8,15 @@ from itertools import islice
 from statistics import fmean
 from typing import Literal
 
-__all__ = ["LABEL_NAMES", "N_LABELS", "TEXT_NAMES", "Kind", "guess_text_column", "is_number"]
-__all__ += ["kind_of"]
+__all__ = [
+    "LABEL_NAMES",
+    "N_LABELS",
+    "TEXT_NAMES",
+    "Kind",
+    "guess_text_column",
+    "is_number",
+    "kind_of",
+]
 
 Kind = Literal["text", "label", "number", "empty", "many"]
 

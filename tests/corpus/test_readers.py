@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import time
+from functools import cache
 from itertools import count
 
 import pandas as pd
@@ -20,6 +21,7 @@ def sheet(**columns: list[str | None]) -> Sheet:
     return Sheet("a.csv", "CSV", {title: tuple(own) for title, own in columns.items()})
 
 
+@cache
 def parquet_bytes() -> bytes:
     stream = io.BytesIO()
     frame = pd.DataFrame({"text": [f"sentence {i} é" for i in range(60)], "label": ["x", "y"] * 30})
