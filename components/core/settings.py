@@ -26,6 +26,11 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         "4096",
         "Memory for loaded models, in MB; the least used leaves first.",
     ),
+    (
+        "CONTEXTLENS_MAX_UPLOAD_MB",
+        "100",
+        "The largest file that may be uploaded as a corpus, in MB.",
+    ),
     ("CONTEXTLENS_DATA_DIR", "the user's cache folder", "Where measured baselines are kept."),
     ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
@@ -45,6 +50,7 @@ class Settings:
 
     cache_bytes: int = 512_000_000
     model_bytes: int = 4_096_000_000
+    max_upload_bytes: int = 100_000_000
     data_dir: Path = field(default_factory=lambda: user_cache_path("contextlens"))
     models: tuple[str, ...] = ()
     allow_downloads: bool = True
@@ -64,6 +70,7 @@ class Settings:
         return cls(
             cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
             model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
+            max_upload_bytes=_megabytes(env, "CONTEXTLENS_MAX_UPLOAD_MB", 100),
             data_dir=_home("DATA_DIR", data_dir) if data_dir else user_cache_path("contextlens"),
             models=_names(env.get("CONTEXTLENS_MODELS", "")),
             allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),

@@ -26,6 +26,7 @@ def test_an_empty_environment_gives_the_defaults() -> None:
     assert Settings() == Settings(
         cache_bytes=512_000_000,
         model_bytes=4_096_000_000,
+        max_upload_bytes=100_000_000,
         data_dir=user_cache_path("contextlens"),
         models=(),
         allow_downloads=True,
@@ -53,6 +54,7 @@ def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> Non
     others = {
         "CONTEXTLENS_CACHE_MB": "7",
         "CONTEXTLENS_MODEL_MB": "7",
+        "CONTEXTLENS_MAX_UPLOAD_MB": "7",
         "CONTEXTLENS_DATA_DIR": str(tmp_path / "data"),
         "CONTEXTLENS_MODELS": "a/b",
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
@@ -98,11 +100,13 @@ def test_settings_cannot_be_changed_afterwards() -> None:
 
 @given(st.integers(1, 1_000_000))
 def test_sizes_are_whole_megabytes(megabytes: int) -> None:
-    settings = read(CACHE_MB=f" {megabytes} ", MODEL_MB=str(megabytes))
+    text = str(megabytes)
+    settings = read(CACHE_MB=f" {text} ", MODEL_MB=text, MAX_UPLOAD_MB=text)
     assert settings.cache_bytes == settings.model_bytes == megabytes * 1_000_000
+    assert settings.max_upload_bytes == megabytes * 1_000_000
 
 
-@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB"])
+@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB", "MAX_UPLOAD_MB"])
 @pytest.mark.parametrize(
     "value",
     ["0", "-1", "+5", "1.5", "1e3", "512MB", "ten", "1000001", "٣", "²", "1_000", "9" * 5000],

@@ -1,0 +1,200 @@
+"""Tables with a delimiter (CSV, TSV) and plain lines (TXT), read row by row within bounds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+
+from components.core.errors import CorpusError
+from components.corpus.encodings import Encoding, encoding_of, open_text
+from components.corpus.layouts import SAMPLE, Dialect, Layout, guess_layout
+from components.corpus.sheet import MAX_COLUMNS, Sheet, max_rows, sheet_of, shown
+
+__all__ = ["read_csv", "read_lines", "read_tsv"]
+
+_MISSING = ("", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
+_CHUNK = 10_000  # rows
+_LARGEST_FIELD = 2**31 - 1  # characters, what `csv` takes on every system
+
+
+def read_lines(name: str, content: bytes) -> Sheet:
+    """One sentence a line; blank lines are skipped, and U+2028 ends none.
+
+    Raises:
+        CorpusError: it is not text, or holds only blank lines.
+    """
+    encoding = encoding_of(name, content)
+    stripped = map(str.strip, open_text(content, encoding, newline=None))
+    lines = filter(None, stripped)
+    texts = list(islice(lines, max_rows(1)))
+    notes = [*encoding.notes, *_cut_note(len(texts), more=next(lines, None) is not None)]
+    return sheet_of(name, "TXT", {"text": texts}, encoding=encoding.title, notes=notes)
+
+
+def read_csv(name: str, content: bytes) -> Sheet:
+    """A table whose columns are parted by commas, semicolons, tabs or bars.
+
+    Raises:
+        CorpusError: it is not text, or there is no row, or it has too many columns.
+    """
+    return _read(name, content, "CSV", ",;\t|")
+
+
+def read_tsv(name: str, content: bytes) -> Sheet:
+    """A table whose columns are parted by tabs.
+
+    Raises:
+        CorpusError: it is not text, or there is no row, or it has too many columns.
+    """
+    return _read(name, content, "TSV", "\t")
+
+
+def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
+    encoding = encoding_of(name, content)
+    csv.field_size_limit(_LARGEST_FIELD)
+    layout = _layout(name, content, encoding, delimiters)
+    rows = _Rows(content, encoding, layout)
+    try:
+        columns = _columns(rows, len(layout.titles))
+    except csv.Error as exc:
+        raise CorpusError(
+            f"{shown(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
+            "Correct that line, or save the table again as CSV."
+        ) from exc
+    n_rows = len(columns[0])
+    if not n_rows:
+        raise CorpusError(f"{shown(name)} has names of columns but no rows. Add a row for each.")
+    notes = (*encoding.notes, *layout.notes, *rows.notes, *_cut_note(n_rows, more=rows.more))
+    cells = dict(zip(layout.titles, columns, strict=True))
+    return sheet_of(name, kind, cells, encoding=encoding.title, notes=notes)
+
+
+def _cut_note(n_rows: int, *, more: bool) -> tuple[str, ...]:
+    return (f"Only the first {n_rows:,} rows were read.",) if more else ()
+
+
+def _layout(name: str, content: bytes, encoding: Encoding, delimiters: str) -> Layout:
+    stream = open_text(content, encoding, newline="")
+    sample = stream.read(SAMPLE)
+    while sample.isspace() and (more := stream.read(SAMPLE)):
+        sample = more
+    layout = guess_layout(sample, delimiters, whole=not stream.read(1))
+    if layout is None:
+        raise CorpusError(f"{shown(name)} holds only blank lines. Give it at least one sentence.")
+    if len(layout.titles) > MAX_COLUMNS:
+        raise CorpusError(
+            f"{shown(name)} has {len(layout.titles):,} columns or more; at most {MAX_COLUMNS:,} "
+            "are read. Keep the column of texts and those of labels."
+        )
+    return layout
+
+
+def _columns(rows: _Rows, width: int) -> list[list[str | None]]:
+    """The cells of each column; equal cells of a chunk are one object, missing ones None."""
+    columns: list[list[str | None]] = [[] for _ in range(width)]
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, _CHUNK)):
+        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
+            kept: dict[str, str | None] = {cell: cell for cell in set(cells)}
+            kept.update((blank, None) for blank in _MISSING)
+            column.extend(map(kept.__getitem__, cells))
+    return columns
+
+
+class _Lines:
+    """The lines of a stream, which know when they have ended."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+        self.ended = False
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._stream
+        self.ended = True
+
+
+class _Rows:
+    """The rows of a table after its header, all equally wide; keeps count of what it left out."""
+
+    def __init__(self, content: bytes, encoding: Encoding, layout: Layout) -> None:
+        self._content, self._encoding, self._layout = content, encoding, layout
+        self.line = 0
+        self.more = False
+        self._n_short = self._n_long = 0
+        self._first_long = self._open_quote = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was filled up or left out."""
+        found = []
+        if self._n_short:
+            found.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
+        if self._n_long:
+            found.append(
+                f"{_counted(self._n_long)} more cells than there are columns and "
+                f"{'was' if self._n_long == 1 else 'were'} left out, the first at line "
+                f"{self._first_long:,}."
+            )
+        if self._open_quote:
+            found.append(
+                f"A quote mark that opens in the row at line {self._open_quote:,} is never closed; "
+                "from there on quote marks are read as plain characters."
+            )
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        width = len(self._layout.titles)
+        left = max_rows(width)
+        skip = self._layout.has_header
+        for row in self._records():
+            if skip:
+                skip = not any(map(str.strip, row))
+                continue
+            if len(row) != width and not (row := self._fitted(row, width)):
+                continue
+            if not left:
+                self.more = True
+                return
+            left -= 1
+            yield row
+
+    def _fitted(self, row: list[str], width: int) -> list[str]:
+        """A row of another width made to fit; an empty list where it is blank or too wide."""
+        if not any(map(str.strip, row)):
+            return []
+        if len(row) < width:
+            self._n_short += 1
+            return row + [""] * (width - len(row))
+        if any(map(str.strip, row[width:])):
+            self._n_long += 1
+            self._first_long = self._first_long or self.line
+            return []
+        return row[:width]
+
+    def _records(self) -> Iterator[list[str]]:
+        """Rows as they stand, with `line` where each begins."""
+        dialect = self._layout.dialect
+        lines = _Lines(self._open())
+        reader = dialect.reader(lines)
+        read = 0
+        for row in reader:
+            self.line = read + 1
+            if lines.ended and dialect.quoted:  # the reader asked for more: a quote is open
+                self._open_quote = self.line
+                break
+            read = reader.line_num
+            yield row
+        if self._open_quote:
+            rest = islice(self._open(), read, None)
+            plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
+            for self.line, row in enumerate(plain.reader(rest), start=read + 1):
+                yield row
+
+    def _open(self) -> io.TextIOWrapper:
+        return open_text(self._content, self._encoding, newline="")
+
+
+def _counted(n_rows: int) -> str:
+    return f"{n_rows:,} row has" if n_rows == 1 else f"{n_rows:,} rows have"

@@ -1,0 +1,178 @@
+"""How a file's bytes are text: its mark, strict UTF-8, then a guess that is said in a note.
+
+Nothing here holds the whole text: files are decoded in steps, for a file of 100 MB may be 400 MB as
+one string.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.core.errors import CorpusError
+from components.corpus.sheet import shown
+
+__all__ = ["Encoding", "encoding_of", "open_text"]
+
+_STEP = 1 << 20  # bytes
+_SAMPLE = 1 << 15  # bytes that an encoding is guessed from
+_ALLOWED = "Give a text file (.txt, .csv, .tsv, .jsonl) or a Parquet file (.parquet)."
+
+_MARKS = (  # UTF-32 before UTF-16: its mark begins with the same two bytes
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
+)
+_BEGINNINGS = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an Excel or Word document"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word document"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"PAR1", "a Parquet file, whose name must end in .parquet"),
+)
+_SCRIPTS = {
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "koi8_r": "KOI8-R (Cyrillic)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1255": "Windows-1255 (Hebrew)",
+    "cp1256": "Windows-1256 (Arabic)",
+    "cp932": "Shift-JIS (Japanese)",
+    "euc_jp": "EUC-JP (Japanese)",
+    "gb18030": "GB18030 (Chinese)",
+    "big5": "Big5 (Chinese)",
+    "cp949": "CP949 (Korean)",
+}
+"""Encodings that are guessed where most letters are not ASCII, by codec."""
+
+_LATIN = "Latin-1 (Windows-1252)"
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How bytes are read: Python's codec and what it does on errors, a title, and notes."""
+
+    codec: str
+    title: str
+    errors: str = "strict"
+    notes: tuple[str, ...] = ()
+
+
+def open_text(content: bytes, encoding: Encoding, *, newline: str | None) -> io.TextIOWrapper:
+    """The text of a file as a stream; `newline` as `open` takes it. Copies no bytes."""
+    stream = io.BytesIO(content)
+    return io.TextIOWrapper(stream, encoding.codec, encoding.errors, newline=newline)
+
+
+def encoding_of(name: str, content: bytes) -> Encoding:
+    """How a file's bytes are text.
+
+    Raises:
+        CorpusError: they are none.
+    """
+    for beginning, what in _BEGINNINGS:
+        if content.startswith(beginning):
+            raise CorpusError(f"{shown(name)} is not text: it begins like {what}. {_ALLOWED}")
+    marked = _marked(content)
+    wide = marked is not None and marked.title != "UTF-8"
+    if _has_nul(content, marked) if marked and wide else b"\0" in content:
+        raise _not_text(name, "it has zero bytes")
+    return marked or _unmarked(name, content)
+
+
+def _not_text(name: str, why: str) -> CorpusError:
+    return CorpusError(f"{shown(name)} is not text: {why}. {_ALLOWED} Save text as UTF-8.")
+
+
+def _marked(content: bytes) -> Encoding | None:
+    for mark, codec, title in _MARKS:
+        if content.startswith(mark):
+            if _decodes(content, codec):
+                return Encoding(codec, title)
+            note = f"Read as {title}; what is broken in it is replaced by �."
+            return Encoding(codec, title, "replace", (note,))
+    return None
+
+
+def _unmarked(name: str, content: bytes) -> Encoding:
+    if _decodes(content, "utf-8"):
+        return Encoding("utf-8", "UTF-8")
+    sample = content[:_SAMPLE]
+    if (len(sample) - len(sample.translate(None, _CONTROLS))) * 50 > len(sample):
+        raise _not_text(name, "it is full of control characters")
+    good, bad = _utf8_characters(content)
+    if good >= 10 * bad:
+        note = f"Read as UTF-8; {bad:,} broken character{'s' * (bad > 1)} replaced by �."
+        return Encoding("utf-8", "UTF-8", "replace", (note,))
+    codec = _guess(content)
+    title = _SCRIPTS.get(codec, _LATIN)
+    return Encoding(codec, title, notes=(f"Read as {title}, guessed from its bytes.",))
+
+
+def _guess(content: bytes) -> str:
+    """The codec of text that is not UTF-8; Latin-1 takes any bytes, so it is the last."""
+    sample = _sample(content)
+    foreign = len(re.findall(rb"[\x80-\xff]", sample))
+    letters = len(re.findall(rb"[A-Za-z]", sample))
+    candidates = ["cp1252", "latin-1"]
+    if foreign * 2 > letters:  # in languages of western Europe it is one letter in ten
+        from charset_normalizer import from_bytes
+
+        found = from_bytes(
+            sample, cp_isolation=[*_SCRIPTS, "cp1252"], preemptive_behaviour=False
+        ).best()
+        if found is not None and found.encoding in _SCRIPTS:
+            candidates.insert(0, found.encoding)
+    return next(codec for codec in candidates if _decodes(content, codec))
+
+
+def _sample(content: bytes) -> bytes:
+    """Bytes from the first line that is not ASCII, ended where no character is cut in two."""
+    first = re.search(rb"[\x80-\xff]", content)
+    start = content.rfind(b"\n", 0, first.start()) + 1 if first else 0
+    start = max(start, first.start() - 1_000) if first else 0
+    sample = content[start : start + _SAMPLE]
+    if len(sample) < _SAMPLE:
+        return sample
+    end = max(sample.rfind(mark) for mark in (b"\n", b" ", b","))
+    return sample[:end] if end > 0 else sample
+
+
+def _steps(content: bytes) -> Iterator[tuple[memoryview, bool]]:
+    view = memoryview(content)
+    for start in range(0, len(content), _STEP):
+        yield view[start : start + _STEP], start + _STEP >= len(content)
+
+
+def _decodes(content: bytes, codec: str) -> bool:
+    decoder = codecs.getincrementaldecoder(codec)()
+    try:
+        for step, last in _steps(content):
+            decoder.decode(step, last)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _utf8_characters(content: bytes) -> tuple[int, int]:
+    """How many characters beyond ASCII are good UTF-8, and how many are broken."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    beyond = bad = 0
+    for step, last in _steps(content):
+        text = decoder.decode(step, last)
+        bad += text.count("\ufffd")
+        beyond += len(text) - len(text.encode("ascii", "ignore"))
+    return beyond - bad, bad
+
+
+def _has_nul(content: bytes, encoding: Encoding) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding.codec)(encoding.errors)
+    return any("\0" in decoder.decode(step, last) for step, last in _steps(content))

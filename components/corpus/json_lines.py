@@ -1,0 +1,238 @@
+"""JSON, an object or a string a line, or all of them in one list; nested values stay JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from components.core.errors import CorpusError
+from components.corpus.encodings import encoding_of, open_text
+from components.corpus.sheet import MAX_COLUMNS, Sheet, clean, max_rows, sheet_of, shown
+
+__all__ = ["as_text", "read_json_lines"]
+
+_STEP = 1 << 20  # characters
+_LONGEST = 10_000_000  # characters of one item: parsed, it takes some twenty times that
+_SPACE = " \t\r\n"
+
+
+def read_json_lines(name: str, content: bytes) -> Sheet:
+    """Objects as rows, or strings in a column "text".
+
+    Raises:
+        CorpusError: it is not text, holds no such item, or has too many columns.
+    """
+    encoding = encoding_of(name, content)
+    items = _List if _is_list(open_text(content, encoding, newline=None)) else _Lines
+    source = items(open_text(content, encoding, newline=None))
+    table = _Table(name)
+    for item in source:
+        if table.is_full:
+            table.more = True
+            break
+        table.add(item)
+    if not table.n_rows:
+        raise CorpusError(
+            f"{shown(name)} holds no JSON object and no string. Give one on each line, such as "
+            '{"text": "I love my pet python", "label": "animal"}.'
+        )
+    notes = (*encoding.notes, *source.notes, *table.notes)
+    return sheet_of(name, "JSONL", table.columns, encoding=encoding.title, notes=notes)
+
+
+def as_text(value: Any) -> str | None:
+    """A value of JSON as the text of a cell; None where there is none, NaN too."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # only NaN is unlike itself
+        return None
+    return json.dumps(value, ensure_ascii=False, default=_other)
+
+
+def _other(value: object) -> str:
+    """What a Parquet file may hold within a list, and JSON has no word for."""
+    return f"{len(value):,} bytes" if isinstance(value, bytes) else str(value)
+
+
+class _Table:
+    """Columns that grow with each object; those it lacks stay None."""
+
+    def __init__(self, name: str) -> None:
+        self.columns: dict[str, list[str | None]] = {}
+        self.n_rows = 0
+        self.more = False
+        self._name = name
+        self._n_cleaned = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.n_rows >= max_rows(len(self.columns))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        found = [f"Only the first {self.n_rows:,} rows were read."] if self.more else []
+        if self._n_cleaned:
+            found.append(
+                f"{self._n_cleaned:,} value{'s' * (self._n_cleaned > 1)} had characters that no "
+                "tokenizer reads (NUL, or half a character); they are replaced by �."
+            )
+        return tuple(found)
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        row = {self._cleaned(key) or "column": value for key, value in item.items()}
+        for title in row:
+            if title not in self.columns:
+                self.columns[title] = [None] * self.n_rows
+        if len(self.columns) > MAX_COLUMNS:
+            raise CorpusError(
+                f"{shown(self._name)} has more than {MAX_COLUMNS:,} different keys, and each would "
+                "be a column. Keep that of texts and those of labels."
+            )
+        for title, column in self.columns.items():
+            text = as_text(row.get(title))
+            column.append(None if text is None else self._cleaned(text))
+        self.n_rows += 1
+
+    def _cleaned(self, text: str) -> str:
+        kept = clean(text)
+        self._n_cleaned += kept != text
+        return kept
+
+
+class _Items:
+    """What a file of JSON holds, one by one; counts what is none of it."""
+
+    unit = ""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._n_bad = self._first_bad = 0
+        self._end = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many items were left out, and which was the first."""
+        found = [self._end] if self._end else []
+        if self._n_bad:
+            one = self._n_bad == 1
+            what = f"{self.unit} is" if one else f"{self.unit}s are"
+            found.append(
+                f"{self._n_bad:,} {what} no JSON object or string and {'was' if one else 'were'} "
+                f"left out, the first is {self.unit} {self._first_bad:,}."
+            )
+        return tuple(found)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for number, item in enumerate(self._values(), start=1):
+            if isinstance(item, dict):
+                if item:
+                    yield item
+            elif isinstance(item, str):
+                if item and not item.isspace():
+                    yield {"text": item}
+            elif item is not _BLANK:
+                self._n_bad += 1
+                self._first_bad = self._first_bad or number
+
+    def _values(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+_BLANK = object()
+
+
+class _Lines(_Items):
+    """A value on each line."""
+
+    unit = "line"
+
+    def _values(self) -> Iterator[Any]:
+        for line in self._stream:
+            yield _BLANK if line.isspace() else _parsed(line)
+
+
+def _parsed(line: str) -> Any:
+    """The value of a line; None, which is no row either, where it is not JSON."""
+    if len(line) > _LONGEST:
+        return None
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_list(stream: TextIO) -> bool:
+    while step := stream.read(_STEP):
+        if start := step.lstrip(_SPACE + "\ufeff"):
+            return start[0] == "["
+    return False
+
+
+class _List(_Items):
+    """One list of values, read in steps: parsed at once it would take twenty times its size."""
+
+    unit = "item"
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._text = ""
+        self._at = 0
+        self._parse = json.JSONDecoder().raw_decode
+
+    def _values(self) -> Iterator[Any]:
+        self._next_mark()
+        self._at += 1  # the bracket
+        number = 0
+        while (mark := self._item_mark(number)) not in {"", "]"}:
+            value = self._value()
+            if value is _BLANK:
+                break
+            number += 1
+            yield value
+        if mark != "]":
+            self._end = f"The list breaks off after item {number:,}; what follows was left out."
+            return
+        self._at += 1
+        if self._next_mark():
+            self._end = "What follows the end of the list was left out."
+
+    def _item_mark(self, number: int) -> str:
+        """Where the next item begins, or "]" at the end of the list; "" where there is neither."""
+        mark = self._next_mark()
+        if not number or mark == "]":
+            return mark
+        if mark != ",":
+            return ""
+        self._at += 1
+        return self._next_mark()
+
+    def _next_mark(self) -> str:
+        """The next character that is no space; "" at the end."""
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in _SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def _value(self) -> Any:
+        """The value that begins here; `_BLANK` where there is none."""
+        while True:
+            try:
+                value, end = self._parse(self._text, self._at)
+            except (ValueError, RecursionError):
+                value, end = None, len(self._text)
+            if end < len(self._text) or isinstance(value, str | list | dict):  # 1 may go on as 12
+                self._at = end
+                return value
+            if len(self._text) - self._at > _LONGEST or not self._more():
+                return _BLANK
+
+    def _more(self) -> bool:
+        """Whether there was more to read; drops what has been parsed."""
+        step = self._stream.read(_STEP)
+        self._text = self._text[self._at :] + step
+        self._at = 0
+        return bool(step)

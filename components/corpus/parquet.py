@@ -1,0 +1,96 @@
+"""Parquet files, read in a process of their own.
+
+The library that reads them can abort on a damaged file, and a small file can unpack to any size.
+Here either ends a child with a bound on its memory, never the server (see `parquet_process`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+from components.core.errors import CorpusError
+from components.corpus.parquet_process import REFUSED
+from components.corpus.sheet import Sheet, sheet_of, shown
+
+__all__ = ["read_parquet"]
+
+_ROOT = Path(__file__).parents[2]
+_MODULE = "components.corpus.parquet_process"
+_MARK = b"PAR1"
+_MARK_ENCRYPTED = b"PARE"
+_SECONDS = 120
+
+
+def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
+    """The columns of a Parquet file.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_bytes: the size of the largest upload; a file may unpack to ten times that.
+
+    Raises:
+        CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
+    """
+    if _MARK_ENCRYPTED in {content[:4], content[-4:]}:
+        raise CorpusError(
+            f"{shown(name)} is encrypted. Write it without encryption, or save it as CSV."
+        )
+    if content[:4] != _MARK:
+        raise CorpusError(
+            f"{shown(name)} is no Parquet file, though its name says so. Name it for what it is "
+            "(.csv, .tsv, .jsonl or .txt), or write it again."
+        )
+    if content[-4:] != _MARK:
+        raise CorpusError(f"{shown(name)} is cut off: its end is missing. Upload it once more.")
+    cells, notes = _unpacked(_in_child(name, content, max_bytes))
+    return sheet_of(name, "Parquet", cells, notes=notes)
+
+
+def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
+    request = json.dumps({"name": shown(name), "max_bytes": max_bytes})
+    search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", _MODULE, request],
+            input=content,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": search},
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as exc:
+        raise CorpusError(
+            f"{shown(name)} takes longer than {_SECONDS} seconds to read. Keep the columns that "
+            "are needed, or save it as CSV."
+        ) from exc
+    if done.returncode == REFUSED:
+        raise CorpusError(done.stdout.decode())
+    if done.returncode:
+        raise CorpusError(
+            f"{shown(name)} cannot be read as Parquet: it is damaged, or takes more memory than "
+            "there is for it. Write it again, or save it as CSV."
+        )
+    return done.stdout
+
+
+def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str]]:
+    """Cells by title, and notes; texts that repeat are one object."""
+    with pa.ipc.open_stream(stream) as reader:
+        table = reader.read_all()
+    notes: list[str] = json.loads(table.schema.metadata[b"notes"])
+    return {title: _cells(table[title]) for title in table.column_names}, notes
+
+
+def _cells(column: pa.ChunkedArray) -> list[str | None]:
+    cells: list[str | None] = []
+    for chunk in column.chunks:
+        texts = chunk.dictionary.to_pylist()
+        cells += [None if i is None else texts[i] for i in chunk.indices.to_pylist()]
+    return cells

@@ -1,0 +1,311 @@
+"""The process that reads one Parquet file: its bytes come in, columns of text go out.
+
+A small file can unpack to any size: its own account of sizes is read first, then one column at a
+time, under a bound on memory. Run by `parquet`, as `python -m`; what it writes is an Arrow stream
+of texts, or, with the exit status `REFUSED`, a sentence that says why not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from components.core.errors import CorpusError
+from components.corpus.json_lines import as_text
+from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, shown, unique
+
+__all__ = ["REFUSED", "main"]
+
+REFUSED = 3
+"""The exit status that comes with a sentence."""
+
+_TIMES_UNPACKED = 10  # what a file may unpack to, in uploads of the largest size
+_MEMORY = 3_000_000_000  # bytes of addresses, and the same times as above for what is unpacked
+_N_NESTED = 2_000_000  # values within the lists of one column
+_BATCH = 10_000  # rows
+_BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
+_TEXTS = "CSV, JSON Lines or text"
+_FAILURES = (
+    *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError),
+    *(NotImplementedError, RecursionError),
+)
+"""What pyarrow raises for files that are damaged."""
+
+
+def main() -> int:
+    """Reads a file from standard input and writes its columns to standard output."""
+    request = json.loads(sys.argv[1])
+    name, max_bytes = request["name"], request["max_bytes"]
+    _bound_memory(_MEMORY + 2 * _TIMES_UNPACKED * max_bytes)
+    try:
+        table = _table(name, sys.stdin.buffer.read(), max_bytes)
+    except CorpusError as exc:
+        sys.stdout.buffer.write(str(exc).encode())
+        return REFUSED
+    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as stream:
+        stream.write_table(table)
+    return 0
+
+
+def _bound_memory(n_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such bounds
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump where it aborts
+
+
+def _table(name: str, content: bytes, max_bytes: int) -> pa.Table:
+    try:
+        return _read(name, content, max_bytes)
+    except MemoryError as exc:
+        raise CorpusError(
+            f"{shown(name)} takes more memory to read than there is for it. Keep the columns that "
+            "are needed, or split it."
+        ) from exc
+    except _FAILURES as exc:
+        if "crypt" in str(exc).lower():
+            raise _encrypted(name) from exc
+        raise CorpusError(
+            f"{shown(name)} cannot be read as Parquet: it is damaged, or of a kind that is not "
+            f"known. Write it again, or save it as {_TEXTS}."
+        ) from exc
+
+
+def _encrypted(name: str) -> CorpusError:
+    return CorpusError(
+        f"{shown(name)} is encrypted. Write it without encryption, or save it as {_TEXTS}."
+    )
+
+
+def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        columns = _columns_of(file)
+        n_rows = file.metadata.num_rows
+    _check(name, columns, n_rows)
+    readable = [column for column in columns if not column.obstacle]
+    _check_unpacked(name, readable, max_bytes)
+    n_wanted = min(n_rows, max_rows(len(readable)))
+    notes = [
+        f"{shown(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
+    ]
+    arrays: dict[str, pa.Array] = {}
+    n_left = _TIMES_UNPACKED * max_bytes
+    for column in readable:
+        try:
+            cells = _cells_of(content, column, n_wanted)
+            n_left -= _n_characters(cells, n_left)
+        except _NotTextError as exc:
+            notes.append(f"{shown(column.title)} was left out: it holds {exc}.")
+            continue
+        arrays[column.title] = pa.array(cells, pa.large_string()).dictionary_encode()
+    if not arrays:
+        raise CorpusError(f"{shown(name)} has no column of text. {' '.join(notes)}")
+    if n_wanted < n_rows:
+        notes.append(f"Only the first {n_wanted:,} rows were read.")
+    return pa.table(arrays).replace_schema_metadata({"notes": json.dumps(notes)})
+
+
+def _n_characters(cells: list[str | None], n_most: int) -> int:
+    """How much text a column holds; a text that repeats counts each time."""
+    n_characters = sum(len(cell) for cell in cells if cell)
+    if n_characters > n_most:
+        raise _NotTextError(f"{n_characters:,} characters, more than is read of a file")
+    return n_characters
+
+
+# What is in it, from its own account
+
+
+class _NotTextError(Exception):
+    """Values of a column that cannot be shown as text; the message says what they are."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column as the file describes it.
+
+    Attributes:
+        title: its name here, unlike that of any other.
+        name: its name in the file.
+        copy: how many columns before it have the same name.
+        obstacle: what it holds that is not read; "" for a column that is.
+        n_bytes: its size unpacked.
+        leaves: the paths of its values that are bytes or text.
+    """
+
+    title: str
+    name: str
+    copy: int
+    obstacle: str
+    n_bytes: int
+    leaves: tuple[str, ...]
+
+
+def _columns_of(file: Any) -> list[_Column]:
+    schema = file.schema_arrow
+    if len(schema) > MAX_COLUMNS:
+        return []
+    names = list(schema.names)
+    sizes: dict[str, list[int]] = {name: [0, 0] for name in names}
+    leaves: dict[str, list[str]] = {name: [] for name in names}
+    for index in range(file.metadata.num_columns):
+        leaf = file.schema.column(index)
+        owner = _owner(leaf.path, sizes)
+        if leaf.physical_type == "BYTE_ARRAY":
+            leaves[owner].append(leaf.path)
+        for group in range(file.metadata.num_row_groups):
+            chunk = file.metadata.row_group(group).column(index)
+            sizes[owner][0] += chunk.total_uncompressed_size
+            sizes[owner][1] += chunk.num_values
+    return [
+        _Column(
+            title,
+            name,
+            names[:index].count(name),
+            _obstacle(schema.field(index).type, sizes[name][1]),
+            sizes[name][0],
+            tuple(leaves[name]),
+        )
+        for index, (name, title) in enumerate(zip(names, unique(names), strict=True))
+    ]
+
+
+def _owner(path: str, names: dict[str, list[int]]) -> str:
+    """The column that a path of values belongs to: "a.list.element" to "a"."""
+    while path not in names and "." in path:
+        path = path.rpartition(".")[0]
+    return path
+
+
+def _obstacle(kind: pa.DataType, n_values: int) -> str:
+    if pa.types.is_fixed_size_binary(kind) and kind.byte_width > 64:
+        return "bytes that are no text"
+    if pa.types.is_nested(kind) and _has_bytes(kind):
+        return "bytes within nested values"
+    if pa.types.is_nested(kind) and n_values > _N_NESTED:
+        return f"{n_values:,} nested values, more than {_N_NESTED:,}"
+    return ""
+
+
+def _has_bytes(kind: pa.DataType) -> bool:
+    if pa.types.is_nested(kind):
+        return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _check(name: str, columns: list[_Column], n_rows: int) -> None:
+    if not columns:
+        raise CorpusError(
+            f"{shown(name)} has no columns, or more than {MAX_COLUMNS:,}. "
+            "Keep the column of texts and those of labels."
+        )
+    if n_rows < 1:
+        raise CorpusError(f"{shown(name)} holds no rows. Give a file with at least one sentence.")
+    if all(column.obstacle for column in columns):
+        raise CorpusError(
+            f"{shown(name)} has no column of text: {shown(columns[0].title)} holds "
+            f"{columns[0].obstacle}. Give a file with a column of sentences."
+        )
+
+
+def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
+    unpacked = sum(column.n_bytes for column in columns)
+    if unpacked > _TIMES_UNPACKED * max_bytes:
+        raise CorpusError(
+            f"{shown(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
+            f"{_TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
+            "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
+        )
+
+
+# Its values
+
+
+def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
+    """The first cells of one column; equal texts of a batch are one object."""
+    cells: list[str | None] = []
+    for array in _batches(content, column):
+        texts = _as_texts(array.slice(0, n_rows - len(cells)))
+        cells += [text and clean(text) for text in texts]
+        if len(cells) >= n_rows:
+            break
+    if len(cells) < n_rows:
+        raise ValueError("a column ends before its last row")
+    return cells
+
+
+def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:
+    with pq.ParquetFile(
+        pa.BufferReader(content), read_dictionary=list(column.leaves), pre_buffer=False
+    ) as file:
+        for batch in file.iter_batches(_BATCH, columns=[column.name], use_threads=False):
+            same = [i for i, name in enumerate(batch.schema.names) if name == column.name]
+            yield batch.column(same[column.copy])
+
+
+def _as_texts(array: pa.Array) -> list[str | None]:
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _as_texts(array.storage)
+    if pa.types.is_dictionary(kind):
+        used = pc.unique(array.indices).drop_null()
+        values = _as_texts(array.dictionary.take(used))
+        texts = dict(zip(used.to_pylist(), values, strict=True))
+        return [texts.get(index) for index in array.indices.to_pylist()]
+    if pa.types.is_nested(kind):
+        return _nested(array)
+    if _has_bytes(kind):
+        return _decoded(array)
+    if pa.types.is_floating(kind):
+        return [as_text(value) for value in array.to_pylist()]
+    try:
+        return list(array.cast(pa.large_string()).to_pylist())
+    except UnicodeDecodeError:
+        return _decoded(array.cast(pa.large_binary()))
+    except pa.ArrowException:
+        return [None if value is None else str(value) for value in array.to_pylist()]
+
+
+def _decoded(array: pa.Array) -> list[str | None]:
+    try:
+        return [None if value is None else value.decode() for value in array.to_pylist()]
+    except UnicodeDecodeError as exc:
+        raise _NotTextError("bytes that are no text") from exc
+
+
+def _nested(array: pa.Array) -> list[str | None]:
+    if _largest(array) > _BATCH_BYTES:
+        raise _NotTextError(f"nested values that unpack to over {_BATCH_BYTES / 1e6:,.0f} MB")
+    return [as_text(value) for value in array.to_pylist()]
+
+
+def _largest(array: pa.Array) -> int:
+    """Most bytes that an array can unpack to."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        longest = pc.max(pc.binary_length(array.dictionary)).as_py() or 0
+        return int(longest) * len(array)
+    if pa.types.is_struct(kind):
+        return sum(map(_largest, array.flatten()))
+    if pa.types.is_map(kind):
+        return _largest(array.keys) + _largest(array.items)
+    if pa.types.is_nested(kind):
+        return _largest(array.flatten())
+    return int(array.nbytes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""From an uploaded file to a corpus: its table, then the columns that were chosen from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+
+from components.core.errors import CorpusError
+from components.corpus.corpus import Corpus
+from components.corpus.delimited import read_csv, read_lines, read_tsv
+from components.corpus.json_lines import read_json_lines
+from components.corpus.kinds import N_LABELS
+from components.corpus.parquet import read_parquet
+from components.corpus.sheet import Cells, Sheet, shown
+
+__all__ = ["FORMATS", "MAX_SENTENCES", "Sheet", "read", "to_corpus"]
+
+FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
+"""Endings of the files that can be read; ".ndjson" is another name for ".jsonl"."""
+
+MAX_SENTENCES = 50_000
+_MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
+_MAX_LABEL = 200  # characters
+_MAX_LABELS = 5_000  # different values
+
+_READERS: dict[str, Callable[[str, bytes], Sheet]] = {
+    ".txt": read_lines,
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+}
+
+
+def read(name: str, content: bytes, *, max_bytes: int) -> Sheet:
+    """The table in a file, every value as text.
+
+    Args:
+        name: the file's name; its ending says how it is read.
+        content: the file.
+        max_bytes: the largest size allowed.
+
+    Raises:
+        CorpusError: it is too large, empty, damaged, or not what its name says.
+    """
+    ending = "".join(name.strip().rpartition(".")[1:]).casefold()
+    if ending not in {*_READERS, ".parquet"}:
+        raise CorpusError(
+            f"{shown(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
+            "Save it as one of these, or rename it if it is one."
+        )
+    if len(content) > max_bytes:
+        raise CorpusError(
+            f"{shown(name)} is {math.ceil(len(content) / 1e5) / 10:,.1f} MB; at most "
+            f"{max_bytes / 1e6:,.0f} MB are read here. Split it, or ask whoever runs this server "
+            "for a larger CONTEXTLENS_MAX_UPLOAD_MB."
+        )
+    if not content:
+        raise CorpusError(f"{shown(name)} is empty. Give a file with at least one sentence.")
+    if ending == ".parquet":
+        return read_parquet(name, content, max_bytes=max_bytes)
+    return _READERS[ending](name, content)
+
+
+def to_corpus(
+    sheet: Sheet,
+    text_column: str,
+    label_columns: Sequence[str] = (),
+    *,
+    max_sentences: int = MAX_SENTENCES,
+) -> Corpus:
+    """The sentences of one column and the labels of others, for rows that have a sentence.
+
+    Args:
+        sheet: what `read` gave.
+        text_column: the title of the column of sentences.
+        label_columns: titles of columns whose values label them.
+        max_sentences: how many are kept, from the first on.
+
+    Raises:
+        CorpusError: there is no such column, no sentence in it, or too many different labels.
+    """
+    cells = _column(sheet, text_column)
+    titles = tuple(dict.fromkeys(label_columns))
+    labels = {title: _column(sheet, title) for title in titles}
+    filled = [i for i, cell in enumerate(cells) if cell and not cell.isspace()]
+    if not filled:
+        others = [title for title, kind in sheet.kinds.items() if kind != "empty"]
+        raise CorpusError(
+            f"{shown(text_column)} has no text in any of its {len(cells):,} rows. "
+            f"Choose another column, such as {shown(others[0])}."
+            if others
+            else f"{shown(sheet.name)} has no text in any column."
+        )
+    kept = filled[:max_sentences]
+    texts = [(cells[i] or "").strip() for i in kept]
+    notes = [*sheet.notes, *_row_notes(len(cells), len(filled), len(kept)), *_length_notes(texts)]
+    own: dict[str, tuple[str, ...]] = {}
+    for title, column in labels.items():
+        own[title] = tuple((column[i] or "").strip() for i in kept)
+        notes += _label_notes(title, own[title])
+    return Corpus(
+        name=shown(sheet.name),
+        texts=tuple(text[:_MAX_LENGTH].rstrip() for text in texts),
+        labels=MappingProxyType(
+            {title: tuple(map(_short_label, values)) for title, values in own.items()}
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _column(sheet: Sheet, title: str) -> Cells:
+    if title not in sheet.columns:
+        columns = ", ".join(shown(own) for own in list(sheet.columns)[:10])
+        more = ", …" if len(sheet.columns) > 10 else ""
+        raise CorpusError(
+            f"{shown(sheet.name)} has no column {shown(title)!r}. Choose one of: {columns}{more}."
+        )
+    return sheet.columns[title]
+
+
+def _row_notes(n_rows: int, n_filled: int, n_kept: int) -> list[str]:
+    notes = []
+    if blank := n_rows - n_filled:
+        notes.append(f"{_rows(blank)} left out: no text.")
+    if beyond := n_filled - n_kept:
+        notes.append(f"{_rows(beyond)} left out: only the first {n_kept:,} sentences are used.")
+    return notes
+
+
+def _length_notes(texts: Sequence[str]) -> list[str]:
+    if long := sum(len(text) > _MAX_LENGTH for text in texts):
+        what = "text was" if long == 1 else "texts were"
+        return [f"{long:,} {what} cut to the first {_MAX_LENGTH:,} characters."]
+    return []
+
+
+def _label_notes(title: str, values: Sequence[str]) -> list[str]:
+    n_different = len(set(values) - {""})
+    if n_different > _MAX_LABELS:
+        raise CorpusError(
+            f"{shown(title)} has {n_different:,} different values; labels may have at most "
+            f"{_MAX_LABELS:,}. Choose a column whose values repeat."
+        )
+    notes = []
+    if n_different > N_LABELS:
+        notes.append(
+            f"{shown(title)} has {n_different:,} different values: only the most frequent get a "
+            "colour of their own."
+        )
+    if any(len(value) > _MAX_LABEL for value in values):
+        notes.append(f"Labels in {shown(title)} were cut to {_MAX_LABEL:,} characters.")
+    return notes
+
+
+def _short_label(value: str) -> str:
+    return value if len(value) <= _MAX_LABEL else value[: _MAX_LABEL - 1] + "…"
+
+
+def _rows(n_rows: int) -> str:
+    return f"{n_rows:,} row was" if n_rows == 1 else f"{n_rows:,} rows were"

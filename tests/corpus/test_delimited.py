@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import CorpusError
+from components.corpus.readers import Sheet, read
+
+MAX = 10_000_000
+
+
+def table(text: str | bytes, name: str = "a.csv") -> Sheet:
+    return read(name, text.encode() if isinstance(text, str) else text, max_bytes=MAX)
+
+
+def column(sheet: Sheet, title: str) -> list[str | None]:
+    return list(sheet.columns[title])
+
+
+# Lines
+
+
+def test_a_line_is_a_sentence_whatever_ends_it() -> None:
+    sheet = table("one\r\ntwo\n\n  \nthree\rfour\u2028still four\x0b\x85\n", "a.txt")
+    assert column(sheet, "text") == ["one", "two", "three", "four\u2028still four"]
+    assert (sheet.format, sheet.encoding, sheet.notes) == ("TXT", "UTF-8", ())
+    assert sheet.text_column == "text"
+    assert sheet.label_columns == ()
+
+
+def test_one_sentence_without_a_line_end_is_enough() -> None:
+    assert table("I love my pet python", "a.TXT").n_rows == 1
+
+
+def test_a_line_of_100_kb_is_read() -> None:
+    line = "python " * 15_000
+    assert column(table(line, "a.txt"), "text") == [line.strip()]
+    assert column(table(f"text,label\n{line},x\n"), "text") == [line]
+
+
+def test_more_than_a_million_lines_are_cut_and_it_is_said() -> None:
+    sheet = table("a\n" * 1_000_003, "a.txt")
+    assert sheet.n_rows == 1_000_000
+    assert sheet.notes == ("Only the first 1,000,000 rows were read.",)
+    assert table("a\n" * 1_000_000, "a.txt").notes == ()
+
+
+# Delimiters, quotes and names
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(delimiter: str) -> None:
+    frame = pd.DataFrame(
+        {"text": ["a, b; c | d\te", 'say "hi"', "two\nlines\r\nand more"], "label": ["x", "y", "x"]}
+    )
+    sheet = table(frame.to_csv(index=False, sep=delimiter))
+    assert column(sheet, "text") == list(frame["text"])
+    assert column(sheet, "label") == list(frame["label"])
+    assert len(sheet.notes) == (delimiter != ",")
+
+
+def test_a_tsv_is_parted_by_tabs_alone() -> None:
+    sheet = table("text\tlabel\na, b\tx\nc, d\ty\n", "a.tsv")
+    assert column(sheet, "text") == ["a, b", "c, d"]
+    assert (sheet.format, sheet.notes) == ("TSV", ())
+
+
+CELL = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8), st.sampled_from(",;\t|"))
+def test_what_csv_writes_is_read_back(rows: list[tuple[str, str, str]], delimiter: str) -> None:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writerows([("text", "label", "id"), *rows])
+    try:
+        sheet = table(stream.getvalue())
+    except CorpusError as exc:
+        assert "nothing but blanks" in str(exc)  # noqa: PT017
+        assert not any(cell.strip() and cell not in MISSING for row in rows for cell in row)
+        return
+    found = list(zip(*sheet.columns.values(), strict=True))
+    wanted = [tuple(None if cell in MISSING else cell for cell in row) for row in rows]
+    assert list(sheet.columns) == ["text", "label", "id"]
+    assert found == wanted
+
+
+MISSING = {"", "NaN", "nan", "NULL", "null", "#N/A", "<NA>"}
+
+
+def test_prose_with_commas_is_one_column() -> None:
+    sheet = table("Hello, world\nYes, it is, indeed\nNo, never\n")
+    assert column(sheet, "column 1") == ["Hello, world", "Yes, it is, indeed", "No, never"]
+    assert "Read as one column: nothing parts its rows evenly, guessed." in sheet.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "titles", "n_rows"),
+    [
+        ("text,label\nI love it,pos\n", ["text", "label"], 1),
+        ("Review Text,Clothing\nI love it so much,dress\n", ["Review Text", "Clothing"], 1),
+        ("words here,grade\nI love it,1\nI hate it,2\n", ["words here", "grade"], 2),
+        ("I love it,pos\nI hate it,neg\nI like it,pos\n", ["column 1", "column 2"], 3),
+        ("I love it,1\nI hate it,0\n", ["column 1", "column 2"], 2),
+        ("0,1\nI love it,pos\n", ["0", "1"], 1),
+        (",0,1\n0,I love it,pos\n", ["column 1", "0", "1"], 1),
+        ("I love my pet python\nI love coding\n", ["column 1"], 2),
+        ("quote\nI love my pet python\nI love coding\n", ["quote"], 2),
+        ("I love it,positive\n", ["column 1", "column 2"], 1),
+    ],
+)
+def test_names_of_columns_are_told_from_values(text: str, titles: list[str], n_rows: int) -> None:
+    sheet = table(text)
+    assert list(sheet.columns) == titles
+    assert sheet.n_rows == n_rows
+    numbered = "The first row holds no names of columns, guessed: columns are numbered."
+    assert (numbered in sheet.notes) == (titles[0] == "column 1" and "0" not in titles)
+
+
+def test_names_without_rows_are_refused() -> None:
+    with pytest.raises(CorpusError, match="names of columns but no rows"):
+        table("text,label\n")
+
+
+def test_names_are_made_unique() -> None:
+    sheet = table("text,text,,text (2),label\na b c,b,c,d,e\n")
+    assert list(sheet.columns) == ["text", "text (3)", "column 3", "text (2)", "label"]
+
+
+def test_a_missing_name_is_that_of_the_row_names() -> None:
+    sheet = table('"text","label"\n"1","a b c","x"\n"2","d e f","y"\n')
+    assert list(sheet.columns) == ["column 1", "text", "label"]
+    assert column(sheet, "label") == ["x", "y"]
+
+
+def test_a_name_and_its_numbers_bring_no_note() -> None:
+    assert table("text,n\na b c,1\n").notes == ()
+
+
+# Rows that do not fit
+
+
+def test_short_rows_are_filled_and_long_ones_left_out() -> None:
+    sheet = table("text,label\na,x\nb\nc,y,more\nd,z,,\n\ne,x,1,2\nf,x\n")
+    assert column(sheet, "text") == ["a", "b", "d", "f"]
+    assert column(sheet, "label") == ["x", None, "z", "x"]
+    assert sheet.notes == (
+        "1 row has fewer cells than there are columns.",
+        "2 rows have more cells than there are columns and were left out, the first at line 4.",
+    )
+
+
+def test_a_quote_that_is_never_closed_swallows_no_rows() -> None:
+    rows = "".join(f'"text, {i}",x\n' for i in range(20_000))
+    sheet = table(f'text,label\n{rows}"open,x\n' + "after,y\n" * 3)
+    assert sheet.n_rows == 20_004
+    assert column(sheet, "text")[-5:] == ["text, 19999", '"open', "after", "after", "after"]
+    assert any("line 20,002 is never closed" in note for note in sheet.notes)
+
+
+def test_quotes_that_do_not_enclose_cells_are_plain_characters() -> None:
+    text = 'text\tlabel\n"Hello there\tx\nfine\ty\n"World" ends\tx\n'
+    sheet = table(text, "a.tsv")
+    assert column(sheet, "text") == ['"Hello there', "fine", '"World" ends']
+    assert any("plain characters" in note for note in sheet.notes)
+
+
+def test_too_many_columns_are_refused() -> None:
+    wide = ",".join(f"c{i}" for i in range(10_000))
+    with pytest.raises(CorpusError, match=r"10,000 columns or more; at most 1,000"):
+        table(f"{wide}\n{wide}\n")
+    assert len(table(",".join(["text"] * 1_000) + "\n" + ",".join(["a"] * 1_000)).columns) == 1_000
+
+
+@pytest.mark.parametrize("text", ["\n\n\n", " \n\t\n", "\ufeff", ";;;\n;;;\n", "text\n\n", '""\n'])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_blank_files_are_refused_in_a_sentence(text: str, name: str) -> None:
+    with pytest.raises(CorpusError, match=r"a\.[ct]sv (holds|has) ") as caught:
+        table(text if name == "a.csv" else text.replace(";", "\t"), name)
+    assert str(caught.value).endswith(".")
+
+
+def test_a_file_of_blank_lines_is_no_text() -> None:
+    with pytest.raises(CorpusError, match="nothing but blanks"):
+        table("\n \n\r\n", "a.txt")

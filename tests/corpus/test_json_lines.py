@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import CorpusError
+from components.corpus.json_lines import as_text
+from components.corpus.readers import Sheet, read, to_corpus
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab"), inner, max_size=3),
+    max_leaves=6,
+)
+ROWS = st.lists(st.dictionaries(st.sampled_from(["text", "label", "n"]), VALUES), max_size=6)
+
+
+def lines(text: str | bytes, name: str = "a.jsonl") -> Sheet:
+    return read(name, text.encode() if isinstance(text, str) else text, max_bytes=10_000_000)
+
+
+def rows_of(sheet: Sheet) -> list[dict[str, str | None]]:
+    return sheet.head(sheet.n_rows)
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from([None, 1]))
+def test_lines_and_a_list_are_read_alike(rows: list[dict[str, Any]], indent: int | None) -> None:
+    wanted = [row for row in rows if row]
+    titles = list(dict.fromkeys(title for row in wanted for title in row))
+    cells = [{title: as_text(row.get(title)) for title in titles} for row in wanted]
+    filled = any(cell and cell.strip() for row in cells for cell in row.values())
+    for text in ("\n".join(map(json.dumps, rows)), json.dumps(rows, indent=indent)):
+        if filled:
+            assert rows_of(lines(text)) == cells
+        else:
+            with pytest.raises(CorpusError, match=r"holds no|is empty"):
+                lines(text)
+
+
+def test_a_frame_written_by_pandas_is_read_back() -> None:
+    frame = pd.DataFrame({"text": ["Überall \u2028 a", None, "c"], "n": [1.5, float("nan"), 3]})
+    for text in (
+        frame.to_json(orient="records", lines=True),
+        frame.to_json(orient="records", force_ascii=False),
+    ):
+        sheet = lines(text, "a.ndjson")
+        assert sheet.columns["text"] == ("Überall \u2028 a", None, "c")
+        assert sheet.columns["n"] == ("1.5", None, "3.0")
+        assert (sheet.format, sheet.notes) == ("JSONL", ())
+
+
+def test_strings_are_rows_too() -> None:
+    sheet = lines('"I love it"\n""\n{"text": "so do I", "label": "x"}\n')
+    assert sheet.columns["text"] == ("I love it", "so do I")
+    assert sheet.columns["label"] == (None, "x")
+
+
+def test_nested_values_are_json_text() -> None:
+    sheet = lines('{"text": "a", "m": {"ü": [1, null, true]}, "b": false, "n": 3, "x": NaN}')
+    assert rows_of(sheet) == [
+        {"text": "a", "m": '{"ü": [1, null, true]}', "b": "false", "n": "3", "x": None}
+    ]
+
+
+def test_bad_lines_are_counted_and_the_first_is_named() -> None:
+    bad = ["{broken", "7", "null", "[1]", "[" * 100_000, "1" * 10_000]
+    sheet = lines("\n".join(['{"text": "a"}', "", *bad, '"b"']))
+    assert sheet.columns["text"] == ("a", "b")
+    assert sheet.notes == (
+        "6 lines are no JSON object or string and were left out, the first is line 3.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('["a", "b"', "The list breaks off after item 2; what follows was left out."),
+        ('["a", "b", {"text": "c', "The list breaks off after item 2; what follows was left out."),
+        ('["a" "b"]', "The list breaks off after item 1; what follows was left out."),
+        ('["a", , "b"]', "The list breaks off after item 1; what follows was left out."),
+        ('["a", "b"] "c"', "What follows the end of the list was left out."),
+        (
+            '["a", 1, "b", [2]]',
+            "2 items are no JSON object or string and were left out, the first is item 2.",
+        ),
+    ],
+)
+def test_a_list_that_is_not_whole_is_read_as_far_as_it_goes(text: str, note: str) -> None:
+    sheet = lines(text)
+    assert set(sheet.columns["text"]) <= {"a", "b"}
+    assert sheet.notes == (note,)
+
+
+def test_a_comma_before_the_end_of_a_list_is_forgiven() -> None:
+    sheet = lines('["a", "b", ]')
+    assert (sheet.columns["text"], sheet.notes) == (("a", "b"), ())
+
+
+def test_a_list_longer_than_one_step_is_whole() -> None:
+    rows = [{"text": f"sentence {i} " + "ü" * (i % 50), "n": i} for i in range(40_000)]
+    sheet = lines("  \n" + json.dumps(rows, ensure_ascii=False))
+    assert sheet.columns["text"] == tuple(str(row["text"]) for row in rows)
+    assert sheet.columns["n"] == tuple(str(row["n"]) for row in rows)
+    assert sheet.notes == ()
+
+
+def test_half_characters_and_nuls_are_replaced_and_it_is_said() -> None:
+    sheet = lines('{"text": "a\\ud800b", "k\\udc00": "x\\u0000"}\n{"text": "\\ud83d\\ude00"}\n')
+    assert sheet.columns == {"text": ("a\ufffdb", "😀"), "k\ufffd": ("x\ufffd", None)}
+    assert sheet.notes == (
+        "3 values had characters that no tokenizer reads (NUL, or half a character); "
+        "they are replaced by �.",
+    )
+    assert to_corpus(sheet, "text").texts == ("a\ufffdb", "😀")
+
+
+@pytest.mark.parametrize("text", ["{}\n{}", "[]", "7\n8", "not json\nat all", "[1, 2]", '{"a": '])
+def test_a_file_without_a_row_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(CorpusError, match=r"a\.jsonl holds no JSON object and no string"):
+        lines(text)
+
+
+def test_objects_with_ever_new_keys_are_refused() -> None:
+    with pytest.raises(CorpusError, match="more than 1,000 different keys"):
+        lines("\n".join(json.dumps({f"k{i}": "a"}) for i in range(1_001)))

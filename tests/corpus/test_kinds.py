@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.corpus.kinds import Kind, guess_text_column, is_number, kind_of
+from components.corpus.sheet import clean, unique
+
+SENTENCES = [f"This is sentence number {i}" for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([], "empty"),
+        ([None, "", "  "], "empty"),
+        (SENTENCES, "text"),
+        (["one sentence only", None], "text"),
+        (["私はパイソンが大好きです。", "今日はいい天気ですね。"], "text"),
+        (["pos", "neg", None] * 10, "label"),
+        (["very good", "not so bad at all"] * 30, "label"),
+        (["1", "0", "1", "0"], "label"),
+        (["1", "2", "3", "4", "5"] * 20, "label"),
+        ([str(i) for i in range(100)], "number"),
+        (["0.25", "-1e-3", "40%", ".5", "7."], "number"),
+        ([f"id-{i}" for i in range(100)], "many"),
+        ([f"label {i}" for i in range(51)] * 5, "many"),
+        ([f"label {i}" for i in range(50)] * 5, "label"),
+        ([f'{{"a": {i}, "b": "two words"}}' for i in range(100)], "many"),
+    ],
+)
+def test_a_column_is_what_its_values_look_like(cells: list[str | None], kind: Kind) -> None:
+    assert kind_of(cells) == kind
+
+
+@given(st.lists(st.none() | st.text(max_size=5), max_size=20))
+def test_only_a_column_without_values_is_empty(cells: list[str | None]) -> None:
+    assert (kind_of(cells) == "empty") == (not any(cell and cell.strip() for cell in cells))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63), 2**63))
+def test_what_python_writes_is_a_number(number: float) -> None:
+    assert is_number(repr(number))
+
+
+@pytest.mark.parametrize("text", ["", "a", "1,5", "1_000", "٣", "nan", "1 2", "--1", "1" * 500])
+def test_other_text_is_no_number(text: str) -> None:
+    assert not is_number(text)
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen"),
+    [
+        ({"a": SENTENCES, "Text": SENTENCES}, "Text"),
+        ({"a": SENTENCES, "b": [own + " and more" for own in SENTENCES]}, "b"),
+        ({"text": ["x", "y"] * 50, "words": SENTENCES}, "words"),
+        ({"id": ["1", "2", "3"], "word": ["bank", "river", "snake"]}, "word"),
+        ({"n": ["1", "2", "3"]}, "n"),
+        ({"none": [None, None]}, "none"),
+    ],
+)
+def test_the_column_of_sentences_is_found(columns: dict[str, list[str]], chosen: str) -> None:
+    assert guess_text_column(columns, {k: kind_of(own) for k, own in columns.items()}) == chosen
+
+
+@given(st.lists(st.text("ab 2()", max_size=5), max_size=12))
+def test_titles_are_made_unique_and_a_title_that_was_so_stays(titles: list[str]) -> None:
+    made = unique(titles)
+    assert len(made) == len(titles) == len(set(made))
+    assert all(made)
+    given_once = [title.strip() for title in titles]
+    for title, own in zip(given_once, made, strict=True):
+        assert own == title or not title or given_once.count(title) > 1
+
+
+@given(st.text(st.characters() | st.characters(categories=["Cs"]) | st.just("\0")))
+def test_a_clean_text_can_be_encoded_and_is_clean(text: str) -> None:
+    cleaned = clean(text)
+    assert "\0" not in cleaned
+    assert cleaned.encode().decode() == cleaned == clean(cleaned)
+    if "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text):
+        assert cleaned == text

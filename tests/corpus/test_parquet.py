@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+import io
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from components.core.errors import CorpusError
+from components.corpus.readers import Sheet, read
+
+MAX = 10_000_000
+
+
+def written(table: pa.Table | dict[str, Any], **options: Any) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table(table), stream, **options)
+    return stream.getvalue()
+
+
+def parquet(content: bytes, *, max_bytes: int = MAX) -> Sheet:
+    return read("a.parquet", content, max_bytes=max_bytes)
+
+
+def test_values_of_every_kind_become_text() -> None:
+    nested = pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64()))
+    day = datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.UTC)
+    table = {
+        "text": ["I love my pet python", None],
+        "category": pa.array(["a", "b"]).dictionary_encode(),
+        "number": pa.array([1, 2]).dictionary_encode(),
+        "float": [1.5, float("nan")],
+        "flag": [True, None],
+        "list": [["x", None], []],
+        "struct": [{"a": 1, "b": ["y"]}, None],
+        "map": nested,
+        "bytes": [b"text", None],
+        "large": pa.array(["l", "m"], pa.large_string()),
+        "decimal": [decimal.Decimal("1.25"), None],
+        "time": [day, None],
+        "date": [day.date(), None],
+        "nothing": pa.nulls(2),
+        "a.b": ["dotted", "name"],
+        "": ["no", "name"],
+    }
+    sheet = parquet(written(table))
+    first, second = sheet.head(2)
+    assert first == {
+        "text": "I love my pet python",
+        "category": "a",
+        "number": "1",
+        "float": "1.5",
+        "flag": "true",
+        "list": '["x", null]',
+        "struct": '{"a": 1, "b": ["y"]}',
+        "map": '[["k", 1]]',
+        "bytes": "text",
+        "large": "l",
+        "decimal": "1.25",
+        "time": "2020-01-02 03:00:00.000000Z",
+        "date": "2020-01-02",
+        "nothing": None,
+        "a.b": "dotted",
+        "column 16": "no",
+    }
+    assert {title for title, cell in second.items() if cell is None} == {
+        *("text", "float", "flag", "struct", "map", "bytes", "decimal", "time", "date", "nothing")
+    }
+    assert (sheet.format, sheet.encoding, sheet.notes) == ("Parquet", "", ())
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_a_frame_written_by_pandas_is_read_back(compression: str) -> None:
+    frame = pd.DataFrame(
+        {"text": [f"sentence {i} é" for i in range(25_000)], "label": ["x"] * 25_000}
+    )
+    stream = io.BytesIO()
+    frame.to_parquet(stream, compression=None if compression == "none" else compression)
+    sheet = parquet(stream.getvalue())
+    assert list(sheet.columns["text"]) == list(frame["text"])
+    assert list(sheet.columns["label"]) == list(frame["label"])
+
+
+def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
+    table = {
+        "text": ["a b c"] * 3,
+        "raw": [b"\xff\x00"] * 3,
+        "image": [{"bytes": b"\xff", "path": "p"}] * 3,
+        "nul": ["a\0b"] * 3,
+    }
+    sheet = parquet(written(table))
+    assert dict(sheet.columns) == {"text": ("a b c",) * 3, "nul": ("a\ufffdb",) * 3}
+    assert sheet.notes == (
+        "image was left out: it holds bytes within nested values.",
+        "raw was left out: it holds bytes that are no text.",
+    )
+
+
+def test_columns_of_long_vectors_are_left_out() -> None:
+    values = pa.array([0.5]).take(pa.array([0] * 2_100_000))
+    vectors = pa.FixedSizeListArray.from_arrays(values, 2_100)
+    sheet = parquet(written({"text": ["a b c"] * 1_000, "vector": vectors}))
+    assert list(sheet.columns) == ["text"]
+    assert "vector was left out: it holds 2,100,000 nested values" in sheet.notes[0]
+
+
+# What is refused
+
+
+def test_a_file_without_rows_is_refused() -> None:
+    with pytest.raises(CorpusError, match=r"a\.parquet holds no rows"):
+        parquet(written({"text": pa.array([], pa.string())}))
+
+
+def test_a_file_without_columns_or_with_too_many_is_refused() -> None:
+    for table in (pa.table({}), pa.table({f"c{i}": ["a"] for i in range(1_001)})):
+        with pytest.raises(CorpusError, match="no columns, or more than 1,000"):
+            parquet(written(table))
+
+
+def test_a_file_of_blanks_is_refused() -> None:
+    with pytest.raises(CorpusError, match="nothing but blanks"):
+        parquet(written({"text": [None, " "]}))
+
+
+def test_what_unpacks_to_too_much_is_refused_by_its_own_account() -> None:
+    content = written(
+        {"text": ["x" * 100 + str(i) for i in range(12_000)]},
+        use_dictionary=False,
+        compression="zstd",
+    )
+    assert len(content) < 100_000
+    with pytest.raises(CorpusError, match=r"unpacks to 1 MB; at most 1 MB are read"):
+        parquet(content, max_bytes=100_000)
+
+
+def test_a_text_that_repeats_may_not_unpack_to_more_than_is_read() -> None:
+    """One text of 1 MB for each of 20,000 rows, in a file of a few kB: 20 GB of text."""
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000), pa.array(["x" * 1_000_000]))
+    content = written({"text": ["a b c"] * 20_000, "bomb": long}, compression="zstd")
+    assert len(content) < 20_000
+    sheet = parquet(content)
+    assert list(sheet.columns) == ["text"]
+    assert "bomb was left out: it holds 20,000,000,000 characters" in sheet.notes[0]
+
+
+def test_an_encrypted_file_is_refused() -> None:
+    with pytest.raises(CorpusError, match="is encrypted"):
+        parquet(b"PARE" + written({"text": ["a"]})[4:-4] + b"PARE")
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (lambda _: b"text,label\na,b\n", "is no Parquet file, though its name says so"),
+        (lambda c: c[: len(c) // 2], "is cut off"),
+        (lambda c: c[:4], "cannot be read"),
+        (lambda c: c[:100] + b"PAR1", "cannot be read"),
+        (lambda c: c[:-8] + struct.pack("<I", 2**31) + b"PAR1", "cannot be read"),
+        (lambda c: c[:4] + bytes(200) + c[204:], "cannot be read"),
+    ],
+)
+def test_damage_is_refused_in_a_sentence(damage: Callable[[bytes], bytes], what: str) -> None:
+    content = damage(written({"text": [f"sentence {i}" for i in range(500)]}))
+    with pytest.raises(CorpusError, match=what) as caught:
+        parquet(content)
+    assert str(caught.value).startswith("a.parquet ")
+
+
+def test_a_file_that_aborts_the_library_is_refused_in_a_sentence() -> None:
+    """A table of two rows with one byte of its footer changed, on which pyarrow 26.0.1 aborts."""
+    aborting = (
+        "UEFSMRUAFSAVICwVBBUAFQYVBhw2ACgBYhgBYRERAAAAAgAAAAQBAQAAAGEBAAAAYhUEGSw1ABgGc2NoZW1hFQIA"
+        "FQwkAhgEdGV4dCUATBwAAAAWBBkcGRwmABwVDBklBgAZGAR0ZXh0FQAWBBZaFlomCDw2ACgBYhgBYRERABkcFQAV"
+        "ABUCADwWBBkGGSYABAAAABZaFgQmCBZaACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAACU"
+        "AAAAUEFSMQ=="
+    )
+    with pytest.raises(CorpusError, match=r"a\.parquet cannot be read as Parquet"):
+        parquet(base64.b64decode(aborting))
+
+
+def test_names_of_files_and_columns_may_hold_anything() -> None:
+    content = written({"a\n*b*\0": ["x y z"], "a.b.c": ["d"]})
+    sheet = read("a\0\ud800\n'\"; rm.parquet", content, max_bytes=MAX)
+    assert list(sheet.columns) == ["a\n*b*\ufffd", "a.b.c"]
+
+
+def test_columns_of_one_name_are_all_read() -> None:
+    table = pa.Table.from_arrays([pa.array(["a b c"]), pa.array(["d"])], names=["text", "text"])
+    assert dict(parquet(written(table)).columns) == {"text": ("a b c",), "text (2)": ("d",)}

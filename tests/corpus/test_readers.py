@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import io
+import time
+from functools import cache
+from itertools import count
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.core.errors import CorpusError
+from components.corpus.readers import FORMATS, Sheet, read, to_corpus
+
+MAX = 10_000_000
+TEXT_FORMATS = (*(own for own in FORMATS if own != ".parquet"), ".ndjson", ".CSV")
+
+
+def sheet(**columns: list[str | None]) -> Sheet:
+    return Sheet("a.csv", "CSV", {title: tuple(own) for title, own in columns.items()})
+
+
+@cache
+def parquet_bytes() -> bytes:
+    stream = io.BytesIO()
+    frame = pd.DataFrame({"text": [f"sentence {i} é" for i in range(60)], "label": ["x", "y"] * 30})
+    frame["nested"] = [[1, 2], None] * 30
+    frame.to_parquet(stream)
+    return stream.getvalue()
+
+
+VALID = (
+    'text,label\n"a, ""b""\nc",x\nü,y\n'.encode(),
+    'text;label\n"a;b";x\nü;y\n'.encode("cp1252"),
+    "text\tlabel\na b c\tx\n".encode("utf-16"),
+    b'{"text": "a", "n": {"x": [1, 2]}}\n"string"\n{"text": "\\ud800"}\n',
+    b'[{"text": "a"}, "b", 3, {"c": [1]}]',
+    "私は\r\nパイソン\r\n".encode("cp932"),
+)
+
+
+# What a file may be
+
+
+@pytest.mark.parametrize(
+    "name", ["a.xlsx", "a", "", ".", "csv", "a.csv.gz", "a.txt\n.exe", "a.parquets"]
+)
+def test_another_ending_is_refused_in_a_sentence(name: str) -> None:
+    with pytest.raises(
+        CorpusError, match=r"must end in one of \.txt, \.csv, \.tsv, \.jsonl"
+    ) as got:
+        read(name, b"text", max_bytes=MAX)
+    assert "\n" not in str(got.value)
+
+
+@pytest.mark.parametrize("ending", [*TEXT_FORMATS, ".parquet"])
+def test_an_empty_file_is_refused(ending: str) -> None:
+    with pytest.raises(CorpusError, match=rf"^a{ending} is empty\. Give a file with at least one"):
+        read(f"a{ending}", b"", max_bytes=MAX)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_file_that_is_too_large_is_refused_with_both_sizes(ending: str) -> None:
+    with pytest.raises(CorpusError) as caught:
+        read(f"a{ending}", b"x" * 2_000_001, max_bytes=2_000_000)
+    assert str(caught.value) == (
+        f"a{ending} is 2.1 MB; at most 2 MB are read here. Split it, or ask whoever runs this "
+        "server for a larger CONTEXTLENS_MAX_UPLOAD_MB."
+    )
+    assert read("a.txt", b"x" * 2_000_000, max_bytes=2_000_000).n_rows == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["ü 私.csv", "a\0b.csv", "\ud800.csv", "<b>*x*</b>.csv", "x" * 999 + ".csv"]
+)
+def test_names_may_hold_anything(name: str) -> None:
+    found = read(name, b"text\none sentence only\n", max_bytes=MAX)
+    corpus = to_corpus(found, "text")
+    assert found.name == name
+    assert len(corpus.name) <= 80
+    assert corpus.name.isprintable()
+    with pytest.raises(CorpusError) as caught:
+        read(name, b"\0", max_bytes=MAX)
+    assert str(caught.value).isprintable()
+
+
+def test_a_sheet_shows_its_first_rows_and_what_its_columns_are() -> None:
+    rows = "".join(f"This is sentence {i},{'pos' if i % 2 else 'neg'},{i},\n" for i in range(30))
+    found = read("a.csv", f"review,label,n,none\n{rows}".encode(), max_bytes=MAX)
+    assert found.n_rows == 30
+    assert found.head(2) == [
+        {"review": "This is sentence 0", "label": "neg", "n": "0", "none": None},
+        {"review": "This is sentence 1", "label": "pos", "n": "1", "none": None},
+    ]
+    assert len(found.head(99)) == 30
+    assert found.head(-1) == []
+    kinds = {"review": "text", "label": "label", "n": "number", "none": "empty"}
+    assert found.kinds == kinds
+    assert (found.text_column, found.label_columns) == ("review", ("label",))
+
+
+# From a sheet to a corpus
+
+
+def test_rows_with_a_sentence_are_kept_with_their_labels() -> None:
+    found = sheet(text=[" a b ", None, "  ", "c", "d"], label=["x", "y", "y", None, " z"])
+    corpus = to_corpus(found, "text", ["label", "label"])
+    assert corpus.texts == ("a b", "c", "d")
+    assert corpus.labels == {"label": ("x", "", "z")}
+    assert corpus.spans is None
+    assert corpus.notes == ("2 rows were left out: no text.",)
+
+
+def test_what_a_reader_noted_is_kept() -> None:
+    found = read("a.csv", "text;label\nüber;x\n;y\n".encode("cp1252"), max_bytes=MAX)
+    corpus = to_corpus(found, "text", ["label"])
+    assert corpus.notes == (*found.notes, "1 row was left out: no text.")
+    assert len(found.notes) == 2
+
+
+def test_sentences_beyond_the_limit_are_left_out_and_it_is_said() -> None:
+    found = sheet(text=["", *map(str, range(10))])
+    corpus = to_corpus(found, "text", max_sentences=4)
+    assert corpus.texts == ("0", "1", "2", "3")
+    assert corpus.notes[1] == "6 rows were left out: only the first 4 sentences are used."
+
+
+def test_a_text_of_more_than_20_000_characters_is_cut_and_it_is_said() -> None:
+    corpus = to_corpus(sheet(text=["ü" * 20_001, "b" * 20_000]), "text")
+    assert corpus.texts == ("ü" * 20_000, "b" * 20_000)
+    assert corpus.notes == ("1 text was cut to the first 20,000 characters.",)
+
+
+def test_many_labels_are_allowed_with_a_note_and_too_many_are_not() -> None:
+    number = count()
+    columns = {n: [f"label-{next(number)}" for _ in range(n)] for n in (50, 5_000, 5_001)}
+    for n_labels, notes in ((50, 0), (5_000, 1)):
+        found = sheet(text=["a sentence"] * n_labels, label=list(columns[n_labels]))
+        corpus = to_corpus(found, "text", ["label"])
+        assert len(corpus.notes) == notes
+        assert len(set(corpus.labels["label"])) == n_labels
+    found = sheet(text=["a sentence"] * 5_001, label=list(columns[5_001]))
+    assert found.kinds["label"] == "many"
+    with pytest.raises(CorpusError, match=r"label has 5,001 different values; .* at most 5,000"):
+        to_corpus(found, "text", ["label"])
+
+
+def test_long_labels_are_cut() -> None:
+    corpus = to_corpus(sheet(text=["a"], label=["x" * 201]), "text", ["label"])
+    assert corpus.labels["label"] == ("x" * 199 + "…",)
+    assert corpus.notes == ("Labels in label were cut to 200 characters.",)
+
+
+@pytest.mark.parametrize("arguments", [("none",), ("text", ["none"])])
+def test_a_column_that_is_not_there_is_refused(arguments: tuple[str, list[str]]) -> None:
+    with pytest.raises(
+        CorpusError, match=r"a\.csv has no column 'none'\. Choose one of: text, b\."
+    ):
+        to_corpus(sheet(text=["a"], b=["c"]), *arguments)
+
+
+def test_a_column_of_blanks_holds_no_sentences() -> None:
+    with pytest.raises(CorpusError, match=r"b has no text in any of its 2 rows\. .* such as text"):
+        to_corpus(sheet(text=["a", "c"], b=[None, " "]), "b")
+
+
+# Any bytes at all
+
+
+def check(name: str, content: bytes) -> None:
+    """Either a sheet that keeps its promises, or a sentence that can be shown."""
+    try:
+        found = read(name, content, max_bytes=1_000_000)
+        corpus = to_corpus(found, found.text_column, found.label_columns)
+    except CorpusError as exc:
+        assert str(exc).isprintable()  # noqa: PT017
+        return
+    assert {len(own) for own in found.columns.values()} == {found.n_rows}
+    cells = [cell for own in found.columns.values() for cell in own if cell is not None]
+    for text in (*cells, *found.columns, *found.notes, *corpus.texts, *corpus.notes):
+        assert "\0" not in text
+        text.encode()
+    assert all(text.strip() for text in corpus.texts)
+
+
+ANY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLIPS = st.lists(
+    st.tuples(st.integers(0, 10_000), st.sampled_from("rid"), st.binary(min_size=1, max_size=3)),
+    max_size=5,
+)
+
+
+def slipped(content: bytes, slips: list[tuple[int, str, bytes]]) -> bytes:
+    """Bytes with some replaced, inserted or deleted."""
+    for place, what, own in slips:
+        at = place % (len(content) + 1)
+        end = at if what == "i" else at + len(own)
+        content = content[:at] + (b"" if what == "d" else own) + content[end:]
+    return content
+
+
+@ANY
+@given(st.sampled_from(TEXT_FORMATS), st.binary(max_size=300))
+def test_random_bytes_are_read_or_refused(ending: str, content: bytes) -> None:
+    check(f"a{ending}", content)
+
+
+@ANY
+@given(st.sampled_from(TEXT_FORMATS), st.text('ab1,;|\t\n\r" []{}:\\\ufeff\u2028é', max_size=80))
+def test_random_tables_are_read_or_refused(ending: str, text: str) -> None:
+    check(f"a{ending}", text.encode())
+
+
+@ANY
+@given(st.sampled_from(TEXT_FORMATS), st.sampled_from(VALID), SLIPS)
+def test_damaged_texts_are_read_or_refused(
+    ending: str, content: bytes, slips: list[tuple[int, str, bytes]]
+) -> None:
+    check(f"a{ending}", slipped(content, slips))
+
+
+@settings(ANY, max_examples=5)  # each starts a process
+@given(SLIPS)
+def test_damaged_parquet_is_read_or_refused(slips: list[tuple[int, str, bytes]]) -> None:
+    check("a.parquet", b"PAR1" + slipped(parquet_bytes()[4:-4], slips) + b"PAR1")
+
+
+def test_a_large_table_is_read_in_seconds() -> None:
+    row = "I love my pet python and the river bank was full of money,positive,12345\n"
+    content = ("text,label,id\n" + row * 130_000).encode()
+    start = time.process_time()
+    found = read("a.csv", content, max_bytes=MAX)
+    assert (found.n_rows, found.text_column) == (130_000, "text")
+    assert time.process_time() - start < 5
