@@ -1,0 +1,64 @@
+"""About how long a map takes and how much memory, before it is made.
+
+The constants were fitted to runs on two cores of a server; other machines differ by a factor.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from components.analysis.honesty import ALL_UP_TO, N_SAMPLE
+from components.analysis.map_settings import MapSettings, Method
+from components.analysis.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
+
+__all__ = ["Estimate", "estimate", "stage_seconds"]
+
+_PRODUCT, _SELECTION, _CANDIDATE = 2.5e-11, 1.0e-9, 3e-9
+_AXIS, _LINK = 3e-11, 1e-6
+_STEP, _PUSH = 1.1e-7, 3e-4
+_RANK = 4e-8
+_BLOCKS, _BYTES_A_LINK = 150 << 20, 120
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a map will take, roughly.
+
+    Attributes:
+        seconds: wall-clock seconds once everything is imported and compiled.
+        n_bytes: memory at the peak, beside the vectors as given.
+    """
+
+    seconds: float
+    n_bytes: int
+
+
+def estimate(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> Estimate:
+    """What a map of n vectors of d dimensions takes; with layers, of n at each, all in one map."""
+    seconds = sum(stage_seconds(n * n_layers, d, settings, method=settings.method).values())
+    return Estimate(seconds, _n_bytes(n * n_layers, d, settings))
+
+
+def stage_seconds(n: int, d: int, settings: MapSettings, *, method: Method) -> dict[str, float]:
+    """Seconds of each stage, by its name, in order."""
+    k = settings.n_neighbors
+    n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
+    n_measured = n if n <= ALL_UP_TO else N_SAMPLE
+    seconds = {
+        FINDING: _PRODUCT * n * n * d + _SELECTION * n * n + _CANDIDATE * n * (n_found + 15) * d,
+        AXES: 0.01 + _AXIS * n * d * d,
+    }
+    if method == "umap":
+        seconds[LINKING] = _LINK * n * k
+        seconds[ARRANGING] = 0.05 + _STEP * n * k * settings.n_epochs(n)
+    if method == "tsne":
+        seconds[ARRANGING] = 0.2 + _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
+    seconds[MEASURING] = _RANK * n_measured * n + _PRODUCT * n_measured * n * d
+    return seconds
+
+
+def _n_bytes(n: int, d: int, settings: MapSettings) -> int:
+    rows = 2 * 4 * n * d
+    n_found = {"umap": 1, "tsne": 3, "pca": 0}[settings.method] * settings.n_neighbors + 15
+    return _BLOCKS + rows + _BYTES_A_LINK * n * n_found

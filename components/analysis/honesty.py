@@ -1,0 +1,155 @@
+"""How far a map can be believed: neighbours there beside neighbours in the full space.
+
+Trustworthiness and continuity are Venna and Kaski 2001, "Neighborhood preservation in nonlinear
+projection methods": the first falls where points are neighbours on the map only, the second where
+they are in the full space only. Tied distances count as the nearer rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.neighbors import Neighbors
+from components.analysis.progress import Report, silent
+from components.analysis.vector_space import Metric, VectorSpace
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+
+__all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "Honesty", "measure", "measure_in"]
+
+FEWEST = 4
+"""Points below which nothing can be measured: a neighbourhood must be less than half of them."""
+ALL_UP_TO = 3_000
+"""Points up to which every one is measured."""
+N_SAMPLE = 2_000
+"""Points measured above that, drawn by a seed; their ranks are still among all points."""
+_BLOCK_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class Honesty:
+    """What a map keeps of the neighbourhoods of the full space.
+
+    Attributes:
+        trustworthiness: in [0, 1]; 1 where all map neighbours are true neighbours.
+        continuity: in [0, 1]; 1 where all true neighbours are map neighbours.
+        recall: in [0, 1], the share of the k true neighbours that are map neighbours.
+        k: how many neighbours were compared, less than half of the points.
+        n_measured: how many points were measured.
+    """
+
+    trustworthiness: float
+    continuity: float
+    recall: float
+    k: int
+    n_measured: int
+
+
+def measure(
+    vectors: object,
+    coordinates: FloatArray,
+    metric: Metric,
+    *,
+    neighbors: Neighbors | None = None,
+    k: int = 15,
+    sample: int | None = N_SAMPLE,
+    seed: int = 0,
+) -> Honesty:
+    """What a map keeps of the vectors' neighbourhoods.
+
+    Args:
+        vectors: (n, d), n at least 4.
+        coordinates: (n, 2) or (n, 3), their places on the map.
+        metric: how distances between vectors are measured.
+        neighbors: the vectors' nearest neighbours, where they are known.
+        k: neighbours compared; brought below half the points.
+        sample: points measured where there are more than `ALL_UP_TO`; None for all.
+        seed: decides the sample.
+    """
+    space = VectorSpace.of(vectors, metric)
+    return measure_in(space, coordinates, neighbors=neighbors, k=k, sample=sample, seed=seed)
+
+
+def measure_in(
+    space: VectorSpace,
+    coordinates: FloatArray,
+    *,
+    neighbors: Neighbors | None = None,
+    k: int = 15,
+    sample: int | None = N_SAMPLE,
+    seed: int = 0,
+    report: Report = silent,
+) -> Honesty:
+    """`measure` for vectors made ready already."""
+    n = space.n_points
+    if len(coordinates) != n or n < FEWEST or k < 1:
+        raise RequestError(
+            f"A map can be measured where there are {FEWEST} points or more, one place for each, "
+            f"and k of at least 1; given were {n} vectors, {len(coordinates)} places and k = {k}."
+        )
+    k = min(k, (n - 1) // 2)
+    points = _sample(n, sample, seed)
+    # In doubles where that is cheap: then ranks are right however close two distances are.
+    kind: type[np.floating] = np.float64 if n <= ALL_UP_TO else np.float32
+    places = coordinates.astype(kind)
+    full = space.rows.astype(kind)
+    half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
+    size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
+    false, missed, shared = 0, 0, 0
+    for begin in range(0, len(points), size):
+        some = points[begin : begin + size]
+        own = (np.arange(len(some)), some)
+        there = _map_distances(places, some)
+        here = half_squares - full[some] @ full.T
+        if space.metric == "cosine":  # a vector of length zero is at distance 1, not 1/2
+            here -= half_squares
+        here[own] = there[own] = np.inf
+        on_map = _nearest(there, k)
+        known = neighbors is not None and neighbors.k >= k
+        true = neighbors.indices[some, :k] if known and neighbors else _nearest(here, k)
+        false += _excess(here, on_map, k)
+        missed += _excess(there, true, k)
+        shared += _n_shared(on_map, true)
+        report((begin + len(some)) / len(points))
+    worst = len(points) * k * (2 * n - 3 * k - 1) / 2
+    recall = shared / (len(points) * k)
+    return Honesty(1 - false / worst, 1 - missed / worst, recall, k, len(points))
+
+
+def _sample(n: int, sample: int | None, seed: int) -> IntArray:
+    if sample is None or n <= max(ALL_UP_TO, sample):
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
+
+
+def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.floating]:
+    """(m, n) squared distances on the map."""
+    squares = np.zeros((len(some), len(places)), places.dtype)
+    for axis in places.T:
+        difference = axis[some, None] - axis
+        difference *= difference
+        squares += difference
+    return squares
+
+
+def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
+    """(m, k) the columns of each row's k smallest distances, in no order."""
+    found: IntArray = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    return found
+
+
+def _excess(distances: NDArray[np.floating], chosen: IntArray, k: int) -> int:
+    """By how much the ranks of the chosen columns exceed k, added up over all rows."""
+    values = np.take_along_axis(distances, chosen, 1)
+    ordered = np.sort(distances, axis=1)
+    ranks = np.stack([np.searchsorted(*pair) for pair in zip(ordered, values, strict=True)]) + 1
+    return int(np.maximum(ranks - k, 0).sum())
+
+
+def _n_shared(first: IntArray, second: IntArray) -> int:
+    """How many values the rows of two (m, k) arrays have in common, added up."""
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    return int((both[:, 1:] == both[:, :-1]).sum())

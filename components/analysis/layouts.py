@@ -1,0 +1,223 @@
+"""The three ways to a map: PCA, UMAP and t-SNE, each from a known start and the same every time.
+
+UMAP (McInnes et al. 2018) runs as the functions that `umap.UMAP` itself calls, on a neighbour graph
+made before, from a PCA start: the graph is exact, shared, and may hold more links than neighbours
+give. t-SNE (van der Maaten 2014) runs as scikit-learn's own optimiser on the same kind of graph;
+called this way both can tell how far they are, and can be stopped.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from components.analysis.compiled import umap_functions
+from components.analysis.neighbors import Neighbors
+from components.analysis.progress import OnProgress, Report
+from components.analysis.vector_space import VectorSpace
+from components.core.schema import FloatArray
+
+__all__ = ["links", "pca", "tsne", "umap"]
+
+_FLAT = 1e-5  # of the first axis: what rounding leaves of an axis that has no spread
+_EXAGGERATION, _N_EARLY, _N_ITERATIONS = 12.0, 250, 1000  # t-SNE, as scikit-learn has them
+_ONE_THREAD_BELOW = 2_000  # points whose t-SNE is slower in two threads on a busy machine
+
+
+def pca(rows: FloatArray, n_components: int) -> FloatArray:
+    """(n, n_components) float32, the rows along their main axes; zeros where there is no spread.
+
+    The sign of an axis is the one that makes its largest loading positive.
+    """
+    from sklearn.decomposition import PCA
+
+    n_axes = min(n_components, len(rows) - 1, rows.shape[1])
+    coordinates = np.zeros((len(rows), n_components), np.float32)
+    if n_axes < 1:
+        return coordinates
+    solver = "covariance_eigh" if len(rows) > rows.shape[1] else "full"
+    centred = rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    if not centred.any():
+        return coordinates
+    fitted = PCA(n_axes, svd_solver=solver).fit(centred)
+    axes = fitted.components_
+    largest = np.abs(axes).argmax(axis=1)
+    axes = axes * np.sign(axes[np.arange(n_axes), largest])[:, None]
+    found = centred @ axes.T.astype(np.float32)
+    spread = np.abs(found).max(axis=0)
+    coordinates[:, :n_axes] = np.where(spread > _FLAT * spread[0], found, 0.0)
+    return coordinates
+
+
+def links(neighbors: Neighbors, n_neighbors: int, *, on_wait: OnProgress | None = None) -> Any:
+    """UMAP's fuzzy graph: (n, n) scipy sparse, the strength of each link in (0, 1].
+
+    Args:
+        neighbors: at least `n_neighbors - 1` of each point.
+        n_neighbors: counts the point itself, as umap-learn does.
+    """
+    n = len(neighbors.indices)
+    others = slice(0, n_neighbors - 1)
+    indices = np.column_stack([np.arange(n), neighbors.indices[:, others]])
+    distances = np.column_stack([np.zeros(n, np.float32), neighbors.distances[:, others]])
+    with umap_functions(on_wait) as own:
+        graph, *_ = own.fuzzy_simplicial_set(
+            np.empty((n, 1), np.float32),  # only its length is read where neighbours are given
+            n_neighbors,
+            np.random.RandomState(0),
+            neighbors.metric,
+            knn_indices=indices.astype(np.int32),
+            knn_dists=np.ascontiguousarray(distances, np.float32),
+        )
+    return graph
+
+
+def umap(
+    graph: Any,
+    start: FloatArray,
+    *,
+    min_dist: float,
+    n_epochs: int,
+    seed: int,
+    report: Report,
+    on_wait: OnProgress | None = None,
+) -> FloatArray:
+    """(n, n_components) float32, the points arranged by the links of a fuzzy graph.
+
+    Args:
+        graph: (n, n) sparse, from `links`.
+        start: (n, n_components) where the points begin.
+        min_dist: how close points may come.
+        n_epochs: rounds of stochastic gradient descent.
+        seed: decides the noise added to the start, and which points push each other away.
+        report: told the share of rounds done; what it raises ends the work.
+        on_wait: told that another map is being made, as long as that is so.
+    """
+    random = np.random.RandomState(seed)
+    begin = _umap_start(start, random)
+    progress = {"file": _Listener(report, n_epochs), "disable": False, "bar_format": "{n}"}
+    with umap_functions(on_wait) as own:
+        first, second = own.find_ab_params(1.0, min_dist)
+        found, _ = own.simplicial_set_embedding(
+            begin,
+            graph,
+            start.shape[1],
+            initial_alpha=1.0,
+            a=first,
+            b=second,
+            gamma=1.0,
+            negative_sample_rate=5,
+            n_epochs=n_epochs,
+            init=begin,
+            random_state=random,
+            metric="euclidean",
+            metric_kwds={},
+            densmap=False,
+            densmap_kwds={},
+            output_dens=False,
+            parallel=False,
+            tqdm_kwds=progress,
+        )
+    coordinates: FloatArray = np.ascontiguousarray(found, np.float32)
+    return coordinates
+
+
+def _umap_start(start: FloatArray, random: np.random.RandomState) -> FloatArray:
+    """Scaled to at most 10 and shaken a little, as umap-learn does with its own starts."""
+    largest = float(np.abs(start).max())
+    scaled = start * (10.0 / largest if largest > 0 else 1.0)
+    shaken: FloatArray = (scaled + random.normal(scale=1e-4, size=start.shape)).astype(np.float32)
+    return shaken
+
+
+class _Listener:
+    """A file for tqdm to write its count to, which hands it on as a share.
+
+    Only in the thread that made it: tqdm's monitor writes from a thread of its own.
+    """
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report, self._total = report, total
+        self._owner = threading.get_ident()
+        self._open = True
+
+    def write(self, text: str) -> None:
+        """Reads a count; what the report raises ends the work, and nothing is told after that."""
+        count = text.strip()
+        if not self._open or not count.isdigit() or threading.get_ident() != self._owner:
+            return
+        self._open = False
+        self._report(int(count) / self._total)
+        self._open = True
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def tsne(
+    space: VectorSpace,
+    neighbors: Neighbors,
+    start: FloatArray,
+    *,
+    perplexity: float,
+    report: Report,
+) -> FloatArray:
+    """(n, n_components) float32, the points arranged so that map neighbours are as likely.
+
+    Args:
+        space: the vectors.
+        neighbors: at least 3 * perplexity of each point.
+        start: (n, n_components) where the points begin.
+        perplexity: about how many neighbours a point has.
+        report: told the share of iterations done; what it raises ends the work.
+    """
+    from scipy.sparse import csr_array
+    from sklearn.manifold._t_sne import (
+        _gradient_descent,
+        _joint_probabilities_nn,
+        _kl_divergence_bh,
+    )
+
+    n, k = neighbors.indices.shape
+    # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
+    squares = _squares(space, neighbors)
+    graph = csr_array(
+        (squares.ravel(), neighbors.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n)
+    )
+    likely = _joint_probabilities_nn(graph, perplexity, 0)
+    spread = float(np.std(start[:, 0]))
+    places = (start / spread * 1e-4 if spread > 0 else start).astype(np.float32)
+    n_done = 0
+
+    def objective(*given: Any, **options: Any) -> tuple[float, FloatArray]:
+        nonlocal n_done
+        found: tuple[float, FloatArray] = _kl_divergence_bh(*given, **options)
+        n_done += 1
+        report(n_done / _N_ITERATIONS)
+        return found
+
+    # Never more than two threads: a sum of two does not depend on which comes first.
+    threads = 1 if n < _ONE_THREAD_BELOW else 2
+    how = {
+        "n_iter_check": 50,
+        "learning_rate": max(n / _EXAGGERATION / 4, 50.0),
+        "kwargs": {"skip_num_points": 0, "angle": 0.5, "verbose": 0, "num_threads": threads},
+        "args": [likely, max(start.shape[1] - 1, 1), n, start.shape[1]],
+    }
+    likely *= _EXAGGERATION
+    early = {"it": 0, "max_iter": _N_EARLY, "momentum": 0.5, "n_iter_without_progress": _N_EARLY}
+    flat, _, last = _gradient_descent(objective, places.ravel(), **early, **how)
+    likely /= _EXAGGERATION
+    late = {"it": last + 1, "max_iter": _N_ITERATIONS, "momentum": 0.8}
+    flat, _, _ = _gradient_descent(objective, flat, n_iter_without_progress=300, **late, **how)
+    coordinates: FloatArray = flat.reshape(n, -1).astype(np.float32)
+    return coordinates
+
+
+def _squares(space: VectorSpace, neighbors: Neighbors) -> FloatArray:
+    """(n, k) squared distances to neighbours, of which none is quite zero."""
+    found = neighbors.distances / space.scale
+    squares: FloatArray = 2 * found if space.metric == "cosine" else found * found
+    return np.maximum(squares, 1e-12, dtype=np.float32)

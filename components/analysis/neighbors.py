@@ -1,0 +1,234 @@
+"""The k nearest neighbours of vectors: exact as long as that is affordable, in bounded memory.
+
+Exact search is one matrix product, block by block. Of each block's rows only what may be among the
+k nearest is kept: the k-th largest of the maxima of groups of columns is a lower bound of the k-th
+largest of all, and far cheaper. What is kept is measured again as differences, so that equal
+vectors are at distance 0 and ties are broken by index, however the products were rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.analysis.compiled import umap_functions
+from components.analysis.progress import FINDING, OnProgress, Stages
+from components.analysis.vector_space import Metric, VectorSpace
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+
+__all__ = ["EXACT_UP_TO", "Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
+
+EXACT_UP_TO = 100_000
+"""Points up to which all distances are computed: 50,000 take seconds, and twice as many four times
+as long."""
+_BLOCK_BYTES = 32 << 20
+_PAIR_BYTES = 8 << 20
+_SPARE = 48  # candidates beyond k that may be tied with the k-th
+_TIED = 1e-5  # of squared lengths: further apart than rounding moves two float32 products
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """Each point's nearest neighbours.
+
+    Attributes:
+        indices: (n, k) int64, nearest first, the point itself left out.
+        distances: (n, k) float32: 1 - cosine in [0, 2], or Euclidean.
+        metric: how distances are measured.
+        exact: whether all distances were compared; else nearly all neighbours are right.
+    """
+
+    indices: IntArray
+    distances: FloatArray
+    metric: Metric
+    exact: bool
+
+    @property
+    def k(self) -> int:
+        """How many neighbours each point has."""
+        return int(self.indices.shape[1])
+
+
+def nearest(
+    vectors: object, k: int, metric: Metric, *, on_progress: OnProgress | None = None
+) -> Neighbors:
+    """Each vector's k nearest neighbours, or all others where there are fewer.
+
+    Args:
+        vectors: (n, d).
+        k: how many, at least 1.
+        metric: "cosine" or "euclidean".
+        on_progress: told the share done; what it raises ends the search.
+
+    Raises:
+        RequestError: vectors that are not finite, k below 1, an unknown metric.
+    """
+    return nearest_in(VectorSpace.of(vectors, metric), k, on_progress=on_progress)
+
+
+def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = None) -> Neighbors:
+    """`nearest` for vectors made ready already."""
+    if k < 1:
+        raise RequestError(f"{k} neighbours were asked for; at least 1 is needed.")
+    k = min(k, space.n_points - 1)
+    stages = Stages(on_progress, {FINDING: 1.0})
+    report = stages.stage(FINDING)
+    exact = space.n_points <= EXACT_UP_TO
+    indices = np.empty((space.n_points, k), np.int64)
+    distances = np.empty((space.n_points, k), np.float32)
+    for rows, found, measured in _exact(space, k) if exact else _approximate(space, k, on_progress):
+        indices[rows], distances[rows] = found, measured
+        report(rows.stop / space.n_points)
+    stages.done(FINDING)
+    return Neighbors(indices, distances, space.metric, exact)
+
+
+def neighbors_of(
+    vectors: object, point: int, k: int, metric: Metric
+) -> tuple[IntArray, FloatArray]:
+    """One point's k nearest neighbours and their distances, (k,) each, without a graph."""
+    space = VectorSpace.of(vectors, metric)
+    if not 0 <= point < space.n_points:
+        raise RequestError(f"There is no point {point}: points are 0 to {space.n_points - 1}.")
+    if k < 1:
+        raise RequestError(f"{k} neighbours were asked for; at least 1 is needed.")
+    rows = slice(point, point + 1)
+    indices, distances = _select(space, rows, space.keys(rows), min(k, space.n_points - 1))
+    return indices[0], distances[0]
+
+
+def map_neighbors(coordinates: FloatArray, k: int) -> Neighbors:
+    """Each point's k nearest neighbours on a map, by Euclidean distance there.
+
+    Args:
+        coordinates: (n, 2) or (n, 3).
+        k: how many, at least 1.
+    """
+    from scipy.spatial import KDTree
+
+    n = len(coordinates)
+    k = min(k, n - 1)
+    exact = np.asarray(coordinates, dtype=np.float64)
+    # Ties beyond the k-th are rare on a map: a few more than k, then sorted by distance and index.
+    distances, indices = KDTree(exact).query(exact, k=min(n, k + 9), workers=1)
+    distances, indices = np.reshape(distances, (n, -1)), np.reshape(indices, (n, -1))
+    distances = np.where(indices == np.arange(n)[:, None], np.inf, distances)
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    found = np.take_along_axis(indices, order, 1).astype(np.int64)
+    measured = np.take_along_axis(distances, order, 1).astype(np.float32)
+    return Neighbors(found, measured, "euclidean", exact=True)
+
+
+Block = tuple[slice, IntArray, FloatArray]
+
+
+def _exact(space: VectorSpace, k: int) -> Iterator[Block]:
+    """Neighbours block by block; one block is selected while the next one is multiplied."""
+    n = space.n_points
+    size = max(1, _BLOCK_BYTES // (4 * n))
+    with ThreadPoolExecutor(1) as pool:
+        waiting: tuple[slice, Future[tuple[IntArray, FloatArray]]] | None = None
+        for begin in range(0, n, size):
+            rows = slice(begin, min(n, begin + size))
+            keys = space.keys(rows)
+            if waiting is not None:
+                yield waiting[0], *waiting[1].result()
+            waiting = rows, pool.submit(_select, space, rows, keys, k)
+        if waiting is not None:
+            yield waiting[0], *waiting[1].result()
+
+
+def _select(
+    space: VectorSpace, rows: slice, keys: FloatArray, k: int
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest of each row of a block of keys, nearest first; ties by index."""
+    points = np.arange(rows.start, rows.stop)
+    keys[np.arange(len(points)), points] = -np.inf
+    if k == 0:
+        return np.empty((len(points), 0), np.int64), np.empty((len(points), 0), np.float32)
+    lengths = 2 * space.half_squares[rows]
+    row, column, key = _at_least(keys, _floor(keys, k), lengths)
+    # Sorted within rows, the k-th is known, and with it how many more could be tied with it.
+    order = np.lexsort((-key, row))
+    row, column, key = row[order], column[order], key[order]
+    first = np.searchsorted(row, np.arange(len(points)))
+    kth = key[first + k - 1]
+    margin = _margin(kth, lengths)
+    kept = key >= (kth - margin)[row]
+    row, column, key = row[kept], column[kept], key[kept]
+    maybe = key <= (kth + margin)[row]
+    order = np.lexsort((column, maybe, row))
+    row, column = row[order], column[order]
+    place = np.arange(len(row)) - np.searchsorted(row, np.arange(len(points)))[row]
+    kept = place < k + _SPARE
+    return _measured(space, points, row[kept], column[kept], place[kept], k)
+
+
+def _measured(
+    space: VectorSpace, points: IntArray, row: IntArray, column: IntArray, place: IntArray, k: int
+) -> tuple[IntArray, FloatArray]:
+    """Candidates measured as differences and sorted: (m, k) indices and distances."""
+    width = int(place.max()) + 1
+    indices = np.full((len(points), width), np.iinfo(np.int64).max)
+    distances = np.full((len(points), width), np.inf, np.float32)
+    indices[row, place] = column
+    step = max(1, _PAIR_BYTES // (4 * space.rows.shape[1]))
+    for begin in range(0, len(row), step):
+        some = slice(begin, begin + step)
+        distances[row[some], place[some]] = space.distances(points[row[some]], column[some])
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+
+
+def _floor(keys: FloatArray, k: int) -> FloatArray:
+    """(m,) at most the k-th largest key of each row, and near it."""
+    n = keys.shape[1]
+    n_groups = max(1024, 8 * k)
+    size = n // n_groups
+    if size < 4:
+        partitioned: FloatArray = np.partition(keys, n - k, axis=1)[:, n - k]
+        return partitioned
+    grouped = keys[:, : size * n_groups].reshape(len(keys), size, n_groups)
+    maxima = grouped.max(axis=1)
+    floor: FloatArray = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k]
+    return floor
+
+
+def _margin(kth: FloatArray, lengths: FloatArray) -> FloatArray:
+    """(m,) how far apart rounding may move two keys near the k-th of each row."""
+    margin: FloatArray = _TIED * (lengths + np.abs(lengths - 2 * kth) + 1e-30)
+    return margin.astype(np.float32)
+
+
+def _at_least(
+    keys: FloatArray, floor: FloatArray, lengths: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows, columns and values of the keys that reach their row's floor or nearly do."""
+    bound = floor - _margin(floor, lengths)
+    flat = np.flatnonzero(keys >= bound[:, None])
+    row, column = np.divmod(flat, keys.shape[1])
+    return row, column, keys.ravel()[flat]
+
+
+def _approximate(space: VectorSpace, k: int, on_progress: OnProgress | None) -> Iterator[Block]:
+    """Neighbours by nearest-neighbour descent (Dong et al. 2011, pynndescent), measured exactly."""
+    n = space.n_points
+    with umap_functions(on_progress) as umap:
+        seeded = np.random.RandomState(0)
+        found, *_ = umap.nearest_neighbors(
+            space.rows, k + 1, "euclidean", {}, False, seeded, low_memory=True, n_jobs=1
+        )
+    size = max(1, _BLOCK_BYTES // (8 * (k + 1)))
+    for begin in range(0, n, size):
+        rows = slice(begin, min(n, begin + size))
+        points = np.arange(rows.start, rows.stop)
+        # The point itself is most often among them, but not always where vectors are equal.
+        own = found[rows] == points[:, None]
+        others = np.argsort(own, axis=1, kind="stable")[:, :k]
+        column = np.take_along_axis(found[rows].astype(np.int64), others, 1).ravel()
+        row, place = np.divmod(np.arange(len(column)), k)
+        yield rows, *_measured(space, points, row, column, place, k)

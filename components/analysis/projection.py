@@ -1,0 +1,186 @@
+"""Maps of vectors: settings in, coordinates out, with what the map keeps of the neighbourhoods.
+
+Numpy in, numpy out. The same vectors and settings give the same map, bit for bit. The neighbour
+graph is made once: UMAP and t-SNE arrange it, the map is measured against it, and it tells each
+point's true neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.analysis import layouts
+from components.analysis.estimates import Estimate, estimate, stage_seconds
+from components.analysis.honesty import FEWEST, Honesty, measure_in
+from components.analysis.map_settings import (
+    EFFORTS,
+    METHODS,
+    Effort,
+    MapSettings,
+    Method,
+    method_name,
+)
+from components.analysis.neighbors import Neighbors, nearest_in
+from components.analysis.progress import (
+    ARRANGING,
+    AXES,
+    FINDING,
+    LINKING,
+    MEASURING,
+    OnProgress,
+    Stages,
+)
+from components.analysis.vector_space import METRICS, Metric, VectorSpace
+from components.core.schema import FloatArray
+
+__all__ = [
+    "EFFORTS",
+    "FEWEST_TO_ARRANGE",
+    "METHODS",
+    "METRICS",
+    "Effort",
+    "Estimate",
+    "Map",
+    "MapSettings",
+    "Method",
+    "Metric",
+    "OnProgress",
+    "estimate",
+    "project",
+    "warm_up",
+]
+
+FEWEST_TO_ARRANGE = 15
+"""Points below which PCA is drawn: there is too little for UMAP or t-SNE to arrange."""
+K_MEASURED = 15
+"""Neighbours by which maps are measured, whatever `n_neighbors` is: so maps can be compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A projection of vectors.
+
+    Attributes:
+        coordinates: (n, n_components) float32.
+        method: the one that was used.
+        reason: why it is not quite what was asked for, in a sentence or two; "" where it is.
+        settings: what was asked for.
+        neighbors: the true neighbours of each point in the full space, `K_MEASURED` or more.
+        honesty: what the map keeps of them; None where there are too few points to measure.
+    """
+
+    coordinates: FloatArray
+    method: Method
+    reason: str
+    settings: MapSettings
+    neighbors: Neighbors
+    honesty: Honesty | None
+
+
+def project(
+    vectors: object, settings: MapSettings, *, on_progress: OnProgress | None = None
+) -> Map:
+    """A map of some vectors.
+
+    Args:
+        vectors: (n, d), finite.
+        settings: method, metric and the rest.
+        on_progress: told the stage and the share done of the whole; what it raises ends the work
+            and reaches the caller.
+
+    Raises:
+        RequestError: vectors that no map can be made of.
+    """
+    space = VectorSpace.of(vectors, settings.metric)
+    method, n_neighbors, reason = plan(space, settings)
+    n, d = space.rows.shape
+    stages = Stages(on_progress, stage_seconds(n, d, settings, method=method))
+    finding = stages.stage(FINDING)
+    k = n_needed(method, n_neighbors)
+    neighbors = nearest_in(space, k, on_progress=lambda _, share: finding(share))
+    stages.stage(AXES)
+    start = layouts.pca(space.rows, settings.n_components)
+    coordinates = start
+    if method != "pca":
+        coordinates = arrange(space, neighbors, start, settings, n_neighbors, stages)
+    measuring = stages.stage(MEASURING)
+    honesty = None
+    if n >= FEWEST:
+        honesty = measure_in(
+            space, coordinates, neighbors=neighbors, k=K_MEASURED, report=measuring
+        )
+    stages.done(MEASURING)
+    return Map(coordinates, method, reason, settings, neighbors, honesty)
+
+
+def plan(space: VectorSpace, settings: MapSettings) -> tuple[Method, int, str]:
+    """The method and the number of neighbours to use, and why they are not what was asked for."""
+    n, name = space.n_points, method_name(settings.method)
+    if settings.method == "pca":
+        return "pca", settings.n_neighbors, ""
+    if n < FEWEST_TO_ARRANGE:
+        few = "there is 1" if n == 1 else f"there are {n}"
+        return (
+            "pca",
+            settings.n_neighbors,
+            (f"PCA was drawn: {name} needs at least {FEWEST_TO_ARRANGE} points, and {few}."),
+        )
+    if space.all_same:
+        return (
+            "pca",
+            settings.n_neighbors,
+            (f"PCA was drawn: all {n:,} vectors are the same, so {name} has nothing to arrange."),
+        )
+    most = n - 1 if settings.method == "umap" else (n - 1) // 3
+    if settings.n_neighbors <= most:
+        return settings.method, settings.n_neighbors, ""
+    return (
+        settings.method,
+        most,
+        (
+            f"{name} used {most} neighbours, the most that {n:,} points allow, "
+            f"not the {settings.n_neighbors} that were asked for."
+        ),
+    )
+
+
+def n_needed(method: Method, n_neighbors: int) -> int:
+    """How many true neighbours of each point a method needs, or the measures do."""
+    wanted = {"umap": n_neighbors, "tsne": 3 * n_neighbors, "pca": 1}[method]
+    return max(wanted, K_MEASURED)
+
+
+def arrange(
+    space: VectorSpace,
+    neighbors: Neighbors,
+    start: FloatArray,
+    settings: MapSettings,
+    n_neighbors: int,
+    stages: Stages,
+) -> FloatArray:
+    """UMAP's or t-SNE's coordinates from a PCA start."""
+    if settings.method == "tsne":
+        report = stages.stage(ARRANGING)
+        return layouts.tsne(space, neighbors, start, perplexity=n_neighbors, report=report)
+    linking = stages.stage(LINKING)
+    graph = layouts.links(neighbors, n_neighbors, on_wait=stages.waiting)
+    linking(1.0)
+    return layouts.umap(
+        graph,
+        start,
+        min_dist=settings.min_dist,
+        n_epochs=settings.n_epochs(space.n_points),
+        seed=settings.seed,
+        report=stages.stage(ARRANGING),
+        on_wait=stages.waiting,
+    )
+
+
+def warm_up() -> None:
+    """Imports and compiles what a first map in two and in three dimensions needs."""
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(64, 8)).astype(np.float32)
+    for n_components in (2, 3):
+        project(vectors, MapSettings(n_components=n_components))

@@ -1,0 +1,199 @@
+"""Nearest neighbours against scikit-learn's brute force, and where it gives no one answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestNeighbors
+
+from components.analysis import neighbors as module
+from components.analysis.neighbors import map_neighbors, nearest, neighbors_of
+from components.analysis.vector_space import METRICS, Metric
+from components.core.errors import RequestError
+
+by_metric = pytest.mark.parametrize("metric", METRICS)
+
+
+def blobs(n: int, d: int = 24, seed: int = 0) -> np.ndarray:
+    """Vectors in eight clusters, far from the origin."""
+    random = np.random.default_rng(seed)
+    centres = 3 * random.normal(size=(8, d))
+    return (centres[random.integers(0, 8, n)] + random.normal(size=(n, d)) + 5).astype(np.float32)
+
+
+def brute(vectors: np.ndarray, k: int, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    fitted = NearestNeighbors(algorithm="brute", metric=metric).fit(vectors.astype(np.float64))
+    return fitted.kneighbors(None, k)
+
+
+@by_metric
+@pytest.mark.parametrize(("n", "k"), [(5, 2), (40, 39), (700, 15), (9000, 20), (3000, 250)])
+def test_neighbors_are_those_of_brute_force(metric: Metric, n: int, k: int) -> None:
+    vectors = blobs(n)
+    found = nearest(vectors, k, metric)
+    distances, indices = brute(vectors, k, metric)
+    np.testing.assert_allclose(found.distances, distances, rtol=2e-5, atol=1e-6)
+    # Two neighbours nearly equally far may change places, and hardly ever do.
+    assert (found.indices == indices).mean() > 0.9999
+    assert found.exact
+    assert found.k == k
+    assert found.indices.dtype == np.int64
+    assert found.distances.dtype == np.float32
+
+
+@by_metric
+def test_small_blocks_find_the_same(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = blobs(600)
+    whole = nearest(vectors, 15, metric)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 4 * 600 * 7)  # seven rows, and a shorter last block
+    pieces = nearest(vectors, 15, metric)
+    np.testing.assert_array_equal(whole.indices, pieces.indices)
+    np.testing.assert_array_equal(whole.distances, pieces.distances)
+
+
+@by_metric
+@pytest.mark.parametrize("n", [300, 6000])
+def test_ties_are_broken_by_index(metric: Metric, n: int) -> None:
+    """A hundred copies of each vector: the nearest of each are its first copies."""
+    vectors = np.tile(blobs(n // 100, seed=4), (100, 1))
+    found = nearest(vectors, 9, metric)
+    copies = np.arange(0, n, n // 100)
+    for point in (0, 7 % (n // 100), n // 2, n - 1):
+        same = copies + point % (n // 100)
+        np.testing.assert_array_equal(found.indices[point], same[same != point][:9])
+    assert not found.distances.any()
+
+
+@by_metric
+def test_the_order_of_the_points_does_not_matter(metric: Metric) -> None:
+    vectors, order = blobs(500), np.random.default_rng(1).permutation(500)
+    straight, mixed = nearest(vectors, 6, metric), nearest(vectors[order], 6, metric)
+    np.testing.assert_array_equal(order[mixed.indices], straight.indices[order])
+
+
+def test_cosine_does_not_see_length_and_euclidean_does_not_see_place() -> None:
+    vectors = blobs(400)
+    lengths = np.random.default_rng(2).uniform(0.1, 1e6, size=(400, 1)).astype(np.float32)
+    np.testing.assert_array_equal(
+        nearest(vectors, 5, "cosine").indices, nearest(vectors * lengths, 5, "cosine").indices
+    )
+    far = nearest(vectors.astype(np.float64) + 1e3, 5, "euclidean")
+    near = nearest(vectors, 5, "euclidean")
+    assert (far.indices == near.indices).mean() > 0.999
+    np.testing.assert_allclose(far.distances, near.distances, atol=2e-3)
+
+
+@by_metric
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_very_small_and_very_large_values_work(metric: Metric, size: float) -> None:
+    vectors = blobs(60)
+    scaled = nearest(vectors * np.float32(size), 4, metric)
+    plain = nearest(vectors, 4, metric)
+    np.testing.assert_array_equal(scaled.indices, plain.indices)
+    expected = plain.distances * (size if metric == "euclidean" else 1)
+    np.testing.assert_allclose(scaled.distances, expected, rtol=1e-4)
+
+
+def test_a_zero_vector_is_at_distance_one_from_all_others() -> None:
+    vectors = np.abs(blobs(30))
+    vectors[[3, 11]] = 0
+    found = nearest(vectors, 29, "cosine")
+    np.testing.assert_array_equal(found.distances[3], np.ones(29))
+    np.testing.assert_array_equal(found.indices[3], [i for i in range(30) if i != 3])
+    assert np.isfinite(found.distances).all()
+
+
+@by_metric
+def test_one_point_alone_is_the_row_of_the_graph(metric: Metric) -> None:
+    vectors = blobs(2000)
+    graph = nearest(vectors, 12, metric)
+    for point in (0, 999, 1999):
+        indices, distances = neighbors_of(vectors, point, 12, metric)
+        np.testing.assert_array_equal(indices, graph.indices[point])
+        np.testing.assert_array_equal(distances, graph.distances[point])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_points_have_all_others_as_neighbors(n: int) -> None:
+    assert nearest(blobs(n), 15, "cosine").indices.shape == (n, n - 1)
+    assert map_neighbors(blobs(n, d=2), 15).indices.shape == (n, n - 1)
+    assert len(neighbors_of(blobs(n), 0, 5, "cosine")[0]) == n - 1
+
+
+def test_map_neighbors_are_those_of_brute_force() -> None:
+    coordinates = blobs(3000, d=2)
+    distances, indices = brute(coordinates, 15, "euclidean")
+    found = map_neighbors(coordinates, 15)
+    np.testing.assert_array_equal(found.indices, indices)
+    np.testing.assert_allclose(found.distances, distances, rtol=1e-5)
+    stacked = map_neighbors(np.zeros((20, 2), np.float32), 4)
+    assert (stacked.indices != np.arange(20)[:, None]).all()
+
+
+@by_metric
+def test_the_approximate_search_is_nearly_exact_and_always_the_same(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = np.concatenate([blobs(1800), blobs(10).repeat(20, axis=0)])
+    exact = nearest(vectors, 10, metric)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 1000)
+    first, second = nearest(vectors, 10, metric), nearest(vectors, 10, metric)
+    assert exact.exact
+    assert not first.exact
+    np.testing.assert_array_equal(first.indices, second.indices)
+    np.testing.assert_array_equal(first.distances, second.distances)
+    assert (first.indices != np.arange(2000)[:, None]).all()
+    assert np.mean(first.distances <= exact.distances * 1.0001 + 1e-6) > 0.99
+
+
+class CancelledError(Exception):
+    pass
+
+
+def test_progress_rises_to_one_and_can_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 4 * 500 * 50)
+    shares: list[float] = []
+    nearest(blobs(500), 5, "cosine", on_progress=lambda _, share: shares.append(share))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(shares) > 9
+
+    def stop(stage: str, share: float) -> None:
+        if share > 0.4:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        nearest(blobs(500), 5, "cosine", on_progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told"),
+    [
+        (np.full((4, 3), np.nan), "4 of 4 vectors"),
+        (np.array([[0.0, 1.0], [np.inf, 1.0], [1.0, 1.0]]), "1 of 3 vectors"),
+        (np.array([[1e300, 1.0], [0.0, 1.0]]), "too large for float32"),
+        (np.zeros(5), r"shape \(n, d\)"),
+        (np.zeros((2, 2, 2)), r"shape \(n, d\)"),
+        (np.zeros((0, 5)), "at least one vector"),
+        (np.zeros((5, 0)), "at least one vector"),
+        (np.array([["a", "b"]]), "array of numbers"),
+        (np.zeros((2, 2), complex), "array of numbers"),
+        ([], r"shape \(n, d\)"),
+    ],
+)
+def test_bad_vectors_are_refused(vectors: Any, told: str) -> None:
+    with pytest.raises(RequestError, match=told):
+        nearest(vectors, 2, "cosine")
+
+
+def test_bad_requests_are_refused() -> None:
+    with pytest.raises(RequestError, match="at least 1"):
+        nearest(blobs(5), 0, "cosine")
+    with pytest.raises(RequestError, match="at least 1"):
+        neighbors_of(blobs(5), 1, 0, "cosine")
+    with pytest.raises(RequestError, match="points are 0 to 4"):
+        neighbors_of(blobs(5), 5, 1, "cosine")
+    with pytest.raises(RequestError, match="'manhattan' is not a metric"):
+        nearest(blobs(5), 1, "manhattan")  # type: ignore[arg-type]

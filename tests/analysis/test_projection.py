@@ -1,0 +1,433 @@
+"""Maps of vectors: the same every time, equal to the libraries' own, and honest about limits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial import procrustes
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE, trustworthiness
+
+from components.analysis.compiled import WAITING, umap_functions
+from components.analysis.estimates import stage_seconds
+from components.analysis.layouts import pca
+from components.analysis.map_settings import METHODS, MapSettings, Method
+from components.analysis.progress import Stages
+from components.analysis.projection import Map, estimate, project
+from components.analysis.vector_space import METRICS, Metric, VectorSpace
+from components.core.errors import RequestError
+
+by_method = pytest.mark.parametrize("method", METHODS)
+
+
+def blobs(n: int, d: int = 12, seed: int = 0) -> np.ndarray:
+    """Vectors in six clusters, far from the origin."""
+    random = np.random.default_rng(seed)
+    centres = 3 * random.normal(size=(6, d))
+    return (centres[random.integers(0, 6, n)] + random.normal(size=(n, d)) + 2).astype(np.float32)
+
+
+def assert_same(first: Map, second: Map) -> None:
+    np.testing.assert_array_equal(first.coordinates, second.coordinates)
+    np.testing.assert_array_equal(first.neighbors.indices, second.neighbors.indices)
+    assert first.honesty == second.honesty
+
+
+class CancelledError(Exception):
+    pass
+
+
+# The same every time
+
+
+@by_method
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_a_map_is_the_same_again_bit_for_bit(method: Method, n_components: int) -> None:
+    settings = MapSettings(method=method, n_components=n_components)
+    first = project(blobs(300), settings)
+    project(blobs(250, seed=1), MapSettings(seed=5))  # what ran between does not matter
+    second = project(blobs(300), settings)
+    assert_same(first, second)
+    assert first.coordinates.shape == (300, n_components)
+    assert first.coordinates.dtype == np.float32
+    assert first.method == method
+    assert first.reason == ""
+    assert first.neighbors.exact
+    assert first.honesty is not None
+    assert first.honesty.trustworthiness > 0.85
+
+
+def test_maps_made_at_once_are_those_made_one_by_one() -> None:
+    wanted = [MapSettings(seed=0), MapSettings(seed=1), MapSettings(method="tsne"), MapSettings()]
+    vectors = blobs(400)
+    alone = [project(vectors, settings) for settings in wanted]
+    together: dict[int, Map] = {}
+
+    def make(i: int) -> None:
+        together[i] = project(vectors, wanted[i])
+
+    stop = threading.Event()
+
+    def load() -> None:
+        while not stop.is_set():
+            np.random.default_rng(0).normal(size=(300, 300)) @ np.ones((300, 300))
+
+    busy = threading.Thread(target=load)
+    threads = [threading.Thread(target=make, args=(i,)) for i in reversed(range(len(wanted)))]
+    for thread in [busy, *threads]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stop.set()
+    busy.join()
+    for i, expected in enumerate(alone):
+        assert_same(together[i], expected)
+
+
+def test_numpys_own_random_state_is_neither_read_nor_changed() -> None:
+    np.random.seed(1)
+    before = np.random.get_state()[1].copy()  # type: ignore[index, union-attr]
+    first = project(blobs(60), MapSettings())
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # type: ignore[index]
+    np.random.seed(2)
+    assert_same(first, project(blobs(60), MapSettings()))
+
+
+def test_another_seed_gives_another_umap_and_the_same_pca() -> None:
+    vectors = blobs(200)
+    maps = [project(vectors, MapSettings(seed=seed)).coordinates for seed in (0, 1)]
+    assert not np.array_equal(*maps)
+    flat = [project(vectors, MapSettings(method="pca", seed=s)).coordinates for s in (0, 1)]
+    np.testing.assert_array_equal(*flat)
+
+
+def test_vectors_given_are_left_as_they_are() -> None:
+    vectors = blobs(60)
+    kept = vectors.copy()
+    vectors.flags.writeable = False
+    for metric in METRICS:
+        project(vectors, MapSettings(metric=metric))
+    np.testing.assert_array_equal(vectors, kept)
+
+
+# Against the libraries
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("n", "n_neighbors", "effort"), [(300, 10, "quick"), (300, 40, "full")])
+def test_umap_is_umap_learns_on_the_same_graph_and_start(
+    metric: Metric, n: int, n_neighbors: int, effort: Any
+) -> None:
+    vectors = blobs(n)
+    settings = MapSettings(
+        metric=metric, n_neighbors=n_neighbors, min_dist=0.3, seed=3, effort=effort
+    )
+    ours = project(vectors, settings)
+    others = slice(0, n_neighbors - 1)
+    indices = np.column_stack([np.arange(n), ours.neighbors.indices[:, others]])
+    distances = np.column_stack([np.zeros(n), ours.neighbors.distances[:, others]])
+    random = np.random.RandomState(3)
+    start = pca(VectorSpace.of(vectors, metric).rows, 2)
+    largest = float(np.abs(start).max())
+    start = start * (10.0 / largest) + random.normal(scale=1e-4, size=start.shape)
+    with umap_functions() as umap, pytest.warns(UserWarning, match="not an NNDescent object"):
+        theirs = umap.UMAP(
+            n_neighbors=n_neighbors,
+            min_dist=0.3,
+            n_epochs=settings.n_epochs(n),
+            init=start.astype(np.float32),
+            precomputed_knn=(indices.astype(np.int32), distances.astype(np.float32)),
+            random_state=random,
+            n_jobs=1,
+        ).fit_transform(vectors)
+    np.testing.assert_array_equal(ours.coordinates, theirs)
+
+
+def test_full_effort_is_as_good_as_plain_umap_learn() -> None:
+    vectors = blobs(600)
+    with umap_functions() as umap:
+        plain = umap.UMAP(metric="cosine", random_state=0, n_jobs=1).fit_transform(vectors)
+    theirs = trustworthiness(vectors, plain, n_neighbors=15, metric="cosine")
+    ours = project(vectors, MapSettings(effort="full")).honesty
+    assert ours is not None
+    assert ours.trustworthiness > theirs - 0.01
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 12), (20, 30)])
+def test_pca_is_scikit_learns_but_for_signs(n: int, d: int) -> None:
+    vectors = blobs(n, d)
+    ours = project(vectors, MapSettings(method="pca", metric="euclidean", n_components=3))
+    theirs = PCA(3).fit_transform(vectors.astype(np.float64))
+    scale = np.abs(ours.coordinates).max() / np.abs(theirs).max()
+    np.testing.assert_allclose(
+        np.abs(ours.coordinates), scale * np.abs(theirs), atol=1e-4 * scale * np.abs(theirs).max()
+    )
+
+
+def test_pca_does_not_see_rotation() -> None:
+    from scipy.stats import ortho_group
+
+    vectors = blobs(100)
+    turned = vectors @ ortho_group.rvs(12, random_state=0).astype(np.float32)
+    settings = MapSettings(method="pca")
+    first, second = project(vectors, settings), project(turned, settings)
+    assert procrustes(first.coordinates, second.coordinates)[2] < 1e-9
+    assert first.honesty == second.honesty
+
+
+def test_permuted_points_are_permuted_on_a_pca_map() -> None:
+    vectors, order = blobs(150), np.random.default_rng(0).permutation(150)
+    settings = MapSettings(method="pca")
+    first, second = project(vectors, settings), project(vectors[order], settings)
+    np.testing.assert_allclose(first.coordinates[order], second.coordinates, atol=1e-5)
+
+
+def test_tsne_is_scikit_learns_on_the_same_start() -> None:
+    vectors = blobs(200)
+    ours = project(vectors, MapSettings(method="tsne", metric="euclidean", n_neighbors=20))
+    rows = VectorSpace.of(vectors, "euclidean").rows
+    start = pca(rows, 2)
+    start = (start / np.std(start[:, 0]) * 1e-4).astype(np.float32)
+    theirs = TSNE(2, perplexity=20, init=start, random_state=0).fit_transform(rows)
+    # Thousands of steps carry rounding far; the arrangement is the same.
+    assert procrustes(ours.coordinates, theirs)[2] < 0.05
+
+
+# Small, equal and odd vectors
+
+
+@by_method
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 14, 15, 16])
+def test_few_points_have_a_map(method: Method, n: int) -> None:
+    found = project(blobs(n), MapSettings(method=method, n_neighbors=2))
+    assert found.coordinates.shape == (n, 2)
+    assert np.isfinite(found.coordinates).all()
+    assert found.method == (method if n >= 15 else "pca")
+    assert bool(found.reason) == (n < 15 and method != "pca")
+    assert (found.honesty is None) == (n < 4)
+    if n == 1:
+        assert not found.coordinates.any()
+
+
+def test_the_reason_says_how_many_points_there_are() -> None:
+    reason = project(blobs(7), MapSettings(method="tsne")).reason
+    assert reason == "PCA was drawn: t-SNE needs at least 15 points, and there are 7."
+    assert "there is 1." in project(blobs(1), MapSettings()).reason
+
+
+@pytest.mark.parametrize(("method", "most"), [("umap", 39), ("tsne", 13)])
+def test_too_many_neighbors_are_brought_down_and_said(method: Method, most: int) -> None:
+    found = project(blobs(40), MapSettings(method=method, n_neighbors=200))
+    assert found.method == method
+    assert f"used {most} neighbours" in found.reason
+    assert "not the 200" in found.reason
+
+
+@by_method
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
+def test_equal_vectors_are_one_place(method: Method, metric: Metric, value: float) -> None:
+    vectors = np.full((50, 7), value, np.float32)
+    found = project(vectors, MapSettings(method=method, metric=metric))
+    assert found.method == "pca"
+    assert method == "pca" or "all 50 vectors are the same" in found.reason
+    assert not found.coordinates.any()
+    assert found.honesty is not None
+    assert np.isfinite(found.honesty.trustworthiness)
+
+
+@pytest.mark.parametrize("method", ["umap", "tsne"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_zeros_and_copies_among_others_do_no_harm(method: Method, metric: Metric) -> None:
+    vectors = np.concatenate([blobs(80), np.zeros((5, 12)), np.tile(blobs(2), (40, 1))])
+    found = project(vectors, MapSettings(method=method, metric=metric))
+    assert found.method == method
+    assert np.isfinite(found.coordinates).all()
+    assert np.isfinite(found.neighbors.distances).all()
+    spread = found.coordinates.std(axis=0)
+    assert (spread > 0.1).all()
+
+
+@pytest.mark.parametrize("method", ["umap", "tsne"])
+def test_vectors_on_a_line_or_of_one_dimension_work(method: Method) -> None:
+    line = np.outer(np.linspace(1, 9, 40), np.arange(1, 6))
+    for vectors in (line, line[:, :1]):
+        found = project(vectors, MapSettings(method=method, metric="euclidean"))
+        assert found.method == method
+        assert np.isfinite(found.coordinates).all()
+
+
+def test_whole_numbers_and_doubles_are_vectors_too() -> None:
+    numbers = np.random.default_rng(0).integers(-9, 9, size=(40, 6))
+    settings = MapSettings()
+    assert_same(project(numbers, settings), project(numbers.astype(np.float64), settings))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "told"),
+    [
+        (np.where(np.arange(40)[:, None] < 3, np.nan, np.ones((40, 4))), "3 of 40 vectors"),
+        (np.full((20, 4), np.inf), "20 of 20 vectors"),
+        (np.zeros((0, 4)), "at least one vector"),
+        (np.zeros(4), r"\(n, d\)"),
+        ([["a"]], "numbers"),
+    ],
+)
+def test_bad_vectors_are_refused(vectors: Any, told: str) -> None:
+    with pytest.raises(RequestError, match=told):
+        project(vectors, MapSettings())
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("method", ["isomap", "", None, 3, ["umap"], "UMAP"]),
+        ("metric", ["manhattan", None, 1.0]),
+        ("effort", ["slow", None, True]),
+        ("n_components", [1, 4, 2.0, "2", True, None, float("nan")]),
+        ("n_neighbors", [1, 201, 10**30, 15.0, False, None, float("inf")]),
+        ("min_dist", [-0.01, 0.991, float("nan"), float("inf"), True, "0.1", None, 10**400]),
+        ("seed", [-1, 2**31, 0.0, None, True, 10**400]),
+    ],
+)
+def test_settings_that_are_not_allowed_are_refused(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(RequestError, match=f"^{name} of a map was .* must be"):
+            MapSettings(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "tsne", "n_components": 3, "metric": "euclidean", "effort": "full"},
+        {"n_neighbors": np.int64(200), "min_dist": 0, "seed": 2**31 - 1},
+        {"n_neighbors": 2, "min_dist": np.float32(0.5), "seed": 0},
+        {},
+    ],
+)
+def test_settings_are_told_and_read_back(given: dict[str, Any]) -> None:
+    import json
+
+    settings = MapSettings(**given)
+    told = json.loads(json.dumps(settings.as_dict()))
+    assert MapSettings.from_dict(told) == settings
+
+
+def test_unknown_settings_are_refused() -> None:
+    with pytest.raises(RequestError, match="perplexity: no such setting"):
+        MapSettings.from_dict({"perplexity": 30})
+
+
+# Progress, cancelling, estimates
+
+
+def listened(make: Callable[[Callable[[str, float], None]], Any]) -> list[tuple[str, float]]:
+    calls: list[tuple[str, float]] = []
+    make(lambda stage, share: calls.append((stage, share)))
+    return calls
+
+
+@by_method
+def test_progress_names_each_stage_once_and_rises_to_one(method: Method) -> None:
+    settings = MapSettings(method=method, effort="full")
+    calls = listened(lambda tell: project(blobs(500), settings, on_progress=tell))
+    shares = [share for _, share in calls]
+    assert shares == sorted(shares)
+    assert shares[0] >= 0.0
+    assert shares[-1] == 1.0
+    seen = [stage for i, (stage, _) in enumerate(calls) if i == 0 or calls[i - 1][0] != stage]
+    assert seen == list(stage_seconds(500, 12, settings, method=method))
+
+
+@by_method
+def test_what_on_progress_raises_ends_the_work(method: Method) -> None:
+    settings = MapSettings(method=method, effort="full")
+    stages = list(stage_seconds(500, 12, settings, method=method))
+    for wanted in stages:
+        told_after: list[str] = []
+
+        def stop(
+            stage: str, share: float, wanted: str = wanted, after: list[str] = told_after
+        ) -> None:
+            after.append(stage)
+            if stage == wanted:
+                raise CancelledError(stage)
+
+        with pytest.raises(CancelledError, match=wanted):
+            project(blobs(500), settings, on_progress=stop)
+        assert told_after[-1] == wanted
+        assert told_after.count(wanted) == 1  # nothing is told after it raised
+    # The next map is as if nothing had happened, in this thread and in others.
+    assert project(blobs(60), settings).method == method
+
+
+def test_umap_can_be_ended_in_the_middle_of_arranging() -> None:
+    calls = 0
+
+    def stop(stage: str, share: float) -> None:
+        nonlocal calls
+        calls += stage == "Arranging the points"
+        if calls == 4:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        project(blobs(3000), MapSettings(effort="full"), on_progress=stop)
+    assert calls == 4
+
+
+def test_waiting_for_another_map_is_told_and_can_be_ended() -> None:
+    def stop(stage: str, share: float) -> None:
+        if stage == WAITING:
+            raise CancelledError
+
+    caught: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            project(blobs(50), MapSettings(), on_progress=stop)
+        except CancelledError as error:
+            caught.append(error)
+
+    with umap_functions():
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(timeout=60)
+    assert len(caught) == 1
+
+
+def test_shares_of_stages_never_fall() -> None:
+    calls: list[tuple[str, float]] = []
+    stages = Stages(lambda *call: calls.append(call), {"a": 1.0, "b": 3.0})
+    first = stages.stage("a")
+    for share in (-1.0, 0.5, 0.2, 7.0):
+        first(share)
+    stages.waiting(WAITING, 0.0)
+    stages.stage("b")(0.5)
+    stages.done("b")
+    assert [round(share, 3) for _, share in calls] == [
+        0.0, 0.0, 0.125, 0.125, 0.25, 0.25, 0.25, 0.625, 1.0,
+    ]  # fmt: skip
+
+
+@by_method
+def test_estimates_grow_with_everything_that_costs(method: Method) -> None:
+    settings = MapSettings(method=method)
+    sizes = [estimate(n, 384, settings) for n in (1, 10, 100, 1000, 10_000, 50_000, 200_000)]
+    assert all(a.seconds < b.seconds for a, b in pairwise(sizes))
+    assert all(a.n_bytes < b.n_bytes for a, b in pairwise(sizes))
+    wide = estimate(10_000, 1024, settings)
+    assert wide.seconds > sizes[4].seconds
+    assert wide.n_bytes > sizes[4].n_bytes
+    layers = estimate(1000, 384, settings, n_layers=7)
+    assert layers.seconds == pytest.approx(estimate(7000, 384, settings).seconds, rel=0.5)
+    if method == "umap":
+        full = estimate(10_000, 384, MapSettings(effort="full"))
+        assert full.seconds > sizes[4].seconds
