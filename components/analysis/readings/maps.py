@@ -24,6 +24,7 @@ __all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
 _LONGEST = 24
 _SAME = 1e-6  # distances up to here are those of equal vectors
 _PAIR = 2
+_LABEL_POINTS = 5  # a label of fewer is best or worst by accident
 
 
 def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
@@ -127,9 +128,10 @@ def _overall(points: Points, name: str, found: Agreement) -> str:
 
 def _ends(found: Agreement) -> str:
     """Which label keeps together best and which worst, where labels say anything at all."""
-    if not found.is_clear or len(found.labels) < 2:
+    ends = found.ends(_LABEL_POINTS)
+    if not found.is_clear or ends is None:
         return ""
-    best, worst = found.labels[0], found.labels[-1]
+    best, worst = ends
     if (percent(best.share), percent(best.chance)) == (percent(worst.share), percent(worst.chance)):
         return f"All labels keep together alike (**{percent(best.share)}**)."
     return f"{_label(best)} keeps together best, {_label(worst)} least."
