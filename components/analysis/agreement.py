@@ -60,6 +60,14 @@ class Agreement:
         """How much of what chance leaves is reached: 0 at chance, 1 where all agree."""
         return _excess(self.share, self.chance)
 
+    def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
+        """The labels of at least so many points that keep together best and worst."""
+        kinds = [kind for kind in self.labels if kind.n >= least]
+        if len(kinds) < 2:
+            return None
+        best = max(kinds, key=lambda kind: (kind.excess, kind.n))
+        return best, min(kinds, key=lambda kind: (kind.excess, -kind.n))
+
     @property
     def margin(self) -> float:
         """Two standard errors of the share under chance.

@@ -144,6 +144,59 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "others."
         ),
         "context": "The other tokens of the text that a token stands in.",
+        "map": (
+            "A picture in two or three dimensions of vectors that have hundreds, drawn so that "
+            "near points are, as far as possible, those that the model holds alike."
+        ),
+        "full space": "The space of all dimensions that the model's vectors really have.",
+        "UMAP": (
+            "A way to draw a map by linking each point to its nearest ones and letting linked "
+            "points attract and others repel each other."
+        ),
+        "PCA": (
+            "A way to draw a map by looking at the vectors along the two or three directions in "
+            "which they differ most."
+        ),
+        "t-SNE": (
+            "A way to draw a map on which each point's nearest neighbours stay likely to be near, "
+            "with little regard for what is further off."
+        ),
+        "trustworthiness": (
+            "How far the points drawn near each other are truly near, from about 0.5 for a random "
+            "map to 1 for a perfect one."
+        ),
+        "continuity": (
+            "How far points that are truly near are drawn near as well, from about 0.5 for a "
+            "random map to 1 for a perfect one."
+        ),
+        "neighbour recall": (
+            "Of each point's nearest ones in the full space, the share that is among as many "
+            "nearest on the map."
+        ),
+        "true neighbours": (
+            "The points nearest to a point by all dimensions of the model's vectors, not by where "
+            "they are drawn."
+        ),
+        "joint fit": (
+            "One map drawn for the points of all layers together, so that places at different "
+            "layers can be compared."
+        ),
+        "aligned fit": (
+            "A map for each layer, drawn together so that each point stays near its place at the "
+            "layer before unless its neighbours change."
+        ),
+        "seed": (
+            "The number that starts a row of random choices, so that the same seed always makes "
+            "the same ones."
+        ),
+        "Procrustes disparity": (
+            "How much two maps of the same points differ once one is turned, mirrored and scaled "
+            "onto the other, from 0 for the same to 1."
+        ),
+        "cluster label": (
+            "The words typical of a group of points, frequent in it and rare in the other groups "
+            "(weighted by c-TF-IDF)."
+        ),
         "cased": "Said of a model that keeps capital letters apart from small ones.",
         "uncased": "Said of a model whose tokenizer turns every letter into a small one first.",
         "passport": (

@@ -106,6 +106,8 @@ def test_labels_are_ordered_by_what_lies_above_chance() -> None:
     assert found is not None
     assert [kind.name for kind in found.labels] == ["small", "big"]
     assert found.labels[0].n == 10
+    assert found.ends() == found.labels
+    assert found.ends(11) is None
 
 
 @pytest.mark.parametrize("labels", [[""] * 6, ["a", *[""] * 5]])

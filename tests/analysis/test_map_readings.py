@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from components.analysis.agreement import agreement
 from components.analysis.baseline import Band
+from components.analysis.honesty import Honesty
+from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points, Unit
 from components.analysis.readings import (
     count_identical,
@@ -27,27 +29,14 @@ RANDOM = np.random.default_rng(3)
 RUDE = "*<b>x</b>* $y$ [z](http://a.b)"
 
 
-@dataclass(frozen=True)
-class Found:
-    indices: np.ndarray
-    distances: np.ndarray
-    metric: str = "cosine"
+HONESTY = Honesty(trustworthiness=0.9, continuity=0.9, recall=0.4, k=15, n_measured=60)
 
 
-@dataclass(frozen=True)
-class Numbers:
-    trustworthiness: float = 0.9
-    continuity: float = 0.9
-    recall: float = 0.4
-    k: int = 15
-    n_measured: int = 60
-
-
-def nearest(vectors: np.ndarray, k: int | None = None, metric: str = "cosine") -> Found:
+def nearest(vectors: np.ndarray, k: int | None = None, metric: str = "cosine") -> Neighbors:
     k = len(vectors) - 1 if k is None else k
     found = NearestNeighbors(n_neighbors=k, metric=metric, algorithm="brute").fit(vectors)
     distances, indices = found.kneighbors()
-    return Found(indices, np.maximum(distances, 0).astype(np.float32), metric)
+    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric, exact=True)
 
 
 def made(
@@ -142,7 +131,8 @@ def test_labels_with_nothing_to_compare_say_so() -> None:
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_nothing_to_compare_with_is_said(n: int) -> None:
-    empty = Found(np.zeros((n, 0), np.int64), np.zeros((n, 0), np.float32))
+    none = np.zeros((n, 0))
+    empty = Neighbors(none.astype(np.int64), none.astype(np.float32), "cosine", exact=True)
     for found in (None, empty):
         said = map_reading(made(None, n), found)
         assert said[0].endswith("too few to tell of neighbours.")
@@ -226,13 +216,13 @@ def test_a_title_fits_and_says_something(name: str, n: int, honest: bool, what: 
         column=name if what == "labels" else None,
         agreed=agreed,
         clusters=np.arange(n) % 4 if what == "groups" else None,
-        honesty=Numbers() if honest else None,
+        honesty=HONESTY if honest else None,
     )
     assert 0 < len(title) <= 80
 
 
 def test_without_labels_and_groups_the_title_tells_how_true_the_map_is() -> None:
-    assert map_title(made(None, 60), honesty=Numbers()) == (
+    assert map_title(made(None, 60), honesty=HONESTY) == (
         "40% of true neighbours are near on the map"
     )
     assert map_title(made(None, 60)) == "60 sentences"

@@ -10,19 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
+from components.analysis.honesty import Honesty
 from components.analysis.readings import verdict
 from components.analysis.readings.map_trust import chance_recall, chance_trustworthiness
 
 ORDER = ("doubt", "care", "trust")
-
-
-@dataclass(frozen=True)
-class Numbers:
-    trustworthiness: float = 0.95
-    continuity: float = 0.96
-    recall: float = 0.62
-    k: int = 15
-    n_measured: int = 1000
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,7 @@ class Drawn:
     shared_neighbors: float = 0.8
 
 
-GOOD = Numbers()
+GOOD = Honesty(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
 
 
 @pytest.mark.parametrize(("n", "k"), [(15, 7), (16, 3), (30, 14), (60, 15), (300, 15)])
@@ -74,10 +66,10 @@ def test_few_kept_neighbours_ask_for_care_however_trustworthy() -> None:
         replace(GOOD, trustworthiness=0.6),
         replace(GOOD, continuity=0.6),
         replace(GOOD, recall=0.05),
-        Numbers(0.5, 0.5, 0.015),
+        Honesty(0.5, 0.5, 0.015, 15, 1000),
     ],
 )
-def test_a_map_near_chance_is_doubted(numbers: Numbers) -> None:
+def test_a_map_near_chance_is_doubted(numbers: Honesty) -> None:
     found = verdict(numbers, n_points=1000)
     assert found.word == "doubt"
     assert found.said.startswith("Do not read nearness off this picture")
@@ -96,16 +88,16 @@ def test_the_weaker_side_is_told_for_what_it_is() -> None:
 
 def test_a_high_recall_among_few_points_is_not_trusted() -> None:
     """Of 31 points a random map keeps half of the 15 nearest."""
-    found = verdict(Numbers(0.97, 0.97, 0.85, 15, 32), n_points=32)
+    found = verdict(Honesty(0.97, 0.97, 0.85, 15, 32), n_points=32)
     assert found.word == "care"
     assert "(by chance 48%)" in found.said
     assert "With only **32** points such measures say little" in found.notes[0]
-    assert verdict(Numbers(0.97, 0.97, 0.52, 15, 32), n_points=32).word == "doubt"
+    assert verdict(Honesty(0.97, 0.97, 0.52, 15, 32), n_points=32).word == "doubt"
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 14])
 def test_too_few_points_are_not_measured(n: int) -> None:
-    for honesty in (None, Numbers(1, 1, 1, 1, n)):
+    for honesty in (None, Honesty(1, 1, 1, 1, n)):
         found = verdict(honesty, n_points=n)
         assert found.word == "few"
         assert f"**{n}** point" in found.said
@@ -141,7 +133,7 @@ shares = st.floats(0, 1)
 def test_a_better_measure_never_lowers_the_verdict(
     a: float, b: float, c: float, better: float, n: int, which: int
 ) -> None:
-    numbers = Numbers(a, b, c, min(15, (n - 1) // 2), n)
+    numbers = Honesty(a, b, c, min(15, (n - 1) // 2), n)
     name = ("trustworthiness", "continuity", "recall")[which]
     higher = replace(numbers, **{name: max(better, getattr(numbers, name))})
     words = [ORDER.index(verdict(each, n_points=n).word) for each in (numbers, higher)]
@@ -152,8 +144,8 @@ def test_a_better_measure_never_lowers_the_verdict(
 def test_a_random_map_is_doubted_and_a_perfect_one_is_not(n: int, k: int) -> None:
     k = min(k, (n - 1) // 2)
     chance = chance_trustworthiness(n, k)
-    random = Numbers(chance, chance, chance_recall(n, k), k, n)
+    random = Honesty(chance, chance, chance_recall(n, k), k, n)
     assert verdict(random, n_points=n).word == "doubt"
-    perfect = verdict(Numbers(1, 1, 1, k, n), n_points=n)
+    perfect = verdict(Honesty(1, 1, 1, k, n), n_points=n)
     assert perfect.word == ("trust" if n >= 50 else "care")
     assert "100%" in perfect.said

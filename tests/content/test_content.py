@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import fields
 from importlib import import_module
 from itertools import combinations
 from pkgutil import iter_modules
@@ -9,8 +10,10 @@ from pkgutil import iter_modules
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
+from components.analysis.projection import METHODS, MapSettings
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
+from components.content.explain import projection
 from components.content.explain.home import HOME_INTRO
 from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
@@ -26,6 +29,11 @@ EXPLANATIONS = {
         for module in EXPLAIN
         for name in module.__all__
         if isinstance(getattr(module, name), str)
+    },
+    **{
+        f"projection.{name}[{key}]": said
+        for name in ("METHODS", "SETTINGS", "LAYER_MAPS")
+        for key, said in getattr(projection, name).items()
     },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
     **{f"{e.key}.question": e.question for e in EXAMPLES},
@@ -188,6 +196,26 @@ def test_the_glossary_has_the_terms_that_the_first_pages_use():
         "attention mask", "padding", "pooling", "centred cosine", "random-pair baseline",
         "static vector", "special token", "[CLS]", "[SEP]", "word vector",
     } <= GLOSSARY.keys()  # fmt: skip
+
+
+def test_the_glossary_has_the_terms_of_the_map():
+    assert {
+        "map", "full space", "UMAP", "PCA", "t-SNE", "trustworthiness", "continuity",
+        "neighbour recall", "true neighbours", "joint fit", "aligned fit", "seed",
+        "Procrustes disparity", "cluster label",
+    } <= GLOSSARY.keys()  # fmt: skip
+
+
+def test_every_setting_and_method_of_a_map_is_explained():
+    assert projection.SETTINGS.keys() == {f.name for f in fields(MapSettings)}
+    assert projection.METHODS.keys() == set(METHODS)
+    for said in (*projection.SETTINGS.values(), *projection.LAYER_MAPS.values()):
+        assert len(re.findall(r"\.(?:\s|$)", said)) == 1
+
+
+def test_the_formula_of_the_map_says_what_chance_gives():
+    assert "chance" in FORMULAS["projection"]
+    assert "cross-entropy" in FORMULAS["projection"]
 
 
 def test_the_glossary_cannot_be_changed():

@@ -16,6 +16,10 @@ __all__ = ["parted_layers", "senses_reading", "senses_title"]
 
 _HALF = 0.5
 _LONGEST = 24
+_LAYER_0 = (
+    "Layer 0 has read no context: what agrees there is where in its sentence the word stands, and "
+    "how it is written."
+)
 
 
 def parted_layers(agreed: Sequence[Agreement], layers: Sequence[int]) -> list[int]:
@@ -53,7 +57,7 @@ def senses_reading(
     *,
     kind: str = "senses",
 ) -> list[str]:
-    """One to three sentences: where senses part, how it is at a layer, which sense lags there.
+    """One to four sentences: where senses part, how it is at a layer, which sense lags there.
 
     Args:
         agreed: the agreement of nearest occurrences at each layer; None with nothing to compare.
@@ -68,7 +72,8 @@ def senses_reading(
             "sentences."
         ]
     at = agreed[list(layers).index(layer)]
-    said = [_story(agreed, layers, word, kind), _here(at, layer), _few(at)]
+    early = _LAYER_0 if 0 in parted_layers(agreed, layers) else ""
+    said = [_story(agreed, layers, word, kind), early, _here(at, layer), _few(at)]
     return [sentence for sentence in said if sentence]
 
 
@@ -126,9 +131,10 @@ def _span(agreed: Sequence[Agreement]) -> str:
 
 def _here(found: Agreement, layer: int) -> str:
     """Which sense keeps together best at the chosen layer and which lags behind."""
-    if len(found.labels) < 2:
+    ends = found.ends()
+    if not found.is_clear or ends is None:
         return ""
-    best, worst = found.labels[0], found.labels[-1]
+    best, worst = ends
     if percent(best.share) == percent(worst.share):
         return f"At layer {layer} each of them keeps together alike (**{percent(best.share)}**)."
     return (

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from components.analysis.honesty import Honesty
 from components.analysis.readings.masks import percent
 from components.analysis.readings.text import bold, two
 
 __all__ = [
     "FEW",
     "SMALL",
-    "HonestyNumbers",
     "StabilityNumbers",
     "Verdict",
     "VerdictWord",
@@ -38,21 +38,6 @@ SMALL = 50
 _GOOD = 0.8
 _HALF = 0.5
 _POOR = 0.1
-
-
-class HonestyNumbers(Protocol):
-    """What was measured of one map: see `components.analysis.honesty`."""
-
-    @property
-    def trustworthiness(self) -> float: ...  # noqa: D102
-    @property
-    def continuity(self) -> float: ...  # noqa: D102
-    @property
-    def recall(self) -> float: ...  # noqa: D102
-    @property
-    def k(self) -> int: ...  # noqa: D102
-    @property
-    def n_measured(self) -> int: ...  # noqa: D102
 
 
 class StabilityNumbers(Protocol):
@@ -98,7 +83,7 @@ def chance_trustworthiness(n: int, k: int) -> float:
 
 
 def verdict(
-    honesty: HonestyNumbers | None,
+    honesty: Honesty | None,
     stability: StabilityNumbers | None = None,
     *,
     n_points: int,
@@ -137,7 +122,7 @@ def _above(value: float, chance: float) -> float:
     return (value - chance) / (1 - chance) if chance < 1 else 0.0
 
 
-def _level(honesty: HonestyNumbers, n: int) -> VerdictWord:
+def _level(honesty: Honesty, n: int) -> VerdictWord:
     chance = chance_trustworthiness(n, honesty.k)
     worse = _above(min(honesty.trustworthiness, honesty.continuity), chance)
     kept = _above(honesty.recall, chance_recall(n, honesty.k))
@@ -146,7 +131,7 @@ def _level(honesty: HonestyNumbers, n: int) -> VerdictWord:
     return "doubt" if worse < _HALF or kept < _POOR else "care"
 
 
-def _said(honesty: HonestyNumbers, word: VerdictWord, n: int) -> str:
+def _said(honesty: Honesty, word: VerdictWord, n: int) -> str:
     lead = {
         "trust": "Near points are mostly truly near",
         "care": "Read nearness with care",
@@ -169,7 +154,7 @@ def _few(n: int, n_identical: int) -> Verdict:
     return Verdict("few", said, (note,) if note else ())
 
 
-def _weaker(honesty: HonestyNumbers, n: int) -> str:
+def _weaker(honesty: Honesty, n: int) -> str:
     """A sentence on the worse of trustworthiness and continuity, where it is not good."""
     chance = chance_trustworthiness(n, honesty.k)
     false_near = honesty.trustworthiness <= honesty.continuity
@@ -187,7 +172,7 @@ def _small(n: int) -> str:
     return f"With only **{n}** points such measures say little: a random map does well too."
 
 
-def _sampled(honesty: HonestyNumbers, n: int) -> str:
+def _sampled(honesty: Honesty, n: int) -> str:
     if honesty.n_measured >= n:
         return ""
     return f"Measured on a sample of **{honesty.n_measured:,}** of the {n:,} points."

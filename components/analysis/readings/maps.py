@@ -7,36 +7,27 @@ of nearness here comes from the lists of true neighbours, never from where point
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from components.analysis.agreement import Agreement, LabelShare, agreement
+from components.analysis.honesty import Honesty
+from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points
-from components.analysis.readings.map_trust import FEW, HonestyNumbers
+from components.analysis.readings.map_trust import FEW
 from components.analysis.readings.masks import percent
 from components.analysis.readings.text import bold, quoted
-from components.core.schema import FloatArray, IntArray
+from components.core.schema import IntArray
 
-__all__ = ["TrueNeighbours", "count_identical", "label_agreement", "map_reading", "map_title"]
+__all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
 
 _LONGEST = 24
 _SAME = 1e-6  # distances up to here are those of equal vectors
 _PAIR = 2
+_LABEL_POINTS = 5  # a label of fewer is best or worst by accident
 
 
-class TrueNeighbours(Protocol):
-    """Each point's nearest others in the full space, (n_points, k): which, and how far."""
-
-    @property
-    def indices(self) -> IntArray: ...  # noqa: D102
-    @property
-    def distances(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-
-
-def label_agreement(points: Points, column: str, neighbors: TrueNeighbours) -> Agreement | None:
+def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
     """How often nearest points share a label, in the full space; None with nothing to compare."""
     labels = points.labels.get(column)
     if labels is None:
@@ -44,14 +35,14 @@ def label_agreement(points: Points, column: str, neighbors: TrueNeighbours) -> A
     return agreement(labels, points.sentence, neighbors.indices, neighbors.distances)
 
 
-def count_identical(neighbors: TrueNeighbours) -> int:
+def count_identical(neighbors: Neighbors) -> int:
     """How many points have the very vector of another one, rounding in float32 apart."""
     return int((neighbors.distances[:, :1] <= _SAME).sum())
 
 
 def map_reading(
     points: Points,
-    neighbors: TrueNeighbours | None,
+    neighbors: Neighbors | None,
     *,
     column: str | None = None,
     clusters: IntArray | None = None,
@@ -81,7 +72,7 @@ def map_title(
     agreed: Agreement | None = None,
     column: str | None = None,
     clusters: IntArray | None = None,
-    honesty: HonestyNumbers | None = None,
+    honesty: Honesty | None = None,
 ) -> str:
     """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
     if points.n_points < FEW:
@@ -104,7 +95,7 @@ def map_title(
 # Labels
 
 
-def _labelled(points: Points, column: str, neighbors: TrueNeighbours) -> list[str]:
+def _labelled(points: Points, column: str, neighbors: Neighbors) -> list[str]:
     name = quoted(column)
     labels = points.labels.get(column, ())
     kinds = {label for label in labels if label}
@@ -137,9 +128,10 @@ def _overall(points: Points, name: str, found: Agreement) -> str:
 
 def _ends(found: Agreement) -> str:
     """Which label keeps together best and which worst, where labels say anything at all."""
-    if not found.is_clear or len(found.labels) < 2:
+    ends = found.ends(_LABEL_POINTS)
+    if not found.is_clear or ends is None:
         return ""
-    best, worst = found.labels[0], found.labels[-1]
+    best, worst = ends
     if (percent(best.share), percent(best.chance)) == (percent(worst.share), percent(worst.chance)):
         return f"All labels keep together alike (**{percent(best.share)}**)."
     return f"{_label(best)} keeps together best, {_label(worst)} least."
@@ -163,7 +155,7 @@ def _left_out(points: Points, labels: Sequence[str], found: Agreement) -> str:
 
 
 def _grouped(
-    points: Points, clusters: IntArray, names: Sequence[str], neighbors: TrueNeighbours
+    points: Points, clusters: IntArray, names: Sequence[str], neighbors: Neighbors
 ) -> list[str]:
     inside = clusters >= 0
     if not inside.any():
@@ -183,7 +175,7 @@ def _grouped(
     return [first, *_truly(points, clusters, neighbors)]
 
 
-def _truly(points: Points, clusters: IntArray, neighbors: TrueNeighbours) -> list[str]:
+def _truly(points: Points, clusters: IntArray, neighbors: Neighbors) -> list[str]:
     """Whether the groups that are drawn are groups in the full space as well."""
     numbers = [str(number) if number >= 0 else "" for number in clusters.tolist()]
     found = agreement(numbers, points.sentence, neighbors.indices, neighbors.distances)
@@ -204,7 +196,7 @@ def _groups(n: int, mark: str) -> str:
 # Points
 
 
-def _closest(points: Points, neighbors: TrueNeighbours) -> list[str]:
+def _closest(points: Points, neighbors: Neighbors) -> list[str]:
     """The two points most alike that are not the same, and the loneliest one."""
     indices, far = neighbors.indices, neighbors.distances.astype(float)
     twins = count_identical(neighbors)

@@ -20,11 +20,21 @@ from components.analysis.snippets.layers import (
     pooler_snippet,
     variance_snippet,
 )
+from components.analysis.snippets.map_vectors import (
+    SENTENCE_POOLINGS,
+    MapText,
+    SentencePooling,
+    map_vectors_snippet,
+)
+from components.analysis.snippets.maps import redraw_snippet
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 
 __all__ = [
+    "SENTENCE_POOLINGS",
+    "MapText",
+    "SentencePooling",
     "SnippetText",
     "SnippetWord",
     "anatomy_snippet",
@@ -35,8 +45,10 @@ __all__ = [
     "cosine_snippet",
     "embedding_snippet",
     "layers_snippet",
+    "map_vectors_snippet",
     "masks_snippet",
     "pooler_snippet",
+    "redraw_snippet",
     "row_snippet",
     "tokens_snippet",
     "variance_snippet",

@@ -1,0 +1,185 @@
+"""A map drawn again from the page's download, with umap-learn and scikit-learn alone.
+
+The same machine and versions give the very same coordinates: what precedes the drawing (lengths
+taken out, the start from PCA) is done here to the letter, for UMAP and t-SNE carry a difference in
+the last digit on to the whole picture.
+"""
+
+from __future__ import annotations
+
+from components.analysis.honesty import Honesty
+from components.analysis.projection import Map
+from components.analysis.snippets.source import literal
+
+__all__ = ["redraw_snippet"]
+
+_IMPORTS = """\
+import numpy
+from sklearn.decomposition import PCA
+from sklearn.manifold import trustworthiness
+"""
+_UMAP_IMPORTS = "import warnings\n\n" + _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
+_TSNE_IMPORTS = """\
+import numpy
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.manifold import trustworthiness
+from sklearn.manifold._t_sne import _gradient_descent, _joint_probabilities_nn, _kl_divergence_bh
+"""
+
+_ONE_THREAD_BELOW = 2_000  # as `layouts.tsne` has it: sums in float32 depend on their order
+
+_ROWS = {
+    "cosine": """\
+# Each vector at length one: then Euclidean distances order as cosines do.
+largest = numpy.abs(vectors).max(axis=1, keepdims=True)
+rows = vectors / numpy.where(largest > 0, largest, 1)
+lengths = numpy.sqrt(numpy.einsum("ij,ij->i", rows, rows, dtype=numpy.float64))[:, None]
+rows = (rows / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
+""",
+    "euclidean": """\
+# The mean taken off and brought to one scale: distances keep their order.
+mean = vectors.mean(axis=0, dtype=numpy.float64)
+scale = max((vectors.max(axis=0) - mean).max(), (mean - vectors.min(axis=0)).max())
+scale = float(scale) if scale > 1e-6 * numpy.abs(vectors).max() else numpy.inf
+rows = ((vectors - mean) / scale).astype(numpy.float32)
+""",
+}
+
+_AXES = '''\
+def main_axes(rows, n_components):
+    """Places along the main axes (PCA); the largest loading of each axis is positive."""
+    places = numpy.zeros((len(rows), n_components), numpy.float32)
+    centred = rows - rows.mean(axis=0, dtype=numpy.float64).astype(numpy.float32)
+    n_axes = min(n_components, len(rows) - 1, rows.shape[1])
+    if n_axes < 1 or not centred.any():
+        return places
+    solver = "covariance_eigh" if len(rows) > rows.shape[1] else "full"
+    axes = PCA(n_axes, svd_solver=solver).fit(centred).components_
+    which = numpy.abs(axes).argmax(axis=1)
+    axes = axes * numpy.sign(axes[numpy.arange(n_axes), which])[:, None]
+    found = centred @ axes.T.astype(numpy.float32)
+    spread = numpy.abs(found).max(axis=0)
+    places[:, :n_axes] = numpy.where(spread > 1e-5 * spread[0], found, 0)
+    return places
+'''
+
+_UMAP = """\
+# UMAP from that start, scaled and shaken a little, on the true neighbours; each point is its own
+# first neighbour.
+random = numpy.random.RandomState({seed})
+largest = float(numpy.abs(start).max())
+begin = start * (10 / largest if largest > 0 else 1)
+begin = (begin + random.normal(scale=1e-4, size=start.shape)).astype(numpy.float32)
+own, none = numpy.arange(n)[:, None], numpy.zeros((n, 1), numpy.float32)
+others = slice(0, {n_neighbors} - 1)
+known = (
+    numpy.hstack([own, page["neighbor_indices"][:, others]]),
+    numpy.hstack([none, page["neighbor_distances"][:, others]]),
+)
+warnings.filterwarnings("ignore", message="precomputed_knn")  # no new points will be added
+coordinates = umap.UMAP(
+    n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
+    min_dist={min_dist}, n_epochs={n_epochs}, init=begin, random_state=random, n_jobs=1,
+    precomputed_knn=known,
+).fit_transform(vectors)
+"""
+
+_TSNE = """\
+# t-SNE from that start, on the true neighbours, with scikit-learn's own optimiser.
+indices, distances = page["neighbor_indices"], page["neighbor_distances"]
+squares = {squares}
+squares = numpy.maximum(squares, 1e-12, dtype=numpy.float32)
+ends = numpy.arange(0, indices.size + 1, indices.shape[1])
+likely = _joint_probabilities_nn(
+    csr_array((squares.flatten(), indices.flatten(), ends), (n, n)), {n_neighbors}, 0
+)
+spread = float(numpy.std(start[:, 0]))
+flat = (start / spread * 1e-4 if spread > 0 else start).astype(numpy.float32).ravel()
+how = dict(
+    n_iter_check=50, learning_rate=max(n / 12 / 4, 50.0),
+    args=[likely, max({n_components} - 1, 1), n, {n_components}],
+    kwargs=dict(skip_num_points=0, angle=0.5, verbose=0, num_threads={threads}),
+)
+likely *= 12.0
+flat, _, last = _gradient_descent(
+    _kl_divergence_bh, flat, it=0, max_iter=250, momentum=0.5, n_iter_without_progress=250, **how
+)
+likely /= 12.0
+flat, _, _ = _gradient_descent(
+    _kl_divergence_bh, flat, it=last + 1, max_iter=1000, momentum=0.8,
+    n_iter_without_progress=300, **how,
+)
+coordinates = flat.reshape(n, -1).astype(numpy.float32)
+"""
+
+_ALL = """\
+# How far the map can be trusted: neighbours there beside neighbours in the full space.
+trusted = trustworthiness(rows, coordinates, n_neighbors={k})
+continuity = trustworthiness(coordinates, rows, n_neighbors={k})
+"""
+
+_SAMPLE = """\
+# How far the map can be trusted, by a sample of the points; ranks are among all points.
+points = numpy.sort(numpy.random.default_rng(0).choice(n, {n_measured}, replace=False))
+half = 0.5 * (rows * rows).sum(axis=1)
+false = missed = 0
+for point in points:
+    here = half - rows @ rows[point]  # grows as the distance does
+    there = ((coordinates - coordinates[point]) ** 2).sum(axis=1)
+    here[point] = there[point] = numpy.inf
+    true, near = numpy.argsort(here)[:{k}], numpy.argsort(there)[:{k}]
+    false += numpy.maximum((here < here[near][:, None]).sum(axis=1) + 1 - {k}, 0).sum()
+    missed += numpy.maximum((there < there[true][:, None]).sum(axis=1) + 1 - {k}, 0).sum()
+most = len(points) * {k} * (2 * n - 3 * {k} - 1) / 2
+trusted, continuity = 1 - false / most, 1 - missed / most
+"""
+
+
+def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
+    """A script that leaves `coordinates`, and `trusted` and `continuity` where they are measured.
+
+    It reads the download's `vectors`, `coordinates`, `neighbor_indices` and `neighbor_distances`.
+
+    Args:
+        shown: the map of some vectors.
+        file: the download's name.
+    """
+    settings, method, n_points = shown.settings, shown.method, len(shown.coordinates)
+    most = (n_points - 1) // 3 if method == "tsne" else n_points - 1
+    imports = {"umap": _UMAP_IMPORTS, "tsne": _TSNE_IMPORTS, "pca": _IMPORTS}[method]
+    squares = "2 * distances" if settings.metric == "cosine" else "(distances / scale) ** 2"
+    values = {
+        "n_components": settings.n_components,
+        "metric": settings.metric,
+        "min_dist": settings.min_dist,
+        "seed": settings.seed,
+        "n_epochs": settings.n_epochs(n_points),
+        "n_neighbors": min(settings.n_neighbors, most),
+        "squares": squares,
+        "threads": 1 if n_points < _ONE_THREAD_BELOW else 2,
+    }
+    drawing = {"umap": _UMAP, "tsne": _TSNE, "pca": "coordinates = start\n"}[method]
+    lines = [
+        imports,
+        "",
+        _AXES,
+        "",
+        f"with numpy.load({literal(file)}) as download:  # from this page",
+        "    page = dict(download)",
+        'vectors = page["vectors"]',
+        "n = len(vectors)",
+        "",
+        _ROWS[settings.metric] + f"start = main_axes(rows, {settings.n_components})",
+        "",
+        drawing.format(**values),
+        *([] if shown.honesty is None else [_measuring(shown.honesty, n_points)]),
+        'same = numpy.array_equal(coordinates, page["coordinates"])',
+        'print("the very same map" if same else "another map: other versions or another machine?")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _measuring(honesty: Honesty, n_points: int) -> str:
+    code = _ALL if honesty.n_measured == n_points else _SAMPLE
+    return code.format(k=honesty.k, n_measured=honesty.n_measured) + "print(trusted, continuity)"

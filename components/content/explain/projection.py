@@ -1,0 +1,171 @@
+"""Map: what is drawn and how, formulas, what each setting changes, and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["FORMULA", "LAYER_MAPS", "LIMITS", "METHODS", "MISREAD", "SETTINGS"]
+
+LIMITS = (
+    "A map of two or three dimensions cannot keep all distances of hundreds, so trust a nearness "
+    "only as far as the measures here go, read nothing from the gaps between groups or from their "
+    "size, and do not take what this model holds alike for what words mean."
+)
+
+MISREAD = (
+    "Under UMAP and t-SNE the size of a group, how dense it is drawn, how far it lies from another "
+    "one and which way it is turned say nothing: only who is near whom was arranged for."
+)
+
+METHODS: Mapping[str, str] = MappingProxyType(
+    {
+        "umap": (
+            "UMAP keeps near points near, and mostly lets the rest fall where it may; a seed "
+            "decides what it draws at random."
+        ),
+        "pca": (
+            "PCA looks at the vectors from the side from which they differ most: nothing is left "
+            "to chance, but what differs only in other directions falls together."
+        ),
+        "tsne": (
+            "t-SNE keeps each point's nearest neighbours near, often in clearer groups than UMAP, "
+            "and cares still less for what lies further off."
+        ),
+    }
+)
+"""A sentence or two for each method, by its name in the settings."""
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "method": "Which arrangement is drawn: by neighbours (UMAP, t-SNE) or by variance (PCA).",
+        "n_components": (
+            "In three dimensions more neighbourhoods can be kept, but what is seen depends on the "
+            "side that it is seen from."
+        ),
+        "metric": (
+            "Cosine compares directions alone; Euclidean distance counts the lengths of vectors "
+            "too, in which single dimensions and frequent tokens can weigh most."
+        ),
+        "n_neighbors": (
+            "With few neighbours UMAP (and t-SNE, as its perplexity) draws many small groups, with "
+            "many it draws the broad outline and blurs the small ones."
+        ),
+        "min_dist": (
+            "How close UMAP may put points: small values pack groups tightly, large ones spread "
+            "them out so that single points can be told apart; who is near whom hardly changes."
+        ),
+        "seed": (
+            "Another seed gives another map of the same vectors: what changes with it was not in "
+            "the vectors."
+        ),
+        "effort": (
+            "Full effort lets UMAP take as many rounds as umap-learn would, quick effort at most "
+            "200: the outline comes first, details settle later."
+        ),
+    }
+)
+"""What each setting changes, by its name."""
+
+LAYER_MAPS: Mapping[str, str] = MappingProxyType(
+    {
+        "joint": (
+            "A joint fit puts the points of all layers on one map, drawn once, so that a point "
+            "that has not moved in the full space stays where it is, as far as the map can be "
+            "trusted."
+        ),
+        "aligned": (
+            "An aligned fit draws a map for each layer and holds each point near its place at the "
+            "layer before (AlignedUMAP), so that what moves has new neighbours, but slow drift "
+            "means nothing."
+        ),
+        "separate": (
+            "Maps drawn for each layer alone cannot be compared: each one may be turned, mirrored "
+            "or laid out anew, and motion between them is mostly an artefact."
+        ),
+    }
+)
+"""How maps of several layers are put on one footing, by name."""
+
+FORMULA = r"""
+**Points.** Each token, word or sentence $i$ has a vector $x_i$ at the chosen layer: a token its
+hidden state, a word the mean (or first, or last) of those of its sub-tokens, a sentence the pooled
+vector that you choose. The map gives it a place $y_i$ in 2 or 3 dimensions. Distances $d$ are
+$1 - \cos(x_i, x_j)$, or Euclidean.
+
+**UMAP** (McInnes, Healy and Melville 2018). Each point is linked to its $k$ nearest (here found
+exactly; the point itself counts as one of them). With $\rho_i$ the distance to the nearest one
+that is not at distance 0, and $\sigma_i$ such that $p_{j|i}$ adds up to $\log_2 k$ over these
+neighbours:
+
+$$
+p_{j|i} = \exp\left(-\frac{\max(0, \; d(x_i, x_j) - \rho_i)}{\sigma_i}\right) \qquad
+p_{ij} = p_{j|i} + p_{i|j} - p_{j|i} \, p_{i|j}
+$$
+
+On the map, the link of two points is worth $q_{ij}$, with $a$ and $b$ fitted so that it stays near
+1 up to the least distance asked for, and falls off beyond it:
+
+$$q_{ij} = \left(1 + a \, \lVert y_i - y_j \rVert^{2b}\right)^{-1}$$
+
+The places are moved so that the cross-entropy of the two falls:
+
+$$
+\sum_{i < j} \left[ p_{ij} \log \frac{p_{ij}}{q_{ij}}
++ (1 - p_{ij}) \log \frac{1 - p_{ij}}{1 - q_{ij}} \right]
+$$
+
+In practice links are drawn by their weight, and a few random points are pushed away at each step
+instead of all; what is really optimised then repels less than the formula does. The places start
+from PCA, so that the broad outline is not left to chance.
+
+**PCA.** With $V$ the 2 or 3 directions of largest variance of the vectors (under cosine, of the
+vectors brought to length one) and $\mu$ their mean: $y_i = V^\top (x_i - \mu)$.
+
+**t-SNE** (van der Maaten and Hinton 2008). Neighbours get probabilities $p_{ij}$ from Gaussians
+whose widths give each point the same perplexity, places get $q_{ij}$ in proportion to
+$(1 + \lVert y_i - y_j \rVert^2)^{-1}$, and $\sum_{i \neq j} p_{ij} \log (p_{ij} / q_{ij})$ is made
+small.
+
+**Trustworthiness** (Venna and Kaski 2001). Of $n$ points, let $U_k(i)$ be those among the $k$
+nearest of $i$ on the map but not in the full space, and $r(i, j)$ the rank of $j$ among the
+neighbours of $i$ in the full space, 1 for the nearest:
+
+$$T(k) = 1 - \frac{2}{n k (2n - 3k - 1)} \sum_{i=1}^{n} \sum_{j \in U_k(i)} (r(i, j) - k)$$
+
+**Continuity** is the same the other way round: $V_k(i)$ holds those among the $k$ nearest in the
+full space but not on the map, and $\hat r(i, j)$ is the rank on the map:
+
+$$C(k) = 1 - \frac{2}{n k (2n - 3k - 1)} \sum_{i=1}^{n} \sum_{j \in V_k(i)} (\hat r(i, j) - k)$$
+
+They need $k < n / 2$. Both are 1 for a perfect map and about one half, not 0, for a random one:
+
+$$T_{\mathrm{chance}} = 1 - \frac{(n - k)(n - 1 - k)}{(n - 1)(2n - 3k - 1)}$$
+
+**Neighbour recall.** With $N_k(i)$ the $k$ nearest in the full space and $M_k(i)$ those on the map:
+
+$$
+R(k) = \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap M_k(i)| \qquad
+R_{\mathrm{chance}} = \frac{k}{n - 1}
+$$
+
+**The verdict** counts how far a measure $m$ gets from chance towards 1,
+$(m - m_{\mathrm{chance}}) / (1 - m_{\mathrm{chance}})$ (for recall this is $R_{NX}$ of Lee et al.
+2013). A map is to be trusted where the lower of trustworthiness and continuity gets 0.8 of the way
+and recall half of it; it is doubtful where the former stays below half, or the latter below a
+tenth; in between, and with fewer than 50 points, it asks for care. These bounds are a convention.
+
+**Procrustes disparity** of two maps $Y$ and $Z$ of the same points, each with its mean taken off
+and scaled to $\lVert Y \rVert_F = \lVert Z \rVert_F = 1$, is what is left when one of them is
+turned, mirrored and scaled onto the other, from 0 (the same) to 1:
+
+$$\min_{s, \; Q^\top Q = I} \lVert Y - s \, Z Q \rVert_F^2$$
+
+**Labels.** For each labelled point, whether its nearest labelled one of another sentence in the
+full space has the same label; by chance, the share of such points that have it. Tied points count
+in equal parts. Above chance means by more than two standard errors.
+
+**Cluster labels.** Groups are found on the map (HDBSCAN); a word's weight in group $c$ is its share
+$f_{w,c}$ of the words there times $\log(1 + A / f_w)$, with $A$ the average number of words in a
+group and $f_w$ the word's count in all of them (c-TF-IDF, Grootendorst 2022).
+""".strip()
