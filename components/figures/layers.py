@@ -13,6 +13,7 @@ from plotly import graph_objects as go
 from components.analysis.layers import Measure
 from components.analysis.spaces import Alike
 from components.core.schema import FloatArray
+from components.figures.frames import add_frames
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
 
 __all__ = [
@@ -28,7 +29,6 @@ MAX_PLAYED = 40_000
 _ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
 _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
-_FRAME_MS = 900
 
 
 def token_names(labels: Sequence[str]) -> list[str]:
@@ -137,7 +137,9 @@ def pairs_heatmap(
     whole = figure(traces, layout, title=titles[list(layers).index(layer)], height=height)
     if len(layers) > 1:
         matrices = dict(zip(layers, pairs, strict=True))
-        _add_frames(whole, {n: _cells(m, scale) for n, m in matrices.items()}, layer, titles)
+        cells = {n: _cells(own, scale) for n, own in matrices.items()}
+        played = {n: [{"type": "heatmap", "z": z} for z in own] for n, own in cells.items()}
+        add_frames(whole, played, layer, titles)
     return whole
 
 
@@ -246,51 +248,3 @@ def _row(row: int, n_columns: int) -> dict[str, Any]:
 def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
     line = {"color": CATEGORICAL[3], "width": 2}
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line}
-
-
-def _add_frames(
-    whole: go.Figure, cells: dict[int, list[Any]], layer: int, titles: Sequence[str]
-) -> None:
-    """A frame for each layer, and the button that plays them; the chosen layer is the last."""
-    frames = []
-    for (n, own), title in zip(cells.items(), titles, strict=True):
-        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80)}
-        frames.append(
-            {
-                "name": str(n),
-                "data": [{"type": "heatmap", "z": z} for z in own],
-                "traces": list(range(len(own))),
-                "layout": {"annotations": [_layer_note(n)], "title": heading},
-            }
-        )
-    whole.frames = frames
-    whole.layout.annotations = [_layer_note(layer)]
-    whole.layout.updatemenus = [_player([*map(str, cells), str(layer)])]
-
-
-def _player(frames: Sequence[str]) -> dict[str, Any]:
-    """The button that plays frames by their names."""
-    how = {
-        "frame": {"duration": _FRAME_MS, "redraw": True},
-        "transition": {"duration": 0},
-        "mode": "immediate",
-    }
-    return {
-        "type": "buttons",
-        "buttons": [{"label": "▶ Play", "method": "animate", "args": [list(frames), how]}],
-        "x": 1,
-        "xanchor": "right",
-        "y": 1,
-        "yanchor": "bottom",
-        "pad": {"b": 6},
-        "showactive": False,
-        "bgcolor": "rgba(128,128,128,0.16)",
-        "borderwidth": 0,
-    }
-
-
-def _layer_note(layer: int) -> dict[str, Any]:
-    """Which layer a frame shows, left of the button."""
-    where = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -84}
-    up = {"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 10}
-    return {"text": f"layer {layer}", **where, **up, "showarrow": False, "font": {"size": 13}}

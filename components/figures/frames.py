@@ -1,0 +1,72 @@
+"""Frames that a figure plays in the browser: no rerun, nothing written into the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plotly import graph_objects as go
+
+from components.figures.theme import plain
+
+__all__ = ["add_frames"]
+
+_FRAME_MS = 900
+
+
+def add_frames(
+    whole: go.Figure,
+    traces: Mapping[int, Sequence[dict[str, Any]]],
+    layer: int,
+    titles: Sequence[str],
+) -> None:
+    """Gives a figure a frame for each layer, and the button that plays them; the shown one is last.
+
+    Args:
+        whole: the figure, as it is at `layer`.
+        traces: what its first traces are at each layer.
+        layer: the layer shown.
+        titles: the finding at each layer.
+    """
+    frames = []
+    for (n, own), title in zip(traces.items(), titles, strict=True):
+        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80)}
+        frames.append(
+            {
+                "name": str(n),
+                "data": list(own),
+                "traces": list(range(len(own))),
+                "layout": {"annotations": [_layer_note(n)], "title": heading},
+            }
+        )
+    whole.frames = frames
+    whole.layout.annotations = [_layer_note(layer)]
+    whole.layout.updatemenus = [_player([*map(str, traces), str(layer)])]
+
+
+def _player(frames: Sequence[str]) -> dict[str, Any]:
+    """The button that plays frames by their names."""
+    how = {
+        "frame": {"duration": _FRAME_MS, "redraw": True},
+        "transition": {"duration": 0},
+        "mode": "immediate",
+    }
+    return {
+        "type": "buttons",
+        "buttons": [{"label": "▶ Play", "method": "animate", "args": [list(frames), how]}],
+        "x": 1,
+        "xanchor": "right",
+        "y": 1,
+        "yanchor": "bottom",
+        "pad": {"b": 6},
+        "showactive": False,
+        "bgcolor": "rgba(128,128,128,0.16)",
+        "borderwidth": 0,
+    }
+
+
+def _layer_note(layer: int) -> dict[str, Any]:
+    """Which layer a frame shows, left of the button."""
+    where = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -84}
+    up = {"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 10}
+    return {"text": f"layer {layer}", **where, **up, "showarrow": False, "font": {"size": 13}}

@@ -1,0 +1,90 @@
+"""The frame of a map: axes that have no numbers, because a projection's axes have no unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from components.core.schema import FloatArray
+from components.figures.theme import NEUTRAL
+
+__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "map_layout", "map_ranges"]
+
+INK = "#000037"
+"""Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
+NAME_FONT = {"size": 13, "weight": 700, "color": INK, "shadow": "auto"}
+"""For names on a map: with a halo that contrasts with them, so that they are read over points."""
+STALE = {
+    "text": "Drawn with earlier settings",
+    "x": 0,
+    "xref": "paper",
+    "xanchor": "left",
+    "xshift": 8,
+    "y": 1,
+    "yref": "paper",
+    "yanchor": "top",
+    "yshift": -8,
+    "showarrow": False,
+    "font": {"size": 13},
+    "bgcolor": "rgba(128,128,128,0.25)",
+}
+_LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
+_BARE = {
+    "showticklabels": False,
+    "ticks": "",
+    "showgrid": False,
+    "zeroline": False,
+    "showline": True,
+    "mirror": True,
+    "linewidth": 1,
+    "linecolor": "rgba(128,128,128,0.35)",
+}
+_CAMERA = {"eye": {"x": 0.9, "y": 0.9, "z": 0.7}}
+_LEGEND = {
+    "orientation": "h",
+    "x": 0,
+    "y": -0.02,
+    "yanchor": "top",
+    "itemsizing": "constant",
+    "font": {"size": 12},
+}
+
+
+def axes_of(places: FloatArray) -> dict[str, Any]:
+    """Coordinates by axis, as float32, which plotly sends as bytes."""
+    return {
+        axis: np.ascontiguousarray(places[:, i], dtype=np.float32)
+        for i, axis in enumerate("xyz"[: places.shape[1]])
+    }
+
+
+def map_ranges(places: FloatArray) -> list[tuple[float, float]]:
+    """What each axis shows: all points, and some air around them."""
+    if not len(places):
+        return [(-1.0, 1.0)] * places.shape[1]
+    low, high = places.min(axis=0), places.max(axis=0)
+    air = 0.05 * max(float((high - low).max()), 1e-6)
+    return [(float(a) - air, float(b) + air) for a, b in zip(low, high, strict=True)]
+
+
+def map_layout(ranges: Sequence[tuple[float, float]], *, legend: bool) -> dict[str, Any]:
+    """Axes without numbers at one scale, a thin frame, and a legend under the map."""
+    layout: dict[str, Any] = {
+        "dragmode": "pan",
+        "hovermode": "closest",
+        "showlegend": legend,
+        "legend": _LEGEND,
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8, "pad": 0},
+    }
+    if len(ranges) == 3:
+        bare = {"showticklabels": False, "title": {"text": ""}, "showbackground": False}
+        axes = {f"{axis}axis": {**bare, **_LINES} for axis in "xyz"}
+        return {
+            **layout,
+            "dragmode": "turntable",
+            "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
+        }
+    x, y = ({"range": list(own), **_BARE} for own in ranges)
+    return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
