@@ -21,7 +21,14 @@ from components.core.words import Span, split_words
 __all__ = ["SENTENCE_POOLINGS", "WORD_POOLINGS", "Gathered", "gather", "sentence_vectors"]
 
 WORD_POOLINGS = ("mean", "first", "last")
-SENTENCE_POOLINGS = ("mean", "mean without special tokens", "[CLS]", "max", "pooler")
+SENTENCE_POOLINGS = {
+    "mean": "mean of all tokens",
+    "own": "mean without special tokens",
+    "cls": "[CLS], the first token",
+    "max": "largest of each dimension",
+    "pooler": "the model's pooler",
+}
+"""Ways to make a sentence's vector from its tokens', with their titles."""
 _PARTS = ("first third", "middle third", "last third")
 
 
@@ -193,10 +200,10 @@ def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
         return pooled
     real = encoding.attention_mask == 1
     own = real & (encoding.special_tokens_mask == 0)
-    if pooling == "mean without special tokens" and own.any():
+    if pooling == "own" and own.any():
         real = own
     hidden = encoding.hidden[:, real]
-    if pooling == "[CLS]":
+    if pooling == "cls":
         first: FloatArray = hidden[:, 0]
         return first
     if pooling == "max":

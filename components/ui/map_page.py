@@ -15,7 +15,7 @@ from components.ui import inputs, map_corpora, state
 from components.ui.map_corpora import Chosen
 from components.ui.map_request import FOOTINGS, MOST, PAGE
 from components.ui.services import settings
-from components.ui.view import ViewState
+from components.ui.view import Control, ViewState
 
 __all__ = ["BESIDE", "file_panel", "toolbar"]
 
@@ -86,16 +86,16 @@ def _texts(view: ViewState) -> None:
 
 def _settings(view: ViewState) -> None:
     """How points are placed."""
-    inputs.select(view, PAGE, "footing", dict(FOOTINGS), "Layers")
+    inputs.select(view, PAGE, "footing", FOOTINGS, "Layers")
     unit = str(view.control(PAGE, "unit", "words"))
     if unit != "tokens":
-        options = SENTENCE_POOLINGS if unit == "sentences" else WORD_POOLINGS
+        options = SENTENCE_POOLINGS if unit == "sentences" else {p: p for p in WORD_POOLINGS}
         name = (
             "Sentence vector from its tokens"
             if unit == "sentences"
             else "Word vector from its sub-tokens"
         )
-        inputs.select(view, PAGE, f"{unit}_pooling", {o: o for o in options}, name)
+        inputs.select(view, PAGE, f"{unit}_pooling", options, name)
     left, right = st.columns(2, gap="small")
     with left:
         inputs.select(view, PAGE, "method", _METHODS, "Method")
@@ -221,7 +221,7 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
         state.remember("This file is no longer in memory. Choose it again.")
         return
     view = state.current()
-    own = {
+    own: dict[str, Control] = {
         "source": "file",
         "file": digest,
         "file_name": sheet.name[:80],

@@ -49,7 +49,7 @@ def panel(what: MapShown, band: Band | None) -> None:
 def _trust(what: MapShown) -> None:
     """The honesty report."""
     honesty = what.honesty
-    job = maps.jobs().get(f"{what.picture.request.key}-stability-{what.layer}")
+    job = maps.stability_job(what.picture, what.layer)
     checked = _checked(what) if job is not None and job.done() else None
     found = verdict(
         honesty,
@@ -85,7 +85,7 @@ def _trust(what: MapShown) -> None:
 
 
 def _checked(what: MapShown) -> Checked | None:
-    job = maps.jobs().get(f"{what.picture.request.key}-stability-{what.layer}")
+    job = maps.stability_job(what.picture, what.layer)
     if job is None or job.was_stopped:
         return None
     try:

@@ -18,7 +18,8 @@ from components.analysis.readings import (
     map_reading,
     senses_reading,
 )
-from components.content.explain.projection import FORMULA, LIMITS
+from components.analysis.snippets import MapText, map_vectors_snippet, redraw_snippet
+from components.content.explain.projection import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
 from components.core import ModelCard
 from components.figures.map_layers import layers_order, layers_scatter
 from components.figures.maps import map_order, map_scatter, selected_points
@@ -40,8 +41,9 @@ __all__ = [
 ]
 
 CHART = "map_chart"
-HEIGHT = 600
+HEIGHT = 460
 _FILE = "map"
+_N_SNIPPET = 3
 _MOST_ROWS = 5_000
 _MOST_TRAILS = 40
 _MOST_FRAMES = 20_000
@@ -241,6 +243,48 @@ def _under_the_hood(what: MapShown, card: ModelCard) -> None:
     formula, code = st.columns(2, gap="medium")
     with formula:
         st.markdown(FORMULA)
+        st.markdown(f"{METHODS[what.picture.method]} {MISREAD}")
+        if len(what.picture.layers) > 1:
+            st.markdown(LAYER_MAPS[what.picture.request.footing])
     with code:
+        st.markdown("**The vectors with transformers alone**, of this map's first sentences")
+        st.code(_vectors_snippet(what, card), language="python")
+        if len(what.picture.layers) == 1:
+            st.markdown("**The same map with umap-learn and scikit-learn**, from this page's NPZ")
+            st.code(redraw_snippet(what.picture.as_map(), file=f"{_FILE}.npz"), language="python")
+        else:
+            st.caption(
+                "For a script that draws this map again, choose “The chosen layer alone” in the "
+                "settings."
+            )
+        st.markdown("**Shapes**")
+        st.dataframe(pd.DataFrame(_shapes(what)), hide_index=True, key="map_shapes")
         st.markdown("**Passport**")
         shell.passport_json(what.picture.passport)
+
+
+def _vectors_snippet(what: MapShown, card: ModelCard) -> str:
+    points, request = what.points, what.picture.request
+    chosen = sorted(set(points.sentence.tolist()))[:_N_SNIPPET]
+    spans: dict[int, list[tuple[int, int]]] = {i: [] for i in chosen}
+    for text, (start, end) in zip(points.sentence.tolist(), points.spans.tolist(), strict=True):
+        if text in spans:
+            spans[text].append((start, end))
+    texts = [MapText(points.texts[i], tuple(own)) for i, own in spans.items()]
+    return map_vectors_snippet(
+        card,
+        texts,
+        points.unit,
+        max(what.layer, 0),
+        pooling=request.pooling,  # type: ignore[arg-type]
+        added=request.special,
+    )
+
+
+def _shapes(what: MapShown) -> list[dict[str, str]]:
+    return [
+        {"array": "vectors (points, dims)", "shape": str(what.vectors.shape)},
+        {"array": "places on the map (points, axes)", "shape": str(what.places.shape)},
+        {"array": "true neighbours (points, k)", "shape": str(what.neighbors.indices.shape)},
+        {"array": "places at all layers", "shape": str(what.picture.coordinates.shape)},
+    ]

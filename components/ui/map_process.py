@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from components.analysis import map_worker
-from components.analysis.honesty import Stability
 from components.analysis.layer_maps import How, LayerMaps
 from components.analysis.projection import Map, MapSettings, OnProgress
+from components.analysis.stability import Stability
 from components.core.errors import ContextlensError, RequestError
 from components.core.schema import FloatArray
 
@@ -191,7 +191,7 @@ class MapProcesses:
     ) -> Map:
         """`projection.project` of (n, n_dims) vectors."""
         task = {"kind": "map", "settings": settings.as_dict()}
-        found, _ = self._do(task, vectors, len(vectors), on_progress, map_worker.read_map)
+        found: Map = self._do(task, vectors, len(vectors), on_progress, map_worker.read_map)[0]
         return found
 
     def project_layers(
@@ -205,7 +205,7 @@ class MapProcesses:
         """`layer_maps.project_layers` of (n_layers, n, n_dims) vectors."""
         task = {"kind": "layers", "how": how, "settings": settings.as_dict()}
         n = vectors.shape[0] * vectors.shape[1]
-        found, _ = self._do(task, vectors, n, on_progress, map_worker.read_maps)
+        found: LayerMaps = self._do(task, vectors, n, on_progress, map_worker.read_maps)[0]
         return found
 
     def stability(

@@ -29,7 +29,7 @@ __all__ = [
 
 PAGE = "projection"
 Footing = Literal["joint", "aligned", "one"]
-FOOTINGS: dict[Footing, str] = {
+FOOTINGS: dict[str, str] = {
     "joint": "All layers, one joint fit",
     "aligned": "All layers, aligned fits",
     "one": "The chosen layer alone",
@@ -182,7 +182,7 @@ def _footing(view: ViewState) -> Footing:
 
 
 def _pooling(view: ViewState, unit: Unit) -> str:
-    options = SENTENCE_POOLINGS if unit == "sentences" else WORD_POOLINGS
+    options = tuple(SENTENCE_POOLINGS) if unit == "sentences" else WORD_POOLINGS
     asked = view.control(PAGE, f"{unit}_pooling", options[0])
     return str(asked) if asked in options and unit != "tokens" else options[0]
 

@@ -108,7 +108,7 @@ class MapShown:
             rows: list[int] = self.neighbors.indices[point, :k].tolist()
             return rows
         found = neighbors_of(self.vectors, point, k, self.picture.request.settings.metric)
-        rows = found.indices.reshape(-1).tolist()
+        rows = found[0].tolist()
         return rows
 
     def map_neighbors(self, point: int) -> list[int]:

@@ -12,10 +12,12 @@ import numpy as np
 import streamlit as st
 
 from components.analysis.gathering import Gathered, gather
-from components.analysis.honesty import Honesty, Stability
+from components.analysis.honesty import Honesty
+from components.analysis.layer_maps import How
 from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points
-from components.analysis.projection import Map, estimate
+from components.analysis.projection import Map, Method, estimate
+from components.analysis.stability import Stability
 from components.core import Encoding, ModelCard
 from components.core.cache import ByteCache
 from components.core.schema import FloatArray, IntArray, Passport
@@ -27,7 +29,17 @@ from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
 from components.ui.services import service, settings
 
-__all__ = ["Costs", "Picture", "check_stability", "costs", "draw", "jobs", "start_ahead"]
+__all__ = [
+    "Checked",
+    "Costs",
+    "Picture",
+    "check_stability",
+    "costs",
+    "draw",
+    "jobs",
+    "stability_job",
+    "start_ahead",
+]
 
 _N_TEXTS = 96  # encoded at a time
 _SAMPLE = 64  # texts that an estimate looks at
@@ -68,7 +80,7 @@ class Picture:
     layers: tuple[int, ...]
     vectors: FloatArray
     coordinates: FloatArray
-    method: str
+    method: Method
     reason: str
     neighbors: tuple[Neighbors, ...]
     honesty: tuple[Honesty | None, ...]
@@ -122,6 +134,17 @@ class Picture:
             )
         ]
 
+    def as_map(self) -> Map:
+        """The only layer's map as the engine gave it."""
+        return Map(
+            coordinates=self.coordinates[0],
+            method=self.method,
+            reason=self.reason,
+            settings=self.request.settings,
+            neighbors=self.neighbors[0],
+            honesty=self.honesty[0],
+        )
+
     def index_of(self, layer: int | None) -> int:
         """The row of a layer; the last where it is not drawn."""
         return self.layers.index(layer) if layer in self.layers else len(self.layers) - 1
@@ -174,10 +197,10 @@ def draw(request: MapRequest, corpus: Corpus, card: ModelCard) -> Job:
     return jobs().start(request.key, lambda job: _draw(job, request, corpus, card, cost))
 
 
-def check_stability(picture: Picture, layer: int) -> Job:
-    """The job that draws one layer's map from two more seeds; its result is a `Checked`."""
+def check_stability(picture: Picture, layer: int) -> None:
+    """Begin to draw one layer's map from two more seeds."""
     key = f"{picture.request.key}-stability-{layer}"
-    return jobs().start(key, lambda job: _stability(job, picture, layer))
+    jobs().start(key, lambda job: _stability(job, picture, layer))
 
 
 @dataclass(frozen=True)
@@ -187,6 +210,11 @@ class Checked:
     stability: Stability
     layer: int
     nbytes: int = 0
+
+
+def stability_job(picture: Picture, layer: int) -> Job | None:
+    """The job that `check_stability` began; its result is a `Checked`."""
+    return jobs().get(f"{picture.request.key}-stability-{layer}")
 
 
 def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
@@ -248,6 +276,8 @@ def _draw(job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, cost: 
         job.report(stage, split + (1 - split) * share)
 
     report("Placing the points", 0.0)
+    neighbors: tuple[Neighbors, ...]
+    honesty: tuple[Honesty | None, ...]
     if len(layers) == 1:
         found = _processes().project(vectors[0], request.settings, report)
         coordinates, neighbors, honesty = (
@@ -257,7 +287,7 @@ def _draw(job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, cost: 
         )
         method, reason = found.method, found.reason
     else:
-        how = "aligned" if request.footing == "aligned" else "joint"
+        how: How = "aligned" if request.footing == "aligned" else "joint"
         maps = _processes().project_layers(vectors, request.settings, how=how, on_progress=report)
         coordinates, neighbors, honesty = maps.coordinates, maps.neighbors, maps.honesty
         method, reason = maps.method, maps.reason
@@ -282,14 +312,7 @@ def _stability(job: Job, picture: Picture, layer: int) -> Checked:
     if len(picture.layers) > 1:  # what is checked is this layer's own map, as nothing else repeats
         first = _processes().project(vectors, own, lambda s, p: job.report(s, p / 3))
     else:
-        first = Map(
-            coordinates=picture.coordinates[row],
-            method=picture.method,  # type: ignore[arg-type]
-            reason=picture.reason,
-            settings=own,
-            neighbors=picture.neighbors[row],
-            honesty=picture.honesty[row],
-        )
+        first = picture.as_map()
     found = _processes().stability(vectors, own, first, lambda s, p: job.report(s, (1 + 2 * p) / 3))
     return Checked(found, picture.layers[row])
 
@@ -303,7 +326,7 @@ def _gathered(
         request.layer >= 0
         and min(request.most, 10 * len(corpus.texts)) * n_layers * card.n_dims * 4 < _MAX_GATHERED
     )
-    layers = None if every or request.layer == -1 else (request.layer,)
+    layers = None if every or request.layer in {None, -1} else (request.layer or 0,)
     key = (*request.points_key, layers, card.checksum, _bound(request, card))
 
     def compute() -> Gathered:

@@ -58,8 +58,8 @@ def test_sentence_vectors_are_what_their_names_say(encodings: list[Encoding]) ->
     hidden = one.hidden
     expected = {
         "mean": hidden.mean(axis=1),
-        "mean without special tokens": hidden[:, 1:-1].mean(axis=1),
-        "[CLS]": hidden[:, 0],
+        "own": hidden[:, 1:-1].mean(axis=1),
+        "cls": hidden[:, 0],
         "max": hidden.max(axis=1),
         "pooler": one.pooler_output[None] if one.pooler_output is not None else None,
     }

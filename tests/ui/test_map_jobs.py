@@ -81,12 +81,12 @@ def test_it_goes_on_while_someone_else_looks() -> None:
 def test_what_failed_or_was_stopped_begins_anew() -> None:
     jobs = Jobs(10**6)
 
-    def fail(job: Job) -> Result:
+    def fail(_: Job) -> Result:
         raise RequestError("no")
 
     failed = jobs.start("a", fail)
     assert isinstance(failed.future.exception(WAIT), RequestError)
-    again = jobs.start("a", lambda job: Result("second"))
+    again = jobs.start("a", lambda _: Result("second"))
     assert again is not failed
     assert again.future.result(WAIT) == Result("second")
 
@@ -102,7 +102,7 @@ def test_results_are_forgotten_beyond_the_bound_the_oldest_first() -> None:
     jobs = Jobs(250_000)
     for name in "abcd":
         jobs.start(name, lambda job: Result(job.key, 100_000)).future.result(WAIT)
-    jobs.start("e", lambda job: Result("e")).future.result(WAIT)
+    jobs.start("e", lambda _: Result("e")).future.result(WAIT)
     for _ in range(200):
         if jobs.get("b") is None:
             break
@@ -113,7 +113,7 @@ def test_results_are_forgotten_beyond_the_bound_the_oldest_first() -> None:
 
 def test_the_newest_result_is_kept_however_large() -> None:
     jobs = Jobs(1_000)
-    job = jobs.start("a", lambda job: Result("a", 10**9))
+    job = jobs.start("a", lambda _: Result("a", 10**9))
     job.future.result(WAIT)
     threading.Event().wait(0.05)
     assert jobs.get("a") is job
