@@ -189,6 +189,8 @@ def _typical(
         raise RequestError(
             f"{len(which)} documents need as many cluster numbers; {len(labels)} were given."
         )
+    if not len(which):
+        return {}
     ids: dict[str, int] = {}
     named = [ids.setdefault(name.casefold(), len(ids)) for name in names]
     in_texts = _term_counts(texts, ids)
@@ -197,7 +199,7 @@ def _typical(
     called = _table(rows[: len(named)], named, len(sizes), len(ids))
     members = _table(rows, which, len(sizes), len(texts))
     counts = members @ in_texts
-    as_much = counts.sum() / len(which) if len(which) else 0.0
+    as_much = counts.sum() / len(which)
     weights = _class_tf_idf(counts + called * as_much)
     terms = list(ids)
     stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())

@@ -28,9 +28,10 @@ def add_frames(
         layer: the layer shown.
         titles: the finding at each layer.
     """
-    frames = []
+    frames = []  # their titles are bold, as Streamlit makes that of the figure itself
     for (n, own), title in zip(traces.items(), titles, strict=True):
-        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80)}
+        font = {**whole.layout.title.font.to_plotly_json(), "weight": 700}
+        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80), "font": font}
         frames.append(
             {
                 "name": str(n),

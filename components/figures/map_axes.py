@@ -10,7 +10,7 @@ import numpy as np
 from components.core.schema import FloatArray
 from components.figures.theme import NEUTRAL
 
-__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "map_layout", "map_ranges"]
+__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "font_of", "map_layout", "map_ranges"]
 
 INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
@@ -41,7 +41,7 @@ _BARE = {
     "linewidth": 1,
     "linecolor": "rgba(128,128,128,0.35)",
 }
-_CAMERA = {"eye": {"x": 0.9, "y": 0.9, "z": 0.7}}
+_CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -58,6 +58,11 @@ def axes_of(places: FloatArray) -> dict[str, Any]:
         axis: np.ascontiguousarray(places[:, i], dtype=np.float32)
         for i, axis in enumerate("xyz"[: places.shape[1]])
     }
+
+
+def font_of(kind: str) -> dict[str, Any]:
+    """The names' font in traces of a kind; only SVG has halos."""
+    return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
 def map_ranges(places: FloatArray) -> list[tuple[float, float]]:

@@ -39,7 +39,7 @@ def cluster_notes(
     frame = _NARROW if narrow else _WIDE
     per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
     taken: list[FloatArray] = []
-    notes = []
+    notes: list[dict[str, Any]] = []
     for label in sorted(labels, key=lambda own: (-own.n_points, own.cluster)):
         lines = _lines(label.words)
         if not lines or len(notes) == MAX_LABELS:

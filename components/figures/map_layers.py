@@ -15,9 +15,9 @@ from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.figures.frames import add_frames
-from components.figures.map_axes import NAME_FONT, axes_of, map_layout, map_ranges
+from components.figures.map_axes import axes_of, font_of, map_layout, map_ranges
 from components.figures.map_colors import UNCOLORED, Coloring, groups
-from components.figures.map_points import point_size, point_traces
+from components.figures.map_points import kind_of, point_size, point_traces
 from components.figures.theme import color_of, figure, plain
 
 __all__ = ["MAX_PLAYED_POINTS", "MAX_TRAILS", "layers_scatter"]
@@ -62,12 +62,12 @@ def layers_scatter(
     places = _checked(points, coordinates, layers, layer, trails)
     shown = list(layers).index(layer)
     ink = _trail_colors(points, color, trails)
-    size = point_size(points.n_points)
+    kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
     traces = point_traces(points, places[shown], color, strength=0.5 if len(trails) else 1.0)
     n_own = len(traces)
     names = _trail_names(points, color, trails)
     for trail, name, own in zip(trails, names, ink, strict=True):
-        traces += _trail(places[: shown + 1, trail], name, own, size=size)
+        traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
     layout = map_layout(
         map_ranges(places.reshape(-1, 2)), legend=color.kind == "category" and n_own > 1
     )
@@ -122,9 +122,11 @@ def _trail_names(points: Points, color: Coloring, trails: Sequence[int]) -> list
     ]
 
 
-def _trail(way: FloatArray, name: str, color: str, *, size: float) -> list[dict[str, Any]]:
+def _trail(
+    way: FloatArray, name: str, color: str, *, kind: str, size: float
+) -> list[dict[str, Any]]:
     """Lines through a point's places up to the last one, and marks at both ends."""
-    base = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
+    base = {"type": kind, "hoverinfo": "skip", "showlegend": False}
     lines = [
         {
             **base,
@@ -140,7 +142,7 @@ def _trail(way: FloatArray, name: str, color: str, *, size: float) -> list[dict[
         "mode": "markers+text",
         **_ends(way),
         "text": ["", name],
-        "textfont": NAME_FONT,
+        "textfont": font_of(kind),
         "textposition": "top center",
         "marker": {
             "symbol": ["circle-open", "circle"],

@@ -11,7 +11,7 @@ import numpy as np
 
 from components.analysis.points import Points
 from components.core.schema import FloatArray, IntArray
-from components.figures.map_axes import INK, NAME_FONT, axes_of
+from components.figures.map_axes import INK, axes_of, font_of
 from components.figures.theme import plain
 
 __all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces"]
@@ -19,7 +19,6 @@ __all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces"]
 _SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
 _IN_SPACE = ("square-open", "diamond-open")  # of those, what three dimensions have
 _FOCUS, _NEAR = "the point", "its neighbours"
-_MAX_SVG = 500
 _MAX_NAMED = 12  # marked points that have their names written beside them
 
 
@@ -50,10 +49,9 @@ def mark_rows(marks: Marks) -> list[IntArray]:
 
 
 def mark_traces(
-    points: Points, places: FloatArray, marks: Marks, *, size: float
+    points: Points, places: FloatArray, marks: Marks, *, kind: str, size: float
 ) -> list[dict[str, Any]]:
-    """Lines, then rings, to draw over the points; `size` is the points' own."""
-    kind = "scatter3d" if places.shape[1] == 3 else "scatter"
+    """Lines, then rings, to draw over the points; kind of trace and size are the points' own."""
     ringed = _ringed(marks)
     rows = [row for own in ringed.values() for row in own]
     named = len(rows) <= _MAX_NAMED and len({points.names[row] for row in rows}) > 1
@@ -61,12 +59,12 @@ def mark_traces(
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         own = ringed[title]
         names = [plain(points.names[row], 20) for row in own]
-        text = {"mode": "markers+text", "text": names, "textfont": NAME_FONT}
+        text = {"mode": "markers+text", "text": names, "textfont": font_of(kind)}
         text["textposition"] = "top center"
         ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
         traces.append(
             {
-                "type": "scattergl" if kind == "scatter" and len(own) > _MAX_SVG else kind,
+                "type": kind,
                 "mode": "markers",
                 **axes_of(places[np.asarray(own, dtype=np.int64)]),
                 "marker": {**ring, "line": {"width": 2, "color": INK}},
@@ -91,7 +89,7 @@ def _has_lines(marks: Marks) -> bool:
 
 
 def _ringed(marks: Marks) -> dict[str, Sequence[int]]:
-    near = {} if marks.focus is None else {_FOCUS: [marks.focus]}
+    near: dict[str, Sequence[int]] = {} if marks.focus is None else {_FOCUS: [marks.focus]}
     if len(marks.neighbours):
         near[_NEAR] = marks.neighbours
     return {title: rows for title, rows in {**near, **marks.rings}.items() if len(rows)}

@@ -14,10 +14,11 @@ from components.figures.map_colors import Coloring, Group, groups
 from components.figures.map_hover import hover_texts
 from components.figures.theme import SEQUENTIAL, plain
 
-__all__ = ["MAX_SVG", "point_size", "point_traces"]
+__all__ = ["MAX_SVG", "kind_of", "point_size", "point_traces"]
 
 MAX_SVG = 2_000
-"""Points that are drawn as SVG, which is sharp everywhere; more of them are drawn by WebGL."""
+"""Points that are drawn as SVG, which every browser shows and which stays sharp; more are drawn by
+WebGL, without which plotly shows a grey box in place of the map."""
 _FADED = 0.12
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
 """Up to how many points: their size in pixels, their opacity."""
@@ -37,7 +38,7 @@ def point_traces(
     """
     texts = hover_texts(points, color)
     size, opacity = point_size(points.n_points, places.shape[1]), _look(points.n_points)[1]
-    kind = _kind(points.n_points, places.shape[1])
+    kind = kind_of(points.n_points, places.shape[1])
     is_chosen = np.zeros(points.n_points, dtype=bool)
     is_chosen[np.asarray([] if chosen is None else chosen, dtype=np.int64)] = True
     traces = []
@@ -60,6 +61,16 @@ def point_traces(
     return traces
 
 
+def kind_of(n_points: int, n_axes: int) -> str:
+    """The traces that draw so many points.
+
+    One kind for a whole map: WebGL lies over SVG, so rings drawn as SVG would be hidden by points.
+    """
+    if n_axes == 3:
+        return "scatter3d"
+    return "scatter" if n_points <= MAX_SVG else "scattergl"
+
+
 def point_size(n_points: int, n_axes: int = 2) -> float:
     """How large a point is on a map of so many, in pixels."""
     size = _look(n_points)[0]
@@ -68,12 +79,6 @@ def point_size(n_points: int, n_axes: int = 2) -> float:
 
 def _look(n_points: int) -> tuple[float, float]:
     return next((size, opacity) for most, size, opacity in _SIZES if n_points <= most)
-
-
-def _kind(n_points: int, n_axes: int) -> str:
-    if n_axes == 3:
-        return "scatter3d"
-    return "scatter" if n_points <= MAX_SVG else "scattergl"
 
 
 def _marker(group: Group, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:

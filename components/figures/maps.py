@@ -20,7 +20,7 @@ from components.figures.map_axes import STALE, map_layout, map_ranges
 from components.figures.map_colors import UNCOLORED, Coloring, groups
 from components.figures.map_labels import cluster_notes
 from components.figures.map_marks import NO_MARKS, Marks, mark_rows, mark_traces
-from components.figures.map_points import point_size, point_traces
+from components.figures.map_points import kind_of, point_size, point_traces
 from components.figures.theme import figure
 
 __all__ = [
@@ -62,7 +62,8 @@ def map_scatter(
     traces = point_traces(
         points, places, color, chosen=marks.chosen, strength=0.5 if stale else 1.0
     )
-    traces += mark_traces(points, places, marks, size=point_size(points.n_points, places.shape[1]))
+    kind, size = kind_of(*places.shape), point_size(*places.shape)
+    traces += mark_traces(points, places, marks, kind=kind, size=size)
     layout = map_layout(map_ranges(places), legend=_has_legend(color, marks))
     notes = [STALE] if stale else []
     if places.shape[1] == 2:
