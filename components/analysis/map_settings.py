@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 from components.analysis.vector_space import METRICS, Metric
 from components.core.errors import RequestError
@@ -92,7 +93,7 @@ def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value <= high:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high:
         return int(value)
     raise RequestError(
         f"{name} of a map was {_shown(value)}; it must be a whole number from {low} to {high:,}."
@@ -101,7 +102,11 @@ def _whole(name: str, value: Any, low: int, high: int) -> int:
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
     # Compared as it is: float() of a very large whole number would overflow.
-    if isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high:
+    if (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and low <= value <= high
+    ):
         return float(value)
     raise RequestError(
         f"{name} of a map was {_shown(value)}; it must be a number from {low:g} to {high:g}."
@@ -110,5 +115,8 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 def _shown(value: object) -> str:
     """A value as a message shows it: not all of a long one."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a very large number"
     return text if len(text) <= 40 else text[:39] + "…"

@@ -8,6 +8,7 @@ __all__ = [
     "ARRANGING",
     "AXES",
     "FINDING",
+    "FINDING_ACROSS",
     "LINKING",
     "MEASURING",
     "OnProgress",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 FINDING = "Finding each point's nearest neighbours"
+FINDING_ACROSS = "Finding the nearest neighbours across the layers"
 AXES = "Finding the main directions"
 LINKING = "Linking neighbours"
 ARRANGING = "Arranging the points"

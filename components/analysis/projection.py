@@ -94,7 +94,7 @@ def project(
         RequestError: vectors that no map can be made of.
     """
     space = VectorSpace.of(vectors, settings.metric)
-    method, n_neighbors, reason = plan(space, settings)
+    method, n_neighbors, reason = plan(len(space.rows), settings, all_same=space.all_same)
     n, d = space.rows.shape
     stages = Stages(on_progress, stage_seconds(n, d, settings, method=method))
     finding = stages.stage(FINDING)
@@ -115,9 +115,9 @@ def project(
     return Map(coordinates, method, reason, settings, neighbors, honesty)
 
 
-def plan(space: VectorSpace, settings: MapSettings) -> tuple[Method, int, str]:
+def plan(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Method, int, str]:
     """The method and the number of neighbours to use, and why they are not what was asked for."""
-    n, name = space.n_points, method_name(settings.method)
+    name = method_name(settings.method)
     if settings.method == "pca":
         return "pca", settings.n_neighbors, ""
     if n < FEWEST_TO_ARRANGE:
@@ -127,7 +127,7 @@ def plan(space: VectorSpace, settings: MapSettings) -> tuple[Method, int, str]:
             settings.n_neighbors,
             (f"PCA was drawn: {name} needs at least {FEWEST_TO_ARRANGE} points, and {few}."),
         )
-    if space.all_same:
+    if all_same:
         return (
             "pca",
             settings.n_neighbors,

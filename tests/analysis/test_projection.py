@@ -294,8 +294,8 @@ def test_bad_vectors_are_refused(vectors: Any, told: str) -> None:
         ("effort", ["slow", None, True]),
         ("n_components", [1, 4, 2.0, "2", True, None, float("nan")]),
         ("n_neighbors", [1, 201, 10**30, 15.0, False, None, float("inf")]),
-        ("min_dist", [-0.01, 0.991, float("nan"), float("inf"), True, "0.1", None, 10**400]),
-        ("seed", [-1, 2**31, 0.0, None, True, 10**400]),
+        ("min_dist", [-0.01, 0.991, float("nan"), float("inf"), True, "0.1", None, 10**5000]),
+        ("seed", [-1, 2**31, 0.0, None, True, 10**5000]),
     ],
 )
 def test_settings_that_are_not_allowed_are_refused(name: str, values: list[Any]) -> None:

@@ -1,0 +1,115 @@
+"""One map for each layer, held to its neighbours: AlignedUMAP's optimiser on graphs made before.
+
+`umap.AlignedUMAP` fits every layer on its own first, compiles its optimiser again on every call and
+cannot be stopped. Here the same functions run on the exact graphs, from one shared start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from components.analysis.compiled import umap_functions
+from components.analysis.neighbors import Neighbors
+from components.analysis.progress import OnProgress, Report
+from components.core.schema import FloatArray
+
+__all__ = ["ALIGNED_EPOCHS", "align"]
+
+ALIGNED_EPOCHS = {"full": 200, "quick": 100}
+"""Rounds by effort; 200 are AlignedUMAP's own."""
+_WINDOW = 3  # layers before and after that hold a point
+_HOLD = 1e-2  # how strongly, as AlignedUMAP has it
+_INT32 = np.iinfo(np.int32)
+_COMPILED: list[Any] = []  # the optimiser's one epoch; filled and read under the lock
+
+
+def align(
+    neighbors: Sequence[Neighbors],
+    start: FloatArray,
+    *,
+    n_neighbors: int,
+    min_dist: float,
+    n_epochs: int,
+    seed: int,
+    report: Report,
+    on_wait: OnProgress | None = None,
+) -> FloatArray:
+    """(n_layers, n, n_components) float32, a map of each layer, the same points held together.
+
+    Args:
+        neighbors: at least `n_neighbors - 1` of each point, for each layer.
+        start: (n_layers, n, n_components) where the points begin.
+        n_neighbors: counts the point itself, as umap-learn does.
+        min_dist: how close points may come.
+        n_epochs: rounds of stochastic gradient descent.
+        seed: decides what is drawn at random.
+        report: told the share of rounds done; what it raises ends the work.
+        on_wait: told that another map is being made, as long as that is so.
+    """
+    from components.analysis.layouts import links
+
+    n_layers, n, _ = start.shape
+    graphs = [links(own, n_neighbors, on_wait=on_wait).tocsr() for own in neighbors]
+    random = np.random.RandomState(seed)
+    begin = 10.0 * start / (np.abs(start).max() or 1.0)
+    begin = (begin + random.normal(scale=1e-4, size=start.shape)).astype(np.float32)
+    state = random.randint(_INT32.min + 1, _INT32.max - 1, 3).astype(np.int64)
+    with umap_functions(on_wait) as umap:
+        from umap import aligned_umap
+
+        def typed(values: Sequence[Any]) -> Any:
+            return umap.numba.typed.List(values)
+
+        first, second = umap.find_ab_params(1.0, min_dist)
+        identity = [{i: i for i in range(n)}] * (n_layers - 1)
+        relations = aligned_umap.expand_relations(identity, _WINDOW)
+        indptr = typed([graph.indptr for graph in graphs])
+        indices = typed([graph.indices for graph in graphs])
+        held = aligned_umap.build_neighborhood_similarities(indptr, indices, relations)
+        edges = [graph.tocoo() for graph in graphs]
+        every = [umap.make_epochs_per_sample(edge.data, n_epochs) for edge in edges]
+        every = [np.asarray(steps, np.float32) for steps in every]
+        places = typed([np.ascontiguousarray(layer) for layer in begin])
+        heads, tails = typed([edge.row for edge in edges]), typed([edge.col for edge in edges])
+        pushes, push_at, pull_at = (
+            typed([steps / np.float32(5) for steps in every]),
+            typed([steps / np.float32(5) for steps in every]),
+            typed([steps.copy() for steps in every]),
+        )
+        one_epoch, speed = _one_epoch(umap), 1.0
+        for epoch in range(n_epochs):
+            one_epoch(
+                places,
+                places,
+                heads,
+                tails,
+                typed(every),
+                first,
+                second,
+                held,
+                relations,
+                state,
+                1.0,  # gamma
+                _HOLD,
+                start.shape[2],
+                True,  # both ends of a link move
+                speed,
+                pushes,
+                push_at,
+                pull_at,
+                epoch,
+            )
+            speed = 1.0 - epoch / n_epochs
+            report((epoch + 1) / n_epochs)
+        return np.stack([np.asarray(layer) for layer in places])
+
+
+def _one_epoch(umap: Any) -> Any:
+    if not _COMPILED:
+        from umap.layouts import _optimize_layout_aligned_euclidean_single_epoch as epoch
+
+        _COMPILED.append(umap.numba.njit(epoch, fastmath=True))
+    return _COMPILED[0]
