@@ -182,8 +182,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "layers can be compared."
         ),
         "aligned fit": (
-            "A map for each layer, drawn together so that each point stays near its place at the "
-            "layer before unless its neighbours change."
+            "A map for each layer, drawn together so that each point stays near its places at the "
+            "layers around it unless its neighbours change."
         ),
         "seed": (
             "The number that starts a row of random choices, so that the same seed always makes "

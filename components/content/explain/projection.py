@@ -70,14 +70,15 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 LAYER_MAPS: Mapping[str, str] = MappingProxyType(
     {
         "joint": (
-            "A joint fit puts the points of all layers on one map, drawn once, so that a point "
-            "that has not moved in the full space stays where it is, as far as the map can be "
-            "trusted."
+            "A joint fit draws the points of all layers on one map at once, each layer with its "
+            "mean taken off and at one scale; UMAP goes by neighbours among all points, by those "
+            "within each layer, and by a link from each point to itself at the next layer, which "
+            "shortens ways."
         ),
         "aligned": (
-            "An aligned fit draws a map for each layer and holds each point near its place at the "
-            "layer before (AlignedUMAP), so that what moves has new neighbours, but slow drift "
-            "means nothing."
+            "An aligned fit draws a map of each layer's own space and holds each point near its "
+            "places at the layers before and after (AlignedUMAP), so that slow drift means little "
+            "and new neighbours mean more."
         ),
         "separate": (
             "Maps drawn for each layer alone cannot be compared: each one may be turned, mirrored "
@@ -118,6 +119,18 @@ $$
 In practice links are drawn by their weight, and a few random points are pushed away at each step
 instead of all; what is really optimised then repels less than the formula does. The places start
 from PCA, so that the broad outline is not left to chance.
+
+**Layers on one map.** For a joint fit every layer $\ell$ is put on the same footing: with
+$\mu_\ell$ the mean of its $n$ vectors,
+
+$$
+\tilde x_{\ell,i} = \frac{x_{\ell,i} - \mu_\ell}
+{\sqrt{\frac{1}{n} \sum_{j} \lVert x_{\ell,j} - \mu_\ell \rVert^2}}
+$$
+
+UMAP then joins three graphs, two at a time, by $a + b - a b$: links among the $\tilde x$ of all
+layers, links within each layer's own space, and a link of weight 1 from each point to itself at the
+next layer. Each layer's map is measured against that layer's own space.
 
 **PCA.** With $V$ the 2 or 3 directions of largest variance of the vectors (under cosine, of the
 vectors brought to length one) and $\mu$ their mean: $y_i = V^\top (x_i - \mu)$.
