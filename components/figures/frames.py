@@ -19,6 +19,8 @@ def add_frames(
     traces: Mapping[int, Sequence[dict[str, Any]]],
     layer: int,
     titles: Sequence[str],
+    *,
+    notes: Sequence[dict[str, Any]] = (),
 ) -> None:
     """Gives a figure a frame for each layer, and the button that plays them; the shown one is last.
 
@@ -27,6 +29,7 @@ def add_frames(
         traces: what its first traces are at each layer.
         layer: the layer shown.
         titles: the finding at each layer.
+        notes: what is written on the picture at the layer shown.
     """
     frames = []  # their titles are bold, as Streamlit makes that of the figure itself
     for (n, own), title in zip(traces.items(), titles, strict=True):
@@ -37,11 +40,14 @@ def add_frames(
                 "name": str(n),
                 "data": list(own),
                 "traces": list(range(len(own))),
-                "layout": {"annotations": [_layer_note(n)], "title": heading},
+                "layout": {
+                    "annotations": [_layer_note(n), *(notes if n == layer else ())],
+                    "title": heading,
+                },
             }
         )
     whole.frames = frames
-    whole.layout.annotations = [_layer_note(layer)]
+    whole.layout.annotations = [_layer_note(layer), *notes]
     whole.layout.updatemenus = [_player([*map(str, traces), str(layer)])]
 
 

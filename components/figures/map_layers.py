@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
+from components.analysis.clusters import ClusterLabel
 from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.figures.frames import add_frames
 from components.figures.map_axes import axes_of, font_of, map_layout, map_ranges
 from components.figures.map_colors import UNCOLORED, Coloring, groups
+from components.figures.map_labels import cluster_notes
+from components.figures.map_marks import NO_MARKS, Marks, mark_traces
 from components.figures.map_points import kind_of, point_size, point_traces
 from components.figures.theme import color_of, figure, plain
 
@@ -36,8 +39,12 @@ def layers_scatter(
     *,
     layer: int,
     color: Coloring = UNCOLORED,
+    clusters: Sequence[ClusterLabel] = (),
+    marks: Marks = NO_MARKS,
     trails: Sequence[int] = (),
     titles: Sequence[str],
+    stale: bool = False,
+    narrow: bool = False,
     height: int = 560,
 ) -> go.Figure:
     """The map at one layer, and a button that plays all of them.
@@ -51,8 +58,11 @@ def layers_scatter(
         layers: the layer of each row of `coordinates`.
         layer: the layer shown.
         color: what the colours stand for.
+        clusters: names to write on the map of the layer shown.
+        marks: points that stand out, at every layer.
         trails: points whose way through the layers is drawn, at most `MAX_TRAILS`.
         titles: the finding at each of `layers`.
+        stale, narrow: as in `map_scatter`.
         height: in pixels.
 
     Raises:
@@ -63,20 +73,22 @@ def layers_scatter(
     shown = list(layers).index(layer)
     ink = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
-    traces = point_traces(points, places[shown], color, strength=0.5 if len(trails) else 1.0)
+    strength = 0.5 if len(trails) or stale else 1.0
+    traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = _trail_names(points, color, trails)
     for trail, name, own in zip(trails, names, ink, strict=True):
         traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
-    layout = map_layout(
-        map_ranges(places.reshape(-1, 2)), legend=color.kind == "category" and n_own > 1
-    )
+    traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
+    ranges = map_ranges(places.reshape(-1, 2))
+    layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1)
+    notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
     layout["margin"] = {**layout["margin"], "t": 76}
-    whole = figure(traces, layout, title=titles[shown], height=height)
+    whole = figure(traces, {**layout, "annotations": notes}, title=titles[shown], height=height)
     if len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
-        frames = {n: _frame(traces, points, way, color, trails) for n, way in ways.items()}
-        add_frames(whole, frames, layer, titles)
+        frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
+        add_frames(whole, frames, layer, titles, notes=notes)
     return whole
 
 
@@ -170,10 +182,13 @@ def _frame(
     places: FloatArray,
     color: Coloring,
     trails: Sequence[int],
+    marks: Marks,
 ) -> list[dict[str, Any]]:
     """What moves, at the last of the layers given: coordinates alone."""
     own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
         way = places[:, trail]
         own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
+    marked = mark_traces(points, places[-1], marks, kind=kind_of(points.n_points, 2), size=0)
+    own += [{axis: trace[axis] for axis in "xy"} for trace in marked]
     return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]

@@ -14,18 +14,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import (
     escape,
-    label_agreement,
     map_reading,
     senses_reading,
 )
 from components.analysis.snippets import MapText, map_vectors_snippet, redraw_snippet
 from components.content.explain.projection import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
 from components.core import ModelCard
-from components.figures.map_layers import layers_order, layers_scatter
+from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.figures.maps import map_order, map_scatter, selected_points
 from components.ui import export, inputs, map_marks, shell
 from components.ui.map_request import PAGE
-from components.ui.map_shown import MapShown
+from components.ui.map_shown import MapShown, senses
 from components.ui.view import ViewState
 
 __all__ = [
@@ -45,9 +44,6 @@ HEIGHT = 460
 _FILE = "map"
 _N_SNIPPET = 3
 _MOST_ROWS = 5_000
-_MOST_TRAILS = 40
-_MOST_FRAMES = 20_000
-"""Points of all layers together up to which the picture itself plays through them."""
 _CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
@@ -62,6 +58,7 @@ def picture(
     """A map that can be clicked and drawn around."""
     drawing = _drawing(view, what, key)
     marks = what.marks(drawing, linked=linked)
+    narrow = "Mobi" in str(st.context.headers.get("User-Agent", ""))
     if _plays(what):
         trails = _trails(what)
         figure = layers_scatter(
@@ -73,11 +70,11 @@ def picture(
             clusters=what.group_labels,
             marks=marks,
             trails=trails,
-            title=what.title,
+            titles=what.titles,
             stale=what.is_stale,
+            narrow=narrow,
             height=HEIGHT,
         )
-        order = layers_order(what.color, what.points.n_points, marks, trails)
     else:
         figure = map_scatter(
             what.points,
@@ -87,9 +84,10 @@ def picture(
             marks=marks,
             title=what.title,
             stale=what.is_stale,
+            narrow=narrow,
             height=HEIGHT,
         )
-        order = map_order(what.color, what.points.n_points, marks)
+    order = map_order(what.color, what.points.n_points)
     st.plotly_chart(
         figure,
         key=key,
@@ -117,17 +115,17 @@ def _drawing(view: ViewState, what: MapShown, key: str) -> str:
 
 def _plays(what: MapShown) -> bool:
     layers, n, dims = what.picture.coordinates.shape
-    return layers > 1 and dims == 2 and layers * n <= _MOST_FRAMES
+    return bool(layers > 1 and dims == 2 and layers * n <= MAX_PLAYED_POINTS)
 
 
 def _trails(what: MapShown) -> list[int]:
     """The points whose way through the layers is drawn: the chosen, pinned and selected ones."""
     marked = what.marked
     own = [p for p in (marked.point, marked.pin_a, marked.pin_b) if p is not None]
-    if marked.selection is not None and len(marked.selection.points) <= _MOST_TRAILS:
-        own += marked.selection.points
-    found = what.found or ()
-    return list(dict.fromkeys([*own, *(found if len(found) <= _MOST_TRAILS else ())]))
+    for more in (what.found or (), () if marked.selection is None else marked.selection.points):
+        if len(more) <= MAX_TRAILS:
+            own += more
+    return list(dict.fromkeys(own))[:MAX_TRAILS]
 
 
 def layer_control(view: ViewState, what: MapShown, card: ModelCard) -> None:
@@ -142,14 +140,10 @@ def layer_control(view: ViewState, what: MapShown, card: ModelCard) -> None:
 def words(what: MapShown) -> None:
     """The reading."""
     points, column = what.points, what.column
-    words_shown = set(points.labels.get("word", ()))
-    if column == "sense" and len(words_shown) == 1 and len(what.picture.layers) > 1:
-        agreed = [label_agreement(points, column, own) for own in what.picture.neighbors]
-        known = [a for a in agreed if a is not None]
-        if len(known) == len(agreed):
-            word = next(iter(words_shown))
-            shell.reading(senses_reading(known, what.picture.layers, what.layer, word))
-            return
+    if parts := senses(what.picture, column):
+        agreed, word = parts
+        shell.reading(senses_reading(agreed, what.picture.layers, what.layer, word))
+        return
     names = {own.cluster: ", ".join(own.words) for own in what.group_labels}
     n = max(names, default=-1) + 1
     shell.reading(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from components.analysis.agreement import Agreement
 from components.analysis.clusters import ClusterLabel, cluster, cluster_labels
 from components.analysis.honesty import Honesty
 from components.analysis.neighbors import Neighbors, neighbors_of
@@ -32,6 +33,7 @@ __all__ = [
     "N_NEIGHBORS",
     "MapShown",
     "color_names",
+    "senses",
     "shown",
     "usual_color",
 ]
@@ -62,12 +64,17 @@ class MapShown:
     group_labels: tuple[ClusterLabel, ...]
     found: tuple[int, ...] | None
     marked: Marked
-    title: str
+    titles: tuple[str, ...]
 
     @property
     def points(self) -> Points:
         """What each point is."""
         return self.picture.points
+
+    @property
+    def title(self) -> str:
+        """The finding at the shown layer."""
+        return self.titles[self.row]
 
     @property
     def layer(self) -> int:
@@ -108,8 +115,7 @@ class MapShown:
             rows: list[int] = self.neighbors.indices[point, :k].tolist()
             return rows
         found = neighbors_of(self.vectors, point, k, self.picture.request.settings.metric)
-        rows = found[0].tolist()
-        return rows
+        return [int(row) for row in found[0]]
 
     def map_neighbors(self, point: int) -> list[int]:
         """The nearest points on the map, nearest first."""
@@ -193,7 +199,7 @@ def shown(
         group_labels=labels,
         found=map_marks.found(picture.points, wanted) if wanted.strip() else None,
         marked=map_marks.marked(view, picture),
-        title=_title(picture, row, column, groups),
+        titles=_titles(picture, row, column, groups),
     )
 
 
@@ -208,17 +214,32 @@ def _color(view: ViewState, picture: Picture) -> str:
     return GROUPS
 
 
-def _title(picture: Picture, row: int, column: str | None, groups: IntArray) -> str:
+def _titles(picture: Picture, row: int, column: str | None, groups: IntArray) -> tuple[str, ...]:
+    """The finding at each layer; groups are known at the shown one alone."""
     points = picture.points
-    words = set(points.labels.get("word", ()))
-    if column == "sense" and len(words) == 1 and len(picture.layers) > 1:
-        agreed = [label_agreement(points, column, own) for own in picture.neighbors]
-        if all(agreed):
-            return senses_title([a for a in agreed if a], picture.layers, next(iter(words)))
-    found = label_agreement(points, column, picture.neighbors[row]) if column else None
-    return map_title(
-        points, agreed=found, column=column, clusters=groups, honesty=picture.honesty[row]
+    if parts := senses(picture, column):
+        agreed, word = parts
+        return (senses_title(agreed, picture.layers, word),) * len(picture.layers)
+    return tuple(
+        map_title(
+            points,
+            agreed=label_agreement(points, column, own) if column else None,
+            column=column,
+            clusters=groups if i == row else None,
+            honesty=picture.honesty[i],
+        )
+        for i, own in enumerate(picture.neighbors)
     )
+
+
+def senses(picture: Picture, column: str | None) -> tuple[list[Agreement], str] | None:
+    """How far a word's senses keep together at each layer, and the word; None for other maps."""
+    words = set(picture.points.labels.get("word", ()))
+    if column != "sense" or len(words) != 1 or len(picture.layers) < 2:
+        return None
+    agreed = [label_agreement(picture.points, column, own) for own in picture.neighbors]
+    known = [own for own in agreed if own is not None]
+    return (known, next(iter(words))) if len(known) == len(agreed) else None
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
