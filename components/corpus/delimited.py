@@ -10,7 +10,7 @@ from itertools import islice
 from components.core.errors import CorpusError
 from components.corpus.encodings import Encoding, encoding_of, open_text
 from components.corpus.layouts import SAMPLE, Dialect, Layout, guess_layout
-from components.corpus.sheet import MAX_COLUMNS, Sheet, max_rows, sheet_of, shown
+from components.corpus.sheet import MAX_COLUMNS, MAX_SCANNED, Sheet, max_rows, sheet_of, shown
 
 __all__ = ["read_csv", "read_lines", "read_tsv"]
 
@@ -72,7 +72,8 @@ def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
 
 
 def _cut_note(n_rows: int, *, more: bool) -> tuple[str, ...]:
-    return (f"Only the first {n_rows:,} rows were read.",) if more else ()
+    rows = "row was" if n_rows == 1 else f"{n_rows:,} rows were"
+    return (f"Only the first {rows} read.",) if more else ()
 
 
 def _layout(name: str, content: bytes, encoding: Encoding, delimiters: str) -> Layout:
@@ -148,7 +149,10 @@ class _Rows:
         width = len(self._layout.titles)
         left = max_rows(width)
         skip = self._layout.has_header
-        for row in self._records():
+        for n_scanned, row in enumerate(self._records()):
+            if n_scanned >= MAX_SCANNED:
+                self.more = True
+                return
             if skip:
                 skip = not any(map(str.strip, row))
                 continue

@@ -8,7 +8,15 @@ from typing import Any, TextIO
 
 from components.core.errors import CorpusError
 from components.corpus.encodings import encoding_of, open_text
-from components.corpus.sheet import MAX_COLUMNS, Sheet, clean, max_rows, sheet_of, shown
+from components.corpus.sheet import (
+    MAX_COLUMNS,
+    MAX_SCANNED,
+    Sheet,
+    clean,
+    max_rows,
+    sheet_of,
+    shown,
+)
 
 __all__ = ["as_text", "read_json_lines"]
 
@@ -125,6 +133,9 @@ class _Items:
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for number, item in enumerate(self._values(), start=1):
+            if number > MAX_SCANNED:
+                self._end = f"Only the first {MAX_SCANNED:,} {self.unit}s were looked at."
+                return
             if isinstance(item, dict):
                 if item:
                     yield item

@@ -11,11 +11,24 @@ from types import MappingProxyType
 from components.core.errors import CorpusError
 from components.corpus.kinds import Kind, guess_text_column, kind_of
 
-__all__ = ["MAX_COLUMNS", "Cells", "Sheet", "clean", "max_rows", "sheet_of", "shown", "unique"]
+__all__ = [
+    "MAX_COLUMNS",
+    "MAX_SCANNED",
+    "Cells",
+    "Sheet",
+    "clean",
+    "max_rows",
+    "sheet_of",
+    "shown",
+    "unique",
+]
 
 Cells = tuple[str | None, ...]
 
 MAX_COLUMNS = 1_000
+MAX_SCANNED = 2_000_000
+"""Rows, lines or items that are looked at, blank and bad ones too."""
+
 _MAX_ROWS = 1_000_000
 _MAX_CELLS = 10_000_000  # some 600 MB of memory where every cell is a short text of its own
 _MAX_NAME = 80

@@ -186,6 +186,12 @@ def test_blank_files_are_refused_in_a_sentence(text: str, name: str) -> None:
     assert str(caught.value).endswith(".")
 
 
+def test_a_table_of_blank_lines_is_not_read_to_its_end() -> None:
+    sheet = table("text,label\na,b\n" + "\n" * 2_000_000 + "c,d\n")
+    assert column(sheet, "text") == ["a"]
+    assert sheet.notes == ("Only the first row was read.",)
+
+
 def test_a_file_of_blank_lines_is_no_text() -> None:
     with pytest.raises(CorpusError, match="nothing but blanks"):
         table("\n \n\r\n", "a.txt")

@@ -130,6 +130,12 @@ def test_a_file_without_a_row_is_refused_in_a_sentence(text: str) -> None:
         lines(text)
 
 
+def test_a_file_of_blank_lines_is_not_read_to_its_end() -> None:
+    sheet = lines('"a"\n' + "\n" * 2_000_000 + '"b"\n')
+    assert sheet.columns["text"] == ("a",)
+    assert sheet.notes == ("Only the first 2,000,000 lines were looked at.",)
+
+
 def test_objects_with_ever_new_keys_are_refused() -> None:
     with pytest.raises(CorpusError, match="more than 1,000 different keys"):
         lines("\n".join(json.dumps({f"k{i}": "a"}) for i in range(1_001)))
