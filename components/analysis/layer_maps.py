@@ -97,7 +97,7 @@ def project_layers(
     spaces = [VectorSpace.of(layer, settings.metric) for layer in checked]
     whole = VectorSpace.of(_footing(checked), settings.metric)
     method, n_neighbors, reason = plan(n, settings, all_same=whole.all_same)
-    if method == "pca":
+    if method == "pca" or n_layers == 1:  # there is nothing to align
         how = "joint"
     times = layer_seconds(n_layers, n, d, settings, method=method, joint=how == "joint")
     stages = Stages(on_progress, times)

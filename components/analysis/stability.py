@@ -1,0 +1,123 @@
+"""How much of a map is chance: the same map made from three seeds, beside itself.
+
+What differs between seeds says nothing about the vectors. Separate from `honesty`, which compares
+one map with the vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from components.analysis import layouts
+from components.analysis.map_settings import MapSettings, method_name
+from components.analysis.neighbors import map_neighbors
+from components.analysis.progress import AXES, LINKING, OnProgress, Stages
+from components.analysis.projection import K_MEASURED, Map, plan
+from components.analysis.vector_space import VectorSpace
+from components.core.errors import RequestError
+from components.core.schema import FloatArray
+
+__all__ = ["Stability", "stability"]
+
+N_SEEDS = 3
+"""The map's own, and one for each name in `AGAIN`."""
+COMPARING = "Comparing the maps"
+AGAIN = ("Arranging the points from a second seed", "Arranging the points from a third seed")
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How alike maps from different seeds are.
+
+    Attributes:
+        seeds: the three seeds, the map's own first.
+        disparities: of each pair (first and second, first and third, second and third), in [0, 1]:
+            what is left after moving, turning and scaling one onto the other (scipy's Procrustes).
+        shared_neighbors: mean share in [0, 1] of a point's map neighbours that two maps share.
+        reason: why nothing was made again, in a sentence; "" where it was.
+    """
+
+    seeds: tuple[int, ...]
+    disparities: tuple[float, ...]
+    shared_neighbors: float
+    reason: str = ""
+
+
+def stability(
+    vectors: object, settings: MapSettings, *, first: Map, on_progress: OnProgress | None = None
+) -> Stability:
+    """How alike a map is to those from the next two seeds; its neighbour graph serves all.
+
+    Args:
+        vectors: (n, d), those that `first` was made of.
+        settings: those that `first` was made with.
+        first: the map from `settings.seed`.
+        on_progress: told the stage and the share done; what it raises ends the work.
+
+    Raises:
+        RequestError: `first` is a map of other vectors or with other settings.
+    """
+    space = VectorSpace.of(vectors, settings.metric)
+    if len(first.coordinates) != space.n_points or first.settings != settings:
+        raise RequestError(
+            f"The map given is one of {len(first.coordinates)} points with settings of its own; "
+            f"{space.n_points} vectors do not go with it. Give what the map was made of."
+        )
+    seeds = tuple((settings.seed + i) % 2**31 for i in range(N_SEEDS))
+    if first.method != "umap":
+        reason = (
+            f"{method_name(first.method)} starts from the vectors alone and draws nothing "
+            "at random: every seed gives this same map."
+        )
+        return Stability(seeds, (0.0,) * N_SEEDS, 1.0, reason)
+    return _compare(_runs(space, settings, first, seeds, on_progress), seeds)
+
+
+def _runs(
+    space: VectorSpace,
+    settings: MapSettings,
+    first: Map,
+    seeds: tuple[int, ...],
+    on_progress: OnProgress | None,
+) -> list[FloatArray]:
+    _, n_neighbors, _ = plan(space.n_points, settings, all_same=False)
+    times = {AXES: 0.02, LINKING: 0.02, **dict.fromkeys(AGAIN, 1.0), COMPARING: 0.05}
+    stages = Stages(on_progress, times)
+    stages.stage(AXES)
+    start = layouts.pca(space.rows, settings.n_components)
+    stages.stage(LINKING)
+    graph = layouts.links(first.neighbors, n_neighbors, on_wait=stages.waiting)
+    runs = [first.coordinates]
+    for name, seed in zip(AGAIN, seeds[1:], strict=True):
+        again = layouts.umap(
+            graph.copy(),
+            start,
+            min_dist=settings.min_dist,
+            n_epochs=settings.n_epochs(space.n_points),
+            seed=seed,
+            report=stages.stage(name),
+            on_wait=stages.waiting,
+        )
+        runs.append(again)
+    stages.done(COMPARING)
+    return runs
+
+
+def _compare(runs: list[FloatArray], seeds: tuple[int, ...]) -> Stability:
+    from scipy.spatial import procrustes
+
+    pairs = list(combinations(runs, 2))
+    disparities = tuple(float(procrustes(*pair)[2]) for pair in pairs)
+    k = min(K_MEASURED, (len(runs[0]) - 1) // 2)
+    near = [map_neighbors(run, k).indices for run in runs]
+    shared = [_share(*pair) for pair in combinations(near, 2)]
+    return Stability(seeds, disparities, float(np.mean(shared)))
+
+
+def _share(first: np.ndarray, second: np.ndarray) -> float:
+    """The share of values that the rows of two (n, k) arrays have in common."""
+    both = np.sort(np.concatenate([first, second], axis=1), axis=1)
+    return float((both[:, 1:] == both[:, :-1]).sum() / first.size)
