@@ -184,7 +184,7 @@ def tsne(
     # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
     squares = _squares(space, neighbors)
     graph = csr_array(
-        (squares.ravel(), neighbors.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n)
+        (squares.ravel(), neighbors.indices.flatten(), np.arange(0, n * k + 1, k)), (n, n)
     )
     likely = _joint_probabilities_nn(graph, perplexity, 0)
     spread = float(np.std(start[:, 0]))

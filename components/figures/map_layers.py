@@ -16,7 +16,7 @@ from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.figures.frames import add_frames
-from components.figures.map_axes import axes_of, font_of, map_layout, map_ranges
+from components.figures.map_axes import STALE, axes_of, font_of, map_layout, map_ranges
 from components.figures.map_colors import UNCOLORED, Coloring, groups
 from components.figures.map_labels import cluster_notes
 from components.figures.map_marks import NO_MARKS, Marks, mark_traces
