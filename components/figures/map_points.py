@@ -10,15 +10,17 @@ import numpy as np
 from components.analysis.points import Points
 from components.core.schema import FloatArray
 from components.figures.map_axes import axes_of
-from components.figures.map_colors import Coloring, Group, groups
+from components.figures.map_colors import UNCOLORED, Coloring, Group, groups
 from components.figures.map_hover import hover_texts
-from components.figures.theme import SEQUENTIAL, plain
+from components.figures.theme import NEUTRAL, SEQUENTIAL, plain
 
-__all__ = ["MAX_SVG", "kind_of", "point_size", "point_traces"]
+__all__ = ["MAX_SVG", "SHAPES", "kind_of", "point_size", "point_traces", "shape_traces"]
 
 MAX_SVG = 2_000
 """Points that are drawn as SVG, which every browser shows and which stays sharp; more are drawn by
 WebGL, without which plotly shows a grey box in place of the map."""
+SHAPES = ("circle", "diamond", "square", "x", "cross")
+"""Shapes of the most frequent values of a second column; the last is for all others."""
 _FADED = 0.12
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
 """Up to how many points: their size in pixels, their opacity."""
@@ -31,6 +33,7 @@ def point_traces(
     *,
     chosen: Sequence[int] | None = None,
     strength: float = 1.0,
+    shapes: Coloring = UNCOLORED,
 ) -> list[dict[str, Any]]:
     """A trace for each group of points: each category, or all of them.
 
@@ -53,12 +56,41 @@ def point_traces(
             "hovertext": [texts[i] for i in group.rows],
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
+        if shapes.kind == "category":
+            trace["marker"]["symbol"] = [_shape(shapes, i) for i in group.rows]
         if kind != "scatter3d":
             trace["unselected"] = {"marker": {"opacity": _FADED}}
             if chosen is not None:
                 trace["selectedpoints"] = np.flatnonzero(is_chosen[group.rows]).tolist()
         traces.append(trace)
     return traces
+
+
+def shape_traces(shapes: Coloring, kind: str) -> list[dict[str, Any]]:
+    """What the shapes stand for, for the legend alone: traces without a point in sight."""
+    if shapes.kind != "category":
+        return []
+    named = shapes.order[: len(SHAPES) - 1]
+    entries = list(zip(map(plain, named), SHAPES, strict=False))
+    if set(shapes.values) - set(named):
+        entries.append(("other", SHAPES[-1]))
+    return [
+        {
+            "type": kind,
+            "mode": "markers",
+            **{axis: [None] for axis in ("xyz" if kind == "scatter3d" else "xy")},
+            "marker": {"symbol": shape, "color": NEUTRAL, "size": 9},
+            "name": name,
+            "hoverinfo": "skip",
+        }
+        for name, shape in entries
+    ]
+
+
+def _shape(shapes: Coloring, point: int) -> str:
+    named = shapes.order[: len(SHAPES) - 1]
+    value = str(shapes.values[point])
+    return SHAPES[named.index(value)] if value in named else SHAPES[-1]
 
 
 def kind_of(n_points: int, n_axes: int) -> str:

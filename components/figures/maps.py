@@ -20,7 +20,7 @@ from components.figures.map_axes import STALE, map_layout, map_ranges
 from components.figures.map_colors import UNCOLORED, Coloring, groups
 from components.figures.map_labels import cluster_notes
 from components.figures.map_marks import NO_MARKS, Marks, mark_rows, mark_traces
-from components.figures.map_points import kind_of, point_size, point_traces
+from components.figures.map_points import kind_of, point_size, point_traces, shape_traces
 from components.figures.theme import figure
 
 __all__ = [
@@ -35,6 +35,7 @@ def map_scatter(
     coordinates: FloatArray,
     *,
     color: Coloring = UNCOLORED,
+    shapes: Coloring = UNCOLORED,
     clusters: Sequence[ClusterLabel] = (),
     marks: Marks = NO_MARKS,
     title: str,
@@ -48,6 +49,7 @@ def map_scatter(
         points: what the points are.
         coordinates: (n_points, 2 or 3), of a projection: without a unit, so the axes have none.
         color: what their colours stand for.
+        shapes: labels told apart by shape as well: the senses of one word, say.
         clusters: names to write on the map; those that would touch a larger one's are left out.
         marks: points that stand out.
         title: the finding.
@@ -59,12 +61,15 @@ def map_scatter(
         RequestError: coordinates or values are not as many as points.
     """
     places = _checked(points, coordinates)
+    strength = 0.5 if stale else 1.0
     traces = point_traces(
-        points, places, color, chosen=marks.chosen, strength=0.5 if stale else 1.0
+        points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
     )
     kind, size = kind_of(*places.shape), point_size(*places.shape)
     traces += mark_traces(points, places, marks, kind=kind, size=size)
-    layout = map_layout(map_ranges(places), legend=_has_legend(color, marks))
+    traces += shape_traces(shapes, kind)
+    legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
+    layout = map_layout(map_ranges(places), legend=legend)
     notes = [STALE] if stale else []
     if places.shape[1] == 2:
         notes += cluster_notes(clusters, map_ranges(places), narrow=narrow)
@@ -74,7 +79,7 @@ def map_scatter(
 
 
 def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:
-    """The points of each trace of `map_scatter`, for `selected_points`."""
+    """The points of each trace of `map_scatter` that has any, for `selected_points`."""
     return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
 
 
@@ -107,10 +112,6 @@ def _checked(points: Points, coordinates: FloatArray) -> FloatArray:
             f"given was an array of shape {places.shape}."
         )
     return places
-
-
-def _has_legend(color: Coloring, marks: Marks) -> bool:
-    return color.kind == "category" or bool(mark_rows(marks))
 
 
 def _notes_in_space(

@@ -16,11 +16,10 @@ from components.figures.map_hover import hover_texts
 from components.figures.map_labels import MAX_LABELS, cluster_notes
 from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.figures.map_marks import Marks
-from components.figures.map_points import MAX_SVG
+from components.figures.map_points import MAX_SVG, SHAPES
 from components.figures.maps import map_order, map_scatter, selected_points
 from components.figures.theme import CATEGORICAL
 
-RANDOM = np.random.default_rng(0)
 SENTENCE = (
     "The keeper said that a hungry python swallowed the rabbit near the old river bank at dawn"
 )
@@ -28,18 +27,23 @@ SENTENCE = (
 
 def points_of(n: int, *, n_senses: int = 4, unit="words", sentence: str = SENTENCE) -> Points:
     """Points with a label, a second label and a measure; some have none."""
+    random = np.random.default_rng(n)
     texts = tuple(f"{sentence} {i}." for i in range(n))
     start = sentence.find("python")
     spans = np.tile([start, start + 6], (n, 1))
-    senses = tuple(f"sense {int(v)}" for v in RANDOM.integers(0, n_senses, n))
-    measure = RANDOM.normal(size=n).astype(np.float32)
+    senses = tuple(f"sense {int(v)}" for v in random.integers(0, n_senses, n))
+    measure = random.normal(size=n).astype(np.float32)
     measure[::10] = np.nan
     labels = {"sense": ("", *senses[1:]), "source": ("book",) * n}
     return Points(unit, texts, np.arange(n), spans, ("python",) * n, labels, {"norm": measure})
 
 
 def places_of(n: int, n_axes: int = 2) -> np.ndarray:
-    return RANDOM.normal(size=(n, n_axes)).astype(np.float32)
+    return np.random.default_rng(n).normal(size=(n, n_axes)).astype(np.float32)
+
+
+def layers_of(n_layers: int, n: int) -> np.ndarray:
+    return places_of(n_layers * n).reshape(n_layers, n, 2)
 
 
 def drawn_at(figure, order) -> dict[int, tuple[float, ...]]:
@@ -178,6 +182,20 @@ def test_a_measure_has_a_bar_of_colours_and_what_has_none_is_grey() -> None:
     assert (other.marker.cmin, other.marker.cmax) == (-5, 5)
 
 
+@pytest.mark.parametrize("n_axes", [2, 3])
+def test_shapes_tell_a_second_column_apart_and_the_legend_names_them(n_axes: int) -> None:
+    points, places = points_of(60, n_senses=9), places_of(60, n_axes)
+    shapes, color = coloring(points, "sense"), coloring(points, "source")
+    figure = map_scatter(points, places, color=color, shapes=shapes, title="T")
+    (own,), (drawn, *named) = map_order(color, 60), figure.data
+    legend = {trace.name: trace.marker.symbol for trace in named}
+    assert list(legend) == [*shapes.order[: len(SHAPES) - 1], "other"]
+    senses = [points.labels["sense"][i] for i in own]
+    assert list(drawn.marker.symbol) == [legend.get(sense, SHAPES[-1]) for sense in senses]
+    assert all(not any(value is not None for value in trace.x) for trace in named)
+    assert selected_points([{"curve_number": 1, "point_index": 0}], (own,)) == []
+
+
 def test_no_such_column_and_too_few_values_are_refused() -> None:
     points = points_of(5)
     with pytest.raises(RequestError, match="no column 'x'; they have: word, norm, sense, source"):
@@ -307,7 +325,7 @@ def test_names_of_clusters_do_not_touch_and_the_largest_stay() -> None:
     ranges = [(0.0, 16.0), (0.0, 9.0)]
     labels = [
         ClusterLabel(i, (f"word{i}", "another"), (float(x), float(y)), 100 - i)
-        for i, (x, y) in enumerate(RANDOM.uniform(0, [16, 9], (60, 2)))
+        for i, (x, y) in enumerate(np.random.default_rng(0).uniform(0, [16, 9], (60, 2)))
     ]
     notes = cluster_notes(labels, ranges)
     assert 5 < len(notes) <= MAX_LABELS
@@ -361,7 +379,7 @@ def test_a_map_of_no_points_is_drawn() -> None:
 
 
 def test_frames_move_every_point_and_the_axes_stay() -> None:
-    points, places = points_of(40, n_senses=12), RANDOM.normal(size=(4, 40, 2)).astype(np.float32)
+    points, places = points_of(40, n_senses=12), layers_of(4, 40)
     color = coloring(points, "sense")
     titles = [f"At {i}" for i in range(4)]
     figure = layers_scatter(
@@ -383,7 +401,7 @@ def test_frames_move_every_point_and_the_axes_stay() -> None:
 
 
 def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() -> None:
-    points, places = points_of(9), RANDOM.normal(size=(8, 9, 2)).astype(np.float32)
+    points, places = points_of(9), layers_of(8, 9)
     figure = layers_scatter(points, places, range(8), layer=6, trails=[4], titles=["T"] * 8)
     for drawn, last in ((figure.data, 6), (figure.frames[0].data, 0), (figure.frames[7].data, 7)):
         *lines, ends = drawn[-4:]
@@ -396,7 +414,7 @@ def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() 
 
 
 def test_trails_have_their_category_s_colour_and_name_where_names_are_alike() -> None:
-    points, places = points_of(12, n_senses=3), RANDOM.normal(size=(2, 12, 2))
+    points, places = points_of(12, n_senses=3), layers_of(2, 12)
     color = coloring(points, "sense")
     figure = layers_scatter(
         points, places, (0, 1), layer=1, color=color, trails=[3, 5], titles=["T", "T"]
@@ -410,12 +428,10 @@ def test_trails_have_their_category_s_colour_and_name_where_names_are_alike() ->
 
 def test_too_many_points_are_not_played_and_bad_requests_are_refused() -> None:
     n = MAX_PLAYED_POINTS // 2 + 1
-    figure = layers_scatter(
-        points_of(n), RANDOM.normal(size=(2, n, 2)), (0, 1), layer=0, titles=["T", "T"]
-    )
+    figure = layers_scatter(points_of(n), layers_of(2, n), (0, 1), layer=0, titles=["T", "T"])
     assert not figure.frames
     assert not figure.layout.updatemenus
-    points, places = points_of(20), RANDOM.normal(size=(2, 20, 2))
+    points, places = points_of(20), layers_of(2, 20)
     with pytest.raises(RequestError, match="Layer 7"):
         layers_scatter(points, places, (0, 1), layer=7, titles=["T", "T"])
     with pytest.raises(RequestError, match=f"At most {MAX_TRAILS}"):
