@@ -39,9 +39,7 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
     if _MARK_ENCRYPTED in {content[:4], content[-4:]}:
-        raise CorpusError(
-            f"{shown(name)} is encrypted. Write it without encryption, or save it as CSV."
-        )
+        raise _encrypted(name)
     if content[:4] != _MARK:
         raise CorpusError(
             f"{shown(name)} is no Parquet file, though its name says so. Name it for what it is "
@@ -51,6 +49,12 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         raise CorpusError(f"{shown(name)} is cut off: its end is missing. Upload it once more.")
     cells, notes = _unpacked(_in_child(name, content, max_bytes))
     return sheet_of(name, "Parquet", cells, notes=notes)
+
+
+def _encrypted(name: str) -> CorpusError:
+    return CorpusError(
+        f"{shown(name)} is encrypted. Write it without encryption, or save it as CSV."
+    )
 
 
 def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
@@ -72,6 +76,8 @@ def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
         ) from exc
     if done.returncode == REFUSED:
         raise CorpusError(done.stdout.decode())
+    if done.returncode and b"crypt" in done.stderr.lower():  # on which the library aborts too
+        raise _encrypted(name)
     if done.returncode:
         raise CorpusError(
             f"{shown(name)} cannot be read as Parquet: it is damaged, or takes more memory than "

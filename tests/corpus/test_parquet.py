@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.parquet import encryption
 
 from components.core.errors import CorpusError
 from components.corpus.readers import Sheet, read
@@ -151,9 +152,30 @@ def test_a_text_that_repeats_may_not_unpack_to_more_than_is_read() -> None:
     assert "bomb was left out: it holds 20,000,000,000 characters" in sheet.notes[0]
 
 
-def test_an_encrypted_file_is_refused() -> None:
-    with pytest.raises(CorpusError, match="is encrypted"):
-        parquet(b"PARE" + written({"text": ["a"]})[4:-4] + b"PARE")
+class Keys(encryption.KmsClient):  # type: ignore[misc]
+    """Keeps keys as they are: enough to write an encrypted file."""
+
+    def __init__(self, _: object) -> None:
+        encryption.KmsClient.__init__(self)
+
+    def wrap_key(self, key: bytes, _: str) -> bytes:
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key: bytes, _: str) -> bytes:
+        return base64.b64decode(key)
+
+
+@pytest.mark.parametrize("plaintext_footer", [True, False])
+def test_an_encrypted_file_is_refused(*, plaintext_footer: bool) -> None:
+    keys = encryption.EncryptionConfiguration(
+        footer_key="key", column_keys={"key": ["text"]}, plaintext_footer=plaintext_footer
+    )
+    options = encryption.CryptoFactory(Keys).file_encryption_properties(
+        encryption.KmsConnectionConfig(), keys
+    )
+    content = written({"text": ["a b c"], "n": [1]}, encryption_properties=options)
+    with pytest.raises(CorpusError, match=r"^a\.parquet is encrypted\. Write it without"):
+        parquet(content)
 
 
 @pytest.mark.parametrize(
