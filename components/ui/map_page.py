@@ -13,7 +13,7 @@ from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.ui import inputs, map_corpora, state
 from components.ui.map_corpora import Chosen
-from components.ui.map_request import FOOTINGS, MOST, PAGE
+from components.ui.map_request import FOOTINGS, MOST, PAGE, USUAL_WORD
 from components.ui.services import settings
 from components.ui.view import Control, ViewState
 
@@ -57,7 +57,7 @@ def chosen_words(view: ViewState) -> bool:
 def _word_buttons(view: ViewState) -> None:
     """All the ambiguous words, or one of them by its senses."""
     words = list(dict.fromkeys(map_corpora.ready_made().labels["word"]))
-    inputs.choice(view, PAGE, "word", ["all", *words], "Ambiguous word")
+    inputs.choice(view, PAGE, "word", ["all", *words], "Ambiguous word", default=USUAL_WORD)
 
 
 def _texts(view: ViewState) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "MOST",
     "PAGE",
     "SOURCES",
+    "USUAL_WORD",
     "Footing",
     "MapRequest",
     "changes",
@@ -41,6 +42,8 @@ SOURCES = {
 }
 MOST = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 _DEFAULT_MOST = 5_000
+USUAL_WORD = "python"
+"""Of the ready-made corpus, what is mapped at first."""
 _METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 
@@ -111,7 +114,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
     every_word = unit == "words" and bool(view.control(PAGE, "every_word", default=False))
     only = str(view.control(PAGE, "only", ""))
     if source == "ambiguous" and unit == "words" and not every_word:
-        word = str(view.control(PAGE, "word", "all"))
+        word = str(view.control(PAGE, "word", USUAL_WORD))
         only = "" if word == "all" else word
     most = str(view.control(PAGE, "at_most", str(_DEFAULT_MOST)))
     return MapRequest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -152,7 +152,7 @@ class Picture:
 
 @dataclass
 class _Speeds:
-    """Seconds a token took when texts were last encoded, by model."""
+    """Seconds a token took when texts were encoded, by model: the least, as others may work too."""
 
     seconds: dict[str, float]
     lock: Lock
@@ -220,7 +220,8 @@ def stability_job(picture: Picture, layer: int) -> Job | None:
 def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
     """What a map will roughly take, from a sample of its texts."""
     per_text, tokens = _sizes(corpus, request, card)
-    n_texts = max(1, min(len(corpus.texts), int(np.ceil(request.most / max(per_text, 1e-9)))))
+    n_able = len(_able(request, corpus))
+    n_texts = max(1, min(n_able, int(np.ceil(request.most / max(per_text, 1e-9)))))
     n_points = int(min(_bound(request, card), max(1, round(per_text * n_texts))))
     n_tokens = round(tokens * n_texts)
     n_layers = card.n_layers + 1 if request.layer is None else 1
@@ -235,6 +236,17 @@ def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
     )
 
 
+def _able(request: MapRequest, corpus: Corpus) -> IntArray:
+    """The texts that may have points: those with a word that was asked for."""
+    if request.unit != "words" or not request.only:
+        return np.arange(len(corpus.texts))
+    texts: Iterable[str] = corpus.texts
+    if corpus.spans is not None and not request.every_word:
+        texts = (text[slice(*span)] for text, span in zip(corpus.texts, corpus.spans, strict=True))
+    has = [any(word in text.casefold() for word in request.only) for text in texts]
+    return np.flatnonzero(has)
+
+
 def _bound(request: MapRequest, card: ModelCard) -> int:
     """How many points may be drawn: fewer where each stands once for every layer."""
     if request.layer is not None:
@@ -244,8 +256,10 @@ def _bound(request: MapRequest, card: ModelCard) -> int:
 
 def _sizes(corpus: Corpus, request: MapRequest, card: ModelCard) -> tuple[float, float]:
     """Points and tokens of an average text."""
-    n = len(corpus.texts)
-    sample = [corpus.texts[i] for i in range(0, n, max(1, n // _SAMPLE))][:_SAMPLE]
+    able = _able(request, corpus)
+    sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
+    if not sample:
+        return 0.0, 0.0
     tokens = np.mean(
         [min(t.n_tokens, card.max_length) for t in service().tokenize(card.id, sample)]
     )
@@ -372,17 +386,19 @@ def _gather(
     )
     with _speeds().lock:
         if n_tokens > 2_000:
-            _speeds().seconds[card.id] = (time.monotonic() - start) / n_tokens
+            now = (time.monotonic() - start) / n_tokens
+            _speeds().seconds[card.id] = min(now, _speeds().seconds.get(card.id, now))
     return found
 
 
 def _order(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[IntArray, int]:
     """Which texts are read, in which order, a random sample where all are too many; how many."""
-    n, most = len(corpus.texts), _bound(request, card)
+    able, most = _able(request, corpus), _bound(request, card)
+    n = len(able)
     per_text, _ = _sizes(corpus, request, card)
     if n * per_text <= most:
-        return np.arange(n), n
-    shuffled = np.random.default_rng(_SEED).permutation(n)
+        return able, n
+    shuffled = np.random.default_rng(_SEED).permutation(able)
     if request.unit == "sentences":
         return np.sort(shuffled[:most]), most
     return shuffled, max(1, min(n, int(np.ceil(most / per_text))))
