@@ -19,6 +19,7 @@ _WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels
 _NARROW = (350.0, 460.0)
 _LETTER, _LINE, _AIR = 7.6, 17.0, 8.0  # pixels, at the size they are written in
 _LONGEST_LINE = 18
+_ABOVE = 16  # pixels above the middle of a cluster, which it should not hide
 
 _STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
 
@@ -50,6 +51,7 @@ def cluster_notes(
             where = {
                 "x": label.place[0],
                 "y": label.place[1],
+                "yshift": _ABOVE,
                 "xshift": _inwards(box, frame, ranges),
             }
             notes.append({**where, "text": "<br>".join(lines)})

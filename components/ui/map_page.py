@@ -33,31 +33,28 @@ _N_HEAD = 5
 
 
 def toolbar(view: ViewState, colors: Sequence[str], usual: str) -> None:
-    """What is mapped, what a point is, its colour, what to find; the rest in menus."""
+    """What is mapped, what a point is, and its colour; the rest in menus."""
+    source = str(view.control(PAGE, "source", "ambiguous"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="map_bar"):
         inputs.select(view, PAGE, "source", _SHORT_SOURCES, "Map of")
         inputs.choice(view, PAGE, "unit", _UNITS, "Each point is one of the")
+        if source == "ambiguous" and chosen_words(view):
+            words = list(dict.fromkeys(map_corpora.ready_made().labels["word"]))
+            others = {word: word for word in words if word != USUAL_WORD}
+            options = {USUAL_WORD: USUAL_WORD, **others, "all": "all of them"}
+            inputs.select(view, PAGE, "word", options, "Word")
         options = {"": usual} | {name: name for name in colors if name != usual}
         inputs.select(view, PAGE, "color", options, "Colour by")
-        inputs.text(view, PAGE, "find", "Find", placeholder="a word or part of a sentence")
         with st.popover("Texts", type="tertiary"):
             _texts(view)
         with st.popover("Settings", type="tertiary"):
             _settings(view)
-    if str(view.control(PAGE, "source", "ambiguous")) == "ambiguous" and chosen_words(view):
-        _word_buttons(view)
 
 
 def chosen_words(view: ViewState) -> bool:
     """Whether the ready-made corpus is mapped by its ambiguous words."""
     unit = view.control(PAGE, "unit", _UNITS[0])
     return unit == "words" and not view.control(PAGE, "every_word", default=False)
-
-
-def _word_buttons(view: ViewState) -> None:
-    """All the ambiguous words, or one of them by its senses."""
-    words = list(dict.fromkeys(map_corpora.ready_made().labels["word"]))
-    inputs.choice(view, PAGE, "word", ["all", *words], "Ambiguous word", default=USUAL_WORD)
 
 
 def _texts(view: ViewState) -> None:

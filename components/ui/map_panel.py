@@ -20,29 +20,38 @@ from components.analysis.readings import (
 )
 from components.analysis.similarity import cosine_matrix
 from components.core.errors import ContextlensError
-from components.ui import errors, export, map_marks, maps
+from components.ui import errors, export, inputs, map_marks, maps
 from components.ui.map_drawn import follow
+from components.ui.map_request import PAGE
 from components.ui.map_shown import MapShown
 from components.ui.maps import Checked
+from components.ui.view import ViewState
 
 __all__ = ["panel"]
 
-_TABS = ("Trust", "Point", "Selection")
+_TABS = ("Trust", "Point", "Find")
 _ICONS = {"trust": ":green[:material/check_circle:]", "care": ":orange[:material/info:]"}
 _MOST_ROWS = 2_000
 
 
-def panel(what: MapShown, band: Band | None) -> None:
+def panel(view: ViewState, what: MapShown, band: Band | None) -> None:
     """The three tabs; the one that a click concerns is in front."""
     n = 0 if what.marked.selection is None else len(what.marked.selection.points)
     names = [_TABS[0], _TABS[1], f"{_TABS[2]} ({n:,})" if n else _TABS[2]]
-    front = names[1] if what.point is not None else names[2] if n else names[0]
+    front = (
+        names[1]
+        if what.point is not None
+        else names[2]
+        if n or what.found is not None
+        else names[0]
+    )
     trust, point, selection = st.tabs(names, default=front)
     with trust:
         _trust(what)
     with point:
         _point(what, band)
     with selection:
+        _find(view, what)
         _selection(what)
 
 
@@ -64,11 +73,18 @@ def _trust(what: MapShown) -> None:
         rows = {
             "trustworthiness": honesty.trustworthiness,
             "continuity": honesty.continuity,
-            f"recall of {honesty.k} neighbours": honesty.recall,
+            f"recall of {honesty.k}": honesty.recall,
         }
         table = pd.DataFrame({"measure": list(rows), "0 to 1": list(rows.values())})
-        bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
-        st.dataframe(table, hide_index=True, column_config={"0 to 1": bar}, key="map_honesty")
+        bar = st.column_config.ProgressColumn(
+            format="%.3f", min_value=0.0, max_value=1.0, width=128
+        )
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config={"0 to 1": bar, "measure": st.column_config.TextColumn(width=112)},
+            key="map_honesty",
+        )
     for note in found.notes:
         st.caption(note)
     if job is not None and not job.done() and not job.is_unwanted:
@@ -161,6 +177,14 @@ def _pins(what: MapShown, band: Band | None) -> None:
 def _unpin(what: MapShown) -> None:
     map_marks.pin(what.picture.request, "pin_a", None)
     map_marks.pin(what.picture.request, "pin_b", None)
+
+
+def _find(view: ViewState, what: MapShown) -> None:
+    """Points by their word or sentence; they get rings on the map."""
+    inputs.text(view, PAGE, "find", "Find", placeholder="a word or part of a sentence")
+    if what.found is not None:
+        n = len(what.found)
+        st.caption(f"**{n:,}** found" + (", ringed on the map." if n else ": try another word."))
 
 
 def _selection(what: MapShown) -> None:

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 CHART = "map_chart"
-HEIGHT = 460
+HEIGHT = 440
 _FILE = "map"
 _N_SNIPPET = 3
 _MOST_ROWS = 5_000

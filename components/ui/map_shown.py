@@ -42,6 +42,8 @@ GROUPS = "group on the map"
 NOTHING = "nothing"
 N_NEIGHBORS = 10
 _MOST_LABELS = 200
+_LABELLED = 60
+"""Points from which groups have names on the map: in fewer texts no word is typical."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +198,7 @@ def shown(
         color=color,
         column=column,
         groups=groups,
-        group_labels=labels,
+        group_labels=labels if picture.points.n_points >= _LABELLED else (),
         found=map_marks.found(picture.points, wanted) if wanted.strip() else None,
         marked=map_marks.marked(view, picture),
         titles=_titles(picture, row, column, groups),

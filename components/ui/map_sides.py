@@ -87,14 +87,14 @@ def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None
         left, right = st.columns([7, 3], gap="medium")
         with left:
             map_picture.picture(view, what)
-        with right:
-            map_panel.panel(what, band)
+        with right, st.container(height=map_picture.HEIGHT, border=False, key="map_panel"):
+            map_panel.panel(view, what, band)
         other = None
     map_picture.words(what)
     map_picture.notes(what)
     map_picture.layer_control(view, what, card)
     if other is not None:
-        map_panel.panel(what, band)
+        map_panel.panel(view, what, band)
 
 
 def _both(
