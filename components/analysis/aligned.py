@@ -71,7 +71,8 @@ def align(
         held = aligned_umap.build_neighborhood_similarities(indptr, indices, relations)
         edges = [graph.tocoo() for graph in graphs]
         every = [umap.make_epochs_per_sample(edge.data, n_epochs) for edge in edges]
-        every = [np.asarray(steps, np.float32) for steps in every]
+        # The weakest links are never due; float32 must be able to say when that is.
+        every = [np.minimum(steps, 1e9).astype(np.float32) for steps in every]
         places = typed([np.ascontiguousarray(layer) for layer in begin])
         heads, tails = typed([edge.row for edge in edges]), typed([edge.col for edge in edges])
         pushes, push_at, pull_at = (

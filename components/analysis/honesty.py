@@ -7,6 +7,7 @@ they are in the full space only. Tied distances count as the nearer rank.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ ALL_UP_TO = 3_000
 """Points up to which every one is measured."""
 N_SAMPLE = 2_000
 """Points measured above that, drawn by a seed; their ranks are still among all points."""
-_BLOCK_BYTES = 32 << 20
+_BLOCK_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -97,26 +98,48 @@ def measure_in(
     places = coordinates.astype(kind)
     full = space.rows.astype(kind)
     half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
+    if space.metric == "cosine":
+        half_squares = np.zeros_like(
+            half_squares
+        )  # so that a zero vector is as far as it should be
     size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
-    false, missed, shared = 0, 0, 0
-    for begin in range(0, len(points), size):
-        some = points[begin : begin + size]
-        own = (np.arange(len(some)), some)
-        there = _map_distances(places, some)
-        here = half_squares - full[some] @ full.T
-        if space.metric == "cosine":  # a vector of length zero is at distance 1, not 1/2
-            here -= half_squares
-        here[own] = there[own] = np.inf
-        on_map = _nearest(there, k)
-        known = neighbors is not None and neighbors.k >= k
-        true = neighbors.indices[some, :k] if known and neighbors else _nearest(here, k)
-        false += _excess(here, on_map, k)
-        missed += _excess(there, true, k)
-        shared += _n_shared(on_map, true)
-        report((begin + len(some)) / len(points))
+    blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
+    known = neighbors is not None and neighbors.k >= k
+    true = neighbors.indices[:, :k] if known and neighbors else None
+
+    def count(some: IntArray) -> NDArray[np.int64]:
+        here, there = half_squares - full[some] @ full.T, _map_distances(places, some)
+        return _counts(here, there, some, k, None if true is None else true[some])
+
+    counts = np.zeros(3, np.int64)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(count, some) for some in blocks]
+        try:
+            for i, future in enumerate(waiting):
+                counts += future.result()
+                report((i + 1) / len(blocks))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    false, missed, shared = counts.tolist()
     worst = len(points) * k * (2 * n - 3 * k - 1) / 2
     recall = shared / (len(points) * k)
     return Honesty(1 - false / worst, 1 - missed / worst, recall, k, len(points))
+
+
+def _counts(
+    here: NDArray[np.floating],
+    there: NDArray[np.floating],
+    some: IntArray,
+    k: int,
+    true: IntArray | None,
+) -> NDArray[np.int64]:
+    """Ranks above k of map neighbours, of true neighbours, and neighbours that are both."""
+    own = (np.arange(len(some)), some)
+    here[own] = there[own] = np.inf
+    on_map = _nearest(there, k)
+    true = _nearest(here, k) if true is None else true
+    found = _excess(here, on_map, k), _excess(there, true, k), _n_shared(on_map, true)
+    return np.array(found, np.int64)
 
 
 def _sample(n: int, sample: int | None, seed: int) -> IntArray:

@@ -99,7 +99,8 @@ def umap(
     begin = _umap_start(start, random)
     progress = {"file": _Listener(report, n_epochs), "disable": False, "bar_format": "{n}"}
     with umap_functions(on_wait) as own:
-        first, second = own.find_ab_params(1.0, min_dist)
+        # In single precision the powers of the inner loop take a fifth less time.
+        first, second = map(np.float32, own.find_ab_params(1.0, min_dist))
         found, _ = own.simplicial_set_embedding(
             begin,
             graph,
@@ -107,7 +108,7 @@ def umap(
             initial_alpha=1.0,
             a=first,
             b=second,
-            gamma=1.0,
+            gamma=np.float32(1.0),
             negative_sample_rate=5,
             n_epochs=n_epochs,
             init=begin,

@@ -17,7 +17,9 @@ Method = Literal["umap", "pca", "tsne"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Effort = Literal["quick", "full"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-QUICK_EPOCHS = 200
+FULL_EPOCHS, MANY_FULL_EPOCHS = 500, 200  # umap-learn's own, for up to `MANY` points and for more
+QUICK_EPOCHS, MANY_QUICK_EPOCHS = 150, 100
+MANY = 10_000
 _NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 
@@ -57,8 +59,9 @@ class MapSettings:
 
     def n_epochs(self, n: int) -> int:
         """The rounds that UMAP takes for n points."""
-        full = 500 if n <= 10_000 else 200
-        return full if self.effort == "full" else min(full, QUICK_EPOCHS)
+        if self.effort == "full":
+            return FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
+        return QUICK_EPOCHS if n <= MANY else MANY_QUICK_EPOCHS
 
     def as_dict(self) -> dict[str, str | int | float]:
         """The settings by name, as JSON has them."""

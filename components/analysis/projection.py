@@ -38,6 +38,7 @@ from components.core.schema import FloatArray
 __all__ = [
     "EFFORTS",
     "FEWEST_TO_ARRANGE",
+    "K_MEASURED",
     "METHODS",
     "METRICS",
     "Effort",
@@ -47,7 +48,10 @@ __all__ = [
     "Method",
     "Metric",
     "OnProgress",
+    "arrange",
     "estimate",
+    "n_needed",
+    "plan",
     "project",
     "warm_up",
 ]

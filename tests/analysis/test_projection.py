@@ -135,16 +135,21 @@ def test_umap_is_umap_learns_on_the_same_graph_and_start(
     start = pca(VectorSpace.of(vectors, metric).rows, 2)
     largest = float(np.abs(start).max())
     start = start * (10.0 / largest) + random.normal(scale=1e-4, size=start.shape)
-    with umap_functions() as umap, pytest.warns(UserWarning, match="not an NNDescent object"):
-        theirs = umap.UMAP(
+    with umap_functions() as umap:
+        a, b = np.float32(umap.find_ab_params(1.0, 0.3))
+        mapper = umap.UMAP(
             n_neighbors=n_neighbors,
-            min_dist=0.3,
+            a=a,
+            b=b,
+            repulsion_strength=np.float32(1.0),
             n_epochs=settings.n_epochs(n),
             init=start.astype(np.float32),
             precomputed_knn=(indices.astype(np.int32), distances.astype(np.float32)),
             random_state=random,
             n_jobs=1,
-        ).fit_transform(vectors)
+        )
+        with pytest.warns(UserWarning, match="not an NNDescent object"):
+            theirs = mapper.fit_transform(vectors)
     np.testing.assert_array_equal(ours.coordinates, theirs)
 
 

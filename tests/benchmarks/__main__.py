@@ -16,6 +16,7 @@ from tests.benchmarks.browser import ROOT
 from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.layers import layers_page
+from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
@@ -36,6 +37,9 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         attention_page,
         anatomy_rerun,
         layers_page,
+        maps,
+        layer_maps,
+        large_map,
         start,
         memory,
     )

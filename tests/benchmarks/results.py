@@ -25,6 +25,7 @@ PACKAGES = (
     "tokenizers",
     "torch",
     "transformers",
+    "umap-learn",
 )
 
 
