@@ -10,11 +10,13 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from components.analysis.progress import OnProgress
 
-__all__ = ["WAITING", "umap_functions"]
+__all__ = ["WAITING", "keep_compiled", "umap_functions"]
 
 WAITING = "Waiting for another map to be finished"
 _LOCK = threading.RLock()
@@ -44,3 +46,29 @@ def _imported() -> Any:
         warnings.filterwarnings("ignore", "Tensorflow not installed", ImportWarning)
         from umap import umap_
     return umap_
+
+
+def keep_compiled(folder: Path) -> None:
+    """Lets umap-learn's compiled functions be kept in a folder, for later starts of the process.
+
+    Only what is compiled after this call is kept, so it comes before the first map. numba reads the
+    files as pickles: the folder must be one that nobody else can write to. Where it cannot be
+    written, everything is compiled in memory as before.
+    """
+    with umap_functions() as umap:
+        from umap import layouts, utils
+
+        # numba looks at a function's own file only; what that calls changes with these versions.
+        versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
+        umap.numba.config.CACHE_DIR = str(folder / versions)
+        for module in (umap, layouts, utils):
+            for function in vars(module).values():
+                if hasattr(function, "enable_caching"):
+                    _enable(function)
+
+
+def _enable(function: Any) -> None:
+    try:
+        function.enable_caching()
+    except (RuntimeError, OSError):  # numba: "no locator available for file"
+        return

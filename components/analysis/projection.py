@@ -8,10 +8,12 @@ point's true neighbours.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from components.analysis import layouts
+from components.analysis.compiled import keep_compiled
 from components.analysis.estimates import Estimate, estimate, stage_seconds
 from components.analysis.honesty import FEWEST, Honesty, measure_in
 from components.analysis.map_settings import (
@@ -182,8 +184,14 @@ def arrange(
     )
 
 
-def warm_up() -> None:
-    """Imports and compiles what a first map in two and in three dimensions needs."""
+def warm_up(cache_dir: Path | None = None) -> None:
+    """Imports and compiles what a first map in two and in three dimensions needs.
+
+    Args:
+        cache_dir: a folder of our own where what is compiled is kept for later starts.
+    """
+    if cache_dir is not None:
+        keep_compiled(cache_dir)
     random = np.random.default_rng(0)
     vectors = random.normal(size=(64, 8)).astype(np.float32)
     for n_components in (2, 3):

@@ -432,7 +432,7 @@ def test_estimates_grow_with_everything_that_costs(method: Method) -> None:
     assert wide.seconds > sizes[4].seconds
     assert wide.n_bytes > sizes[4].n_bytes
     layers = estimate(1000, 384, settings, n_layers=7)
-    assert layers.seconds == pytest.approx(estimate(7000, 384, settings).seconds, rel=0.5)
+    assert 3 * sizes[3].seconds < layers.seconds < 2 * estimate(7000, 384, settings).seconds
     if method == "umap":
         full = estimate(10_000, 384, MapSettings(effort="full"))
         assert full.seconds > sizes[4].seconds

@@ -1,0 +1,40 @@
+"""What numba compiles can be kept for later starts, and changes no map."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import hashlib, sys
+from pathlib import Path
+import numpy as np
+from components.analysis.projection import MapSettings, project, warm_up
+warm_up(Path(sys.argv[1]) if sys.argv[1] else None)
+vectors = np.random.default_rng(0).normal(size=(90, 6))
+places = project(vectors, MapSettings()).coordinates
+from umap.layouts import _nb_optimize_layout_euclidean_single_epoch as epoch
+print(hashlib.sha256(places).hexdigest(), sum(epoch.stats.cache_hits.values()))
+"""
+
+
+def started(folder: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, folder], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_a_second_start_reads_what_the_first_compiled(tmp_path: Path) -> None:
+    first, second = started(str(tmp_path)), started(str(tmp_path))
+    assert first[1] == "0"
+    assert int(second[1]) > 0
+    assert first[0] == second[0]
+
+
+def test_a_folder_that_cannot_be_written_is_gone_without(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert started(str(blocked / "inside"))[1] == "0"
