@@ -69,7 +69,7 @@ def main() -> None:
 
 def _run(task: Mapping[str, Any], say: Say) -> None:
     if task["kind"] == "warm up":
-        warm_up()
+        warm_up(Path(task["cache"]) if task["cache"] else None)
         say({"done": True})
         return
     folder = Path(task["folder"])
