@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from components.ui import errors, maps, navigation, runtime, shell, sidebar, state
+from components.ui import errors, navigation, runtime, shell, sidebar, startup, state
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
 with errors.boundary():
     view = state.current()
     runtime.start_ahead(view.model)
-    maps.start_ahead(view.model)
+    startup.begin(view.model)
     card_place = sidebar.draw(view)
     with errors.boundary():
         page.run()

@@ -23,7 +23,6 @@ from components.core.cache import ByteCache
 from components.core.schema import FloatArray, IntArray, Passport
 from components.core.words import split_words
 from components.corpus.corpus import Corpus
-from components.ui import runtime
 from components.ui.map_jobs import Job, Jobs
 from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
@@ -38,7 +37,7 @@ __all__ = [
     "draw",
     "jobs",
     "stability_job",
-    "start_ahead",
+    "warm_up",
 ]
 
 _N_TEXTS = 96  # encoded at a time
@@ -179,16 +178,9 @@ def _processes() -> MapProcesses:
     return MapProcesses.with_cache(settings().data_dir / "compiled")
 
 
-@st.cache_resource(show_spinner=False)
-def start_ahead(_model: str) -> None:
-    """Once in a process: have the map process compile its code, after the first model is loaded."""
-    import threading
-
-    def warm_up() -> None:
-        runtime.start_loading(_model).exception()
-        _processes().small.warm_up()
-
-    threading.Thread(target=warm_up, daemon=True, name="contextlens-map-warm-up").start()
+def warm_up() -> None:
+    """Have the map process compile its code, so that a first map needs not wait for it."""
+    _processes().small.warm_up()
 
 
 def draw(request: MapRequest, corpus: Corpus, card: ModelCard) -> Job:
