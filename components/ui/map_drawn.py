@@ -18,7 +18,7 @@ from components.ui.maps import Costs, Picture
 
 __all__ = ["Drawn", "drawn", "follow"]
 
-_AUTOMATIC_SECONDS = 15.0
+_AUTOMATIC_SECONDS = 30.0
 """Maps that should take longer are drawn when someone says so."""
 _SHORT_SECONDS = 0.7
 """How long a page waits for a map before it shows what it has: most are there by then."""
@@ -34,13 +34,14 @@ class Drawn:
 
 
 def drawn(
-    request: MapRequest | None, corpus: Corpus | None, card: ModelCard, *, slot: str
+    request: MapRequest | None, corpus: Corpus | None, card: ModelCard, *, slot: str, height: int
 ) -> Drawn | None:
     """The map asked for, or the last one marked as stale; says how far it is, and what it costs.
 
     Args:
         request: None where something must be chosen first: the last map stays, as a stale one.
         slot: which of a page's maps this is.
+        height: of the map, in pixels, for a skeleton while the first one is drawn.
     """
     last: Picture | None = state.kept(slot)
     if request is None or corpus is None:
@@ -54,10 +55,12 @@ def drawn(
         return _older(last, request)
     _wait_shortly(job)
     if job.was_stopped:
-        return drawn(request, corpus, card, slot=slot)
+        return drawn(request, corpus, card, slot=slot, height=height)
     if not job.done():
         older = _older(last, request)
         follow(job, f"{slot}_progress")
+        if older is None:
+            st.skeleton(height=height)
         return older
     try:
         picture: Picture = job.future.result()

@@ -13,7 +13,7 @@ from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.ui import inputs, map_corpora, state
 from components.ui.map_corpora import Chosen
-from components.ui.map_request import FOOTINGS, MOST, PAGE, USUAL_WORD
+from components.ui.map_request import FOOTINGS, MOST, PAGE, USUAL_MOST, USUAL_WORD
 from components.ui.services import settings
 from components.ui.view import Control, ViewState
 
@@ -77,7 +77,7 @@ def _texts(view: ViewState) -> None:
         inputs.switch(view, PAGE, "every_word", "All words of each sentence")
     if unit == "tokens":
         inputs.switch(view, PAGE, "special", "Special tokens too")
-    sizes = {str(n): f"{n:,}" for n in (5_000, *(n for n in MOST if n != 5_000))}
+    sizes = {str(n): f"{n:,}" for n in (USUAL_MOST, *(n for n in MOST if n != USUAL_MOST))}
     inputs.select(view, PAGE, "at_most", sizes, "Points at most")
 
 

@@ -22,7 +22,7 @@ from components.content.explain.projection import FORMULA, LAYER_MAPS, LIMITS, M
 from components.core import ModelCard
 from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.figures.maps import map_order, map_scatter, selected_points
-from components.ui import export, inputs, map_marks, shell
+from components.ui import export, inputs, map_marks, maps, shell
 from components.ui.map_request import PAGE
 from components.ui.map_shown import MapShown, senses
 from components.ui.view import ViewState
@@ -41,6 +41,7 @@ __all__ = [
 
 CHART = "map_chart"
 HEIGHT = 440
+PANEL_HEIGHT = 640
 _FILE = "map"
 _N_SNIPPET = 3
 _MOST_ROWS = 5_000
@@ -160,11 +161,11 @@ def words(what: MapShown) -> None:
 def notes(what: MapShown) -> None:
     """What is on the map and what is not, in a line."""
     points, corpus, gathered = what.points, what.picture.corpus, what.picture.gathered
-    n, total = len(points.texts), len(corpus.texts)
+    n, total = len(points.texts), maps.n_able(what.picture.request, corpus)
     unit = points.unit if points.n_points != 1 else points.unit.removesuffix("s")
-    said = [f"**{points.n_points:,}** {unit} of {escape(corpus.name)}"]
+    said = [f"{escape(corpus.name)}: **{points.n_points:,}** {unit}"]
     if n < total:
-        said.append(f"{n:,} of its {total:,} texts, chosen at random")
+        said.append(f"from {n:,} of {total:,} texts, chosen at random")
     if gathered.n_cut:
         said.append(
             f"{gathered.n_cut:,} texts are longer than the model takes; their end is left out"

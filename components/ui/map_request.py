@@ -19,6 +19,7 @@ __all__ = [
     "MOST",
     "PAGE",
     "SOURCES",
+    "USUAL_MOST",
     "USUAL_WORD",
     "Footing",
     "MapRequest",
@@ -41,7 +42,7 @@ SOURCES = {
     "file": "A file of yours",
 }
 MOST = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-_DEFAULT_MOST = 5_000
+USUAL_MOST = 2_000
 USUAL_WORD = "python"
 """Of the ready-made corpus, what is mapped at first."""
 _METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
@@ -116,7 +117,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
     if source == "ambiguous" and unit == "words" and not every_word:
         word = str(view.control(PAGE, "word", USUAL_WORD))
         only = "" if word == "all" else word
-    most = str(view.control(PAGE, "at_most", str(_DEFAULT_MOST)))
+    most = str(view.control(PAGE, "at_most", str(USUAL_MOST)))
     return MapRequest(
         model=view.model,
         corpus=corpus,
@@ -126,7 +127,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
         only=_words(only) if unit != "sentences" else (),
         every_word=every_word,
         special=unit == "tokens" and bool(view.control(PAGE, "special", default=False)),
-        most=next((n for n in MOST if str(n) == most), _DEFAULT_MOST),
+        most=next((n for n in MOST if str(n) == most), USUAL_MOST),
         footing=footing,
         layer=_layer(view, card, pooling) if footing == "one" else None,
         settings=settings_of(view),

@@ -168,7 +168,7 @@ def usual_color(unit: Unit, corpus: Corpus | None, only: tuple[str, ...]) -> str
     if corpus is None or not corpus.labels:
         return GROUPS
     if corpus.spans is not None:  # chosen words: told apart by word, and one of them by its senses
-        return "sense" if len(only) == 1 or unit == "sentences" else "word"
+        return "sense" if len(only) == 1 and unit == "words" else "word"
     varied = {title: len(set(own)) for title, own in corpus.labels.items()}
     return next((title for title, n in varied.items() if 1 < n <= _MOST_LABELS), GROUPS)
 

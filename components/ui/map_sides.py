@@ -66,11 +66,8 @@ def main(view: ViewState, card: ModelCard, what: Asked) -> MapShown | None:
     """The page's map as it is looked at, or None where there is none yet."""
     if what.chosen.source == "file":
         map_page.file_panel(view, what.chosen)
-    found = drawn(what.request, what.corpus, card, slot="map")
-    if found is None:
-        st.skeleton(height=map_picture.HEIGHT)
-        return None
-    return shown(view, found)
+    found = drawn(what.request, what.corpus, card, slot="map", height=map_picture.HEIGHT)
+    return None if found is None else shown(view, found)
 
 
 def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None:
@@ -82,24 +79,23 @@ def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None
         band = baseline.band(pooling, centred=False)  # type: ignore[arg-type]
     beside = str(view.control(PAGE, "beside", ""))
     if beside in map_page.BESIDE and beside and asked.request is not None:
-        other = _both(view, what, card, asked, beside)
+        _both(view, what, card, asked, beside)
+        map_picture.words(what)
+        map_picture.notes(what)
+        map_picture.layer_control(view, what, card)
+        map_panel.panel(view, what, band)
     else:
         left, right = st.columns([7, 3], gap="medium")
         with left:
             map_picture.picture(view, what)
-        with right, st.container(height=map_picture.HEIGHT, border=False, key="map_panel"):
+            map_picture.words(what)
+            map_picture.layer_control(view, what, card)
+            map_picture.notes(what)
+        with right, st.container(height=map_picture.PANEL_HEIGHT, border=False, key="map_panel"):
             map_panel.panel(view, what, band)
-        other = None
-    map_picture.words(what)
-    map_picture.notes(what)
-    map_picture.layer_control(view, what, card)
-    if other is not None:
-        map_panel.panel(view, what, band)
 
 
-def _both(
-    view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside: str
-) -> MapShown | None:
+def _both(view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside: str) -> None:
     """Both maps, the other one with its own choice above it."""
     left, right = st.columns(2, gap="medium")
     with right:
@@ -117,7 +113,6 @@ def _both(
         if selection is not None and other is not None and selection.key != map_picture.CHART:
             linked = _linked(other, what, selection.points)
         map_picture.picture(view, what, linked=linked)
-    return other
 
 
 def _linked(what: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
@@ -152,7 +147,12 @@ def _other(
             request = replace(request, settings=settings)
         else:
             return _other_model(view, what, asked)
-    return _shown(view, drawn(request, asked.corpus, card, slot="map_other"), what, layer)
+    return _shown(
+        view,
+        drawn(request, asked.corpus, card, slot="map_other", height=map_picture.HEIGHT),
+        what,
+        layer,
+    )
 
 
 def _other_model(view: ViewState, what: MapShown, asked: Asked) -> MapShown | None:
@@ -172,13 +172,17 @@ def _other_model(view: ViewState, what: MapShown, asked: Asked) -> MapShown | No
     except RequestError as exc:
         st.info(escape(str(exc)))
         return None
-    return _shown(view, drawn(request, asked.corpus, card, slot="map_other"), what, None)
+    return _shown(
+        view,
+        drawn(request, asked.corpus, card, slot="map_other", height=map_picture.HEIGHT),
+        what,
+        None,
+    )
 
 
 def _shown(
     view: ViewState, found: Drawn | None, what: MapShown, layer: int | None
 ) -> MapShown | None:
     if found is None:
-        st.skeleton(height=map_picture.HEIGHT)
         return None
     return shown(view, found, order=what.color.order, layer=layer)

@@ -36,6 +36,7 @@ __all__ = [
     "costs",
     "draw",
     "jobs",
+    "n_able",
     "stability_job",
     "warm_up",
 ]
@@ -228,6 +229,11 @@ def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
     )
 
 
+def n_able(request: MapRequest, corpus: Corpus) -> int:
+    """How many texts may have points."""
+    return len(_able(request, corpus))
+
+
 def _able(request: MapRequest, corpus: Corpus) -> IntArray:
     """The texts that may have points: those with a word that was asked for."""
     if request.unit != "words" or not request.only:
@@ -255,7 +261,8 @@ def _sizes(corpus: Corpus, request: MapRequest, card: ModelCard) -> tuple[float,
     tokens = np.mean(
         [min(t.n_tokens, card.max_length) for t in service().tokenize(card.id, sample)]
     )
-    if request.unit == "sentences" or (corpus.spans is not None and not request.every_word):
+    chosen = request.unit == "words" and corpus.spans is not None and not request.every_word
+    if request.unit == "sentences" or chosen:
         return 1.0, float(tokens)
     if request.unit == "tokens":
         return (float(tokens) if not request.only else 1.0), float(tokens)

@@ -66,8 +66,8 @@ _CSS = """<style>
 .back del { opacity: 0.6; }
 @media (max-width: 640px) {
   .st-key-map_bar { flex-wrap: nowrap; overflow-x: auto; padding-bottom: 0.5rem; }
-  .st-key-map_bar > * { flex: 0 0 auto; min-width: 9rem; }
-  .st-key-map_bar > :has(> .stPopover) { min-width: 0; }
+  .st-key-map_bar > * { flex: 0 0 auto; width: auto !important; }
+  .st-key-map_bar > :has(.stSelectbox) { width: 10rem !important; }
   [data-testid="stLayoutWrapper"]:has(> .st-key-map_panel), .st-key-map_panel { height: auto; }
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
