@@ -13,7 +13,7 @@ from typing import Any
 
 from components.analysis.points import Points
 from components.ui import state
-from components.ui.map_request import PAGE, MapRequest
+from components.ui.map_request import PAGE, PANELS, MapRequest
 from components.ui.maps import Picture
 from components.ui.view import ViewState
 
@@ -103,6 +103,7 @@ def on_select(
         if happened["box"] or happened["lasso"]:
             own = Selection(name_of(picture.request), key, chart, tuple(sorted(set(points))))
             state.keep("map_selection", own)
+            _look(PANELS[2])
         elif points:
             choose(picture.request, points[0])
         else:
@@ -126,4 +127,9 @@ def _write(request: MapRequest, name: str, point: int) -> None:
     if view.control(PAGE, "marks_of", "") != own:
         for old in _NAMES:
             view = view.with_control(PAGE, old, -1, -1)
-    state.write(view.with_control(PAGE, "marks_of", own, "").with_control(PAGE, name, point, -1))
+    view = view.with_control(PAGE, "marks_of", own, "").with_control(PAGE, name, point, -1)
+    state.write(view.with_control(PAGE, "panel", PANELS[1], PANELS[0]))
+
+
+def _look(panel: str) -> None:
+    state.write(state.current().with_control(PAGE, "panel", panel, PANELS[0]))

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.baseline import Band
-from components.analysis.clusters import typical_words
+from components.analysis.points import context
 from components.analysis.readings import (
     count_identical,
     escape,
@@ -19,38 +19,29 @@ from components.analysis.readings import (
     verdict,
 )
 from components.analysis.similarity import cosine_matrix
+from components.analysis.typical import typical_words
 from components.core.errors import ContextlensError
 from components.ui import errors, export, inputs, map_marks, maps
 from components.ui.map_drawn import follow
-from components.ui.map_request import PAGE
+from components.ui.map_request import PAGE, PANELS
 from components.ui.map_shown import MapShown
 from components.ui.maps import Checked
 from components.ui.view import ViewState
 
 __all__ = ["panel"]
 
-_TABS = ("Trust", "Point", "Find")
 _ICONS = {"trust": ":green[:material/check_circle:]", "care": ":orange[:material/info:]"}
 _MOST_ROWS = 2_000
 
 
 def panel(view: ViewState, what: MapShown, band: Band | None) -> None:
-    """The three tabs; the one that a click concerns is in front."""
-    n = 0 if what.marked.selection is None else len(what.marked.selection.points)
-    names = [_TABS[0], _TABS[1], f"{_TABS[2]} ({n:,})" if n else _TABS[2]]
-    front = (
-        names[1]
-        if what.point is not None
-        else names[2]
-        if n or what.found is not None
-        else names[0]
-    )
-    trust, point, selection = st.tabs(names, default=front)
-    with trust:
+    """One of the three looks; a click or a selection on the map opens its own."""
+    look = inputs.choice(view, PAGE, "panel", PANELS, "Look closer")
+    if look == PANELS[0]:
         _trust(what)
-    with point:
+    elif look == PANELS[1]:
         _point(what, band)
-    with selection:
+    else:
         _find(view, what)
         _selection(what)
 
@@ -119,35 +110,41 @@ def _point(what: MapShown, band: Band | None) -> None:
         st.caption("Click a point to see its nearest in the full space beside its nearest here.")
     else:
         st.markdown(f"**{_name(what, point)}** · {_sentence(what, point)}")
-        true, near = what.true_neighbors(point), what.map_neighbors(point)
-        names = what.points.names
-        st.markdown(" ".join(map_neighbours_reading(names[point], true, near, names)))
-        _neighbour_tables(what, point, true, near)
         left, middle, right = st.columns(3, gap="small")
         for place, name, title in ((left, "pin_a", "Pin as A"), (middle, "pin_b", "Pin as B")):
-            place.button(title, key=f"map_{name}", icon=":material/push_pin:", width="stretch",
-                         on_click=map_marks.pin, args=(picture.request, name, point))  # fmt: skip
-        right.button("Let go", key="map_let_go", icon=":material/close:", width="stretch",
-                     on_click=map_marks.choose, args=(picture.request, None))  # fmt: skip
+            place.button(title, key=f"map_{name}", width="stretch", on_click=map_marks.pin,
+                         args=(picture.request, name, point))  # fmt: skip
+        right.button("Let go", key="map_let_go", width="stretch", on_click=map_marks.choose,
+                     args=(picture.request, None))  # fmt: skip
+        true, near = what.true_neighbors(point), what.map_neighbors(point)
+        names = {row: _called(what, row) for row in {*true, *near}}
+        name = _called(what, point) if what.one_name else what.points.names[point]
+        st.markdown(" ".join(map_neighbours_reading(name, true, near, names)))
+        _neighbour_tables(what, true, near)
     _pins(what, band)
 
 
-def _neighbour_tables(what: MapShown, point: int, true: Sequence[int], near: Sequence[int]) -> None:
+def _neighbour_tables(what: MapShown, true: Sequence[int], near: Sequence[int]) -> None:
     both = set(true) & set(near)
+    point = what.point or 0
     for title, rows in (("In the full space", true), ("On the map", near)):
-        table = pd.DataFrame(
-            {
-                "": ["✓" if row in both else "" for row in rows],
-                title: [_name(what, row, plain=True) for row in rows],
-                "cosine": _cosines(what, point, rows),
-                "sentence": [what.points.text(row) for row in rows],
-            }
-        )
+        st.caption(f"**{title}**, nearest first (✓ in both)")
+        columns = {
+            "": ["✓" if row in both else "" for row in rows],
+            "cosine": _cosines(what, point, rows),
+            what.points.unit.removesuffix("s"): [what.points.names[row] for row in rows],
+            "sentence": [what.points.text(row) for row in rows],
+        }
+        if what.one_name and what.points.unit != "sentences":
+            del columns[what.points.unit.removesuffix("s")]
         st.dataframe(
-            table,
+            pd.DataFrame(columns),
             hide_index=True,
-            height=212,
-            column_config={"cosine": st.column_config.NumberColumn(format="%.4f")},
+            height=180,
+            column_config={
+                "": st.column_config.TextColumn(width=28),
+                "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
+            },
             key=f"map_near_{title}",
         )
 
@@ -199,10 +196,12 @@ def _selection(what: MapShown) -> None:
     rows = selection.points
     st.markdown(" ".join(selection_reading(what.points, rows, column=what.column,
                                            typical=_typical(what, rows))))  # fmt: skip
+    table = pd.DataFrame(what.points.rows(rows[:_MOST_ROWS]))
     st.dataframe(
-        pd.DataFrame(what.points.rows(rows[:_MOST_ROWS])),
+        table,
         hide_index=True,
-        height=330,
+        height=300,
+        column_order=["sentence", *(name for name in table.columns if name != "sentence")],
         key="map_selection_table",
     )
     if len(rows) > _MOST_ROWS:
@@ -239,10 +238,16 @@ def _cosines(what: MapShown, point: int, others: Sequence[int]) -> list[float]:
     return values
 
 
-def _name(what: MapShown, point: int, *, plain: bool = False) -> str:
+def _called(what: MapShown, point: int) -> str:
+    """A point's name, or some of its sentence where all points have the same name."""
+    if not what.one_name:
+        return what.points.names[point]
+    return "".join(context(what.points, point, longest=40))
+
+
+def _name(what: MapShown, point: int) -> str:
     name = what.points.names[point]
-    cut = name if len(name) <= 40 else name[:39] + "…"
-    return cut if plain else escape(cut)
+    return escape(name if len(name) <= 40 else name[:39] + "…")
 
 
 def _sentence(what: MapShown, point: int) -> str:

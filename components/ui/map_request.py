@@ -18,6 +18,7 @@ __all__ = [
     "FOOTINGS",
     "MOST",
     "PAGE",
+    "PANELS",
     "SOURCES",
     "USUAL_MOST",
     "USUAL_WORD",
@@ -43,6 +44,8 @@ SOURCES = {
 }
 MOST = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 USUAL_MOST = 2_000
+PANELS = ("Trust", "Point", "Find & select")
+"""What stands beside the map."""
 USUAL_WORD = "python"
 """Of the ready-made corpus, what is mapped at first."""
 _METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import streamlit as st
@@ -109,6 +110,11 @@ class MapShown:
     def point(self) -> int | None:
         """The point that is looked at closer."""
         return self.marked.point
+
+    @cached_property
+    def one_name(self) -> bool:
+        """Whether all points are called the same, as in a map of one word."""
+        return len({name.casefold() for name in self.points.names}) == 1
 
     def true_neighbors(self, point: int) -> list[int]:
         """The nearest points in the full space, nearest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from components.analysis.baseline import Band
 from components.analysis.points import Points
@@ -19,7 +19,7 @@ _NAMED = 3
 
 
 def map_neighbours_reading(
-    name: str, true: Sequence[int], near: Sequence[int], names: Sequence[str]
+    name: str, true: Sequence[int], near: Sequence[int], names: Mapping[int, str] | Sequence[str]
 ) -> list[str]:
     """How many of a point's nearest in the full space are among as many nearest on the map.
 
@@ -27,7 +27,7 @@ def map_neighbours_reading(
         name: what the point is called.
         true: the points nearest in the full space, nearest first.
         near: as many points nearest on the map.
-        names: what each point of the map is called.
+        names: what each of these points is called, by its number.
     """
     k = len(true)
     if not k:
