@@ -45,7 +45,7 @@ class Chosen:
 
 
 class _Sheets:
-    """The last files that were read, by digest. Thread-safe."""
+    """The files that were used last, by digest. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,6 +66,8 @@ class _Sheets:
 
     def get(self, digest: str) -> Sheet | None:
         with self._lock:
+            if digest in self._sheets:
+                self._sheets.move_to_end(digest)
             return self._sheets.get(digest)
 
 

@@ -160,6 +160,7 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
     names = {
         "model": "the model",
         "corpus": "the texts",
+        "source": "the texts",
         "unit": "what a point is",
         "pooling": "how vectors are pooled",
         "only": "which words",
