@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -176,7 +178,8 @@ def _points() -> ByteCache:
 
 @st.cache_resource(show_spinner=False, on_release=MapProcesses.stop)
 def _processes() -> MapProcesses:
-    return MapProcesses.with_cache(settings().data_dir / "compiled")
+    own = os.environ.get("NUMBA_CACHE_DIR")  # the compiler's own setting, where someone made it
+    return MapProcesses.with_cache(Path(own) if own else settings().data_dir / "compiled")
 
 
 def warm_up() -> None:

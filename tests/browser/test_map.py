@@ -1,0 +1,251 @@
+"""The map as its readers use it: looking, playing, clicking, drawing around, uploading, sharing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from components.core.registry import BUNDLED_ID
+from components.ui.view import DEFAULT, Control, ViewState, encode
+from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+MAP_SECONDS = 240
+"""A first map compiles, and other tests may share the machine."""
+PICTURE = ".st-key-map_chart .js-plotly-plot"
+LAYER_NOTE = f"() => document.querySelector('{PICTURE}').layout.annotations[0].text"
+PLACES = f"""() => document.querySelector('{PICTURE}')._fullData
+    .filter(trace => trace.mode === 'markers')
+    .map(trace => [trace.name, Array.from(trace.x), Array.from(trace.y)])"""
+ON_SCREEN = f"""() => {{
+  const plot = document.querySelector('{PICTURE}');
+  const {{xaxis, yaxis, _size}} = plot._fullLayout;
+  const frame = plot.getBoundingClientRect();
+  return plot._fullData.filter(trace => trace.mode === 'markers').flatMap(trace =>
+    Array.from(trace.x).map((x, i) => [
+      frame.x + xaxis._offset + xaxis.l2p(x), frame.y + yaxis._offset + yaxis.l2p(trace.y[i]),
+    ]));
+}}"""
+HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
+
+
+def address_of(**controls: Control) -> str:
+    view: ViewState = DEFAULT
+    for name, value in controls.items():
+        view = view.with_control("projection", name, value, None)  # type: ignore[arg-type]
+    parameter = encode(view)
+    return "/projection?" + urlencode({"s": parameter}) if parameter else "/projection"
+
+
+def drawn(here: Visit) -> None:
+    """Waits until a map is there, and none is on its way."""
+    here.page.wait_for_function(
+        f"() => document.querySelector('{PICTURE}') && !document.querySelector("
+        "'.st-key-map_progress [data-testid=stProgress]')",
+        timeout=MAP_SECONDS * 1000,
+    )
+    here.settle(here.page)
+
+
+@pytest.fixture
+def on_map(visit: Callable[..., Visit]) -> Callable[..., Visit]:
+    """Opens the page and waits for its map."""
+
+    def open_(path: str = "/projection", **options: object) -> Visit:
+        here = visit(path, **options)
+        drawn(here)
+        return here
+
+    return open_
+
+
+def spots(here: Visit) -> np.ndarray:
+    """(n, 2) where the points are on the screen, in pixels."""
+    return np.array(here.page.evaluate(ON_SCREEN))
+
+
+def lasso(here: Visit, around: np.ndarray, *, air: float = 14) -> None:
+    """Draws around some points: the corners of a box, a little away from them."""
+    (x0, y0), (x1, y1) = around.min(axis=0) - air, around.max(axis=0) + air
+    here.page.locator(f"{PICTURE} [data-title='Lasso Select']").click()
+    mouse = here.page.mouse
+    with here.rerun():
+        mouse.move(x0, y0)
+        mouse.down()
+        for x, y in ((x1, y0), (x1, y1), (x0, y1), (x0, y0)):
+            mouse.move(x, y, steps=6)
+        mouse.up()
+
+
+def test_the_first_screen_holds_the_picture_and_the_reading(on_map: Callable[..., Visit]) -> None:
+    here = on_map(**DESK)
+    assert here.title == "The senses of python part at layer 3"
+    assert box(here.figure)["bottom"] < DESK["viewport"]["height"]
+    reading = here.main.locator(".st-key-reading")
+    expect(reading).to_contain_text("the nearest occurrence has the same sense")
+    assert box(reading)["bottom"] < DESK["viewport"]["height"]
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
+    here = on_map(color_scheme=scheme, **size)
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    assert here.page.evaluate(OVER_THE_TITLE) == []
+    assert box(here.figure)["x"] >= 0
+    assert box(here.figure)["right"] <= size["viewport"]["width"]
+    assert here.main.get_by_test_id("stAlert").count() == 0
+
+
+def test_the_two_pythons_part_on_the_way_and_the_slider_shows_it(
+    on_map: Callable[..., Visit],
+) -> None:
+    here = on_map()
+    last = gap(here)
+    here.to_layer(1)
+    assert here.page.evaluate(LAYER_NOTE) == "layer 1"
+    assert last > 2 * gap(here)
+
+
+def gap(here: Visit) -> float:
+    """How far the middles of the two senses are apart, for the spread of each."""
+    groups = {name: np.array([x, y]).T for name, x, y in here.page.evaluate(PLACES)}
+    one, other = groups["python: animal"], groups["python: language"]
+    spread = np.mean([g.std(axis=0).mean() for g in (one, other)])
+    return float(np.linalg.norm(np.median(one, axis=0) - np.median(other, axis=0)) / spread)
+
+
+def test_play_moves_the_points_through_the_layers(on_map: Callable[..., Visit]) -> None:
+    here = on_map()
+    before = here.page.evaluate(PLACES)
+    here.main.locator(f"{PICTURE} .updatemenu-button").click()
+    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 2'", timeout=20_000)
+    assert here.page.evaluate(PLACES) != before
+    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 6'", timeout=30_000)
+
+
+def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) -> None:
+    here = on_map()
+    x, y = spots(here)[0]
+    with here.rerun():
+        here.page.mouse.click(x, y)
+    panel = here.main.locator(".st-key-map_panel")
+    expect(panel).to_contain_text("nearest in the full space")
+    expect(panel).to_contain_text("nearest first (✓ in both)")
+    here.reload()
+    drawn(here)
+    expect(panel).to_contain_text("nearest first (✓ in both)")
+
+
+def rows_of_reviews() -> list[tuple[str, str]]:
+    good = ["a warm and funny film", "the cast shines", "great songs", "I laughed a lot"]
+    bad = ["a dull and empty film", "the plot drags", "bad songs", "I fell asleep"]
+    ends = ["", " tonight", " again", " from start to end", " , and so did my aunt"]
+    kinds = ((good, "liked"), (bad, "disliked"))
+    return [(start + end, label) for starts, label in kinds for start in starts for end in ends]
+
+
+def to_csv(rows: list[tuple[str, str]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["review", "verdict"])
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def upload(here: Visit, name: str, content: bytes) -> None:
+    with here.rerun():
+        here.main.locator(".st-key-map_file input[type=file]").set_input_files(
+            {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        )
+
+
+def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
+    visit: Callable[..., Visit],
+) -> None:
+    rows = [*rows_of_reviews(), (HOSTILE, "liked")]
+    here = visit(address_of(source="file"))
+    upload(here, "reviews.csv", to_csv(rows))
+    expect(here.main.get_by_text("41 rows")).to_be_visible()
+    here.click("Map this file")
+    drawn(here)
+    assert spots(here).shape == (len(rows), 2)
+    around = spots(here)
+    chosen = around[np.argsort(around[:, 0])[:12]]
+    lasso(here, chosen)
+    expect(here.main.get_by_text("sentences are selected", exact=False)).to_be_visible()
+    with here.page.expect_download() as download:
+        here.main.get_by_role("button", name="Download CSV").click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    table = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    passport = dict(line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("#"))
+    assert json.loads(passport["model"]) == BUNDLED_ID
+    assert len(table) >= 12
+    assert {row["sentence"] for row in table} <= {text for text, _ in rows}
+    assert all((row["sentence"], row["verdict"]) in rows for row in table)
+    assert here.page.locator("img[src=x]").count() == 0
+
+
+def test_a_file_that_cannot_be_read_leaves_the_map(on_map: Callable[..., Visit]) -> None:
+    here = on_map()
+    with here.rerun():
+        here.main.get_by_role("combobox", name="Map of").click()
+        here.page.get_by_role("option", name="A file").click()
+    expect(here.main.get_by_text("This is the map drawn before")).to_be_visible()
+    upload(here, "broken.parquet", b"PAR1 and nothing more")
+    alert = here.main.get_by_test_id("stAlert").filter(has_text="Parquet")
+    expect(alert.first).to_be_visible()
+    assert spots(here).shape[0] == 32
+    upload(here, "latin.csv", "satz;urteil\nschön;gut\nhässlich;schlecht\n".encode("latin-1"))
+    expect(here.main.get_by_text("2 rows")).to_be_visible()
+    here.click("Map this file")
+    drawn(here)
+    here.page.wait_for_function(f"({ON_SCREEN})().length === 2", timeout=MAP_SECONDS * 1000)
+    expect(here.main.get_by_text("PCA was drawn", exact=False)).to_be_visible()
+
+
+def test_what_is_selected_in_one_map_is_marked_in_the_other(on_map: Callable[..., Visit]) -> None:
+    here = on_map(address_of(beside="layer", other_layer=1))
+    here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot", timeout=60_000)
+    here.settle(here.page)
+    around = spots(here)
+    lasso(here, around[np.argsort(around[:, 0])[-6:]])
+    marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData
+        .map(trace => (trace.selectedpoints || []).length).reduce((a, b) => a + b, 0)"""
+    here.page.wait_for_function(f"({marked})() >= 6", timeout=30_000)
+
+
+def test_a_copied_link_shows_the_same_map(
+    on_map: Callable[..., Visit], visit: Callable[..., Visit]
+) -> None:
+    here = on_map(address_of(word="bank", method="pca", find="river"))
+    expect(here.main.get_by_text("found", exact=False).first).to_be_visible()
+    there = visit("/projection?" + here.link().split("?", 1)[1])
+    drawn(there)
+    assert there.title == here.title
+    assert there.page.evaluate(PLACES) == here.page.evaluate(PLACES)
+
+
+def test_the_download_holds_the_numbers_on_the_map(on_map: Callable[..., Visit]) -> None:
+    here = on_map()
+    with np.load(io.BytesIO(here.download("NPZ"))) as file:
+        arrays: Mapping[str, np.ndarray] = dict(file)
+    shown = np.array(
+        [(x, y) for _, xs, ys in here.page.evaluate(PLACES) for x, y in zip(xs, ys, strict=True)]
+    )
+    assert arrays["all_coordinates"].shape == (7, 32, 2)
+    np.testing.assert_allclose(
+        np.sort(shown, axis=0), np.sort(arrays["coordinates"], axis=0), atol=1e-5
+    )
