@@ -31,7 +31,12 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         "100",
         "The largest file that may be uploaded as a corpus, in MB.",
     ),
-    ("CONTEXTLENS_DATA_DIR", "the user's cache folder", "Where measured baselines are kept."),
+    (
+        "CONTEXTLENS_DATA_DIR",
+        "the user's cache folder",
+        "Where measured baselines and compiled "
+        "code are kept; nobody else should be able to write there.",
+    ),
     ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
     ("CONTEXTLENS_HUB_ENDPOINT", "", "Address of a hub mirror; empty means the public hub."),
