@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
+from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.readings import (
@@ -20,11 +21,14 @@ from components.analysis.readings import (
 from components.analysis.snippets import MapText, map_vectors_snippet, redraw_snippet
 from components.content.explain.projection import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
 from components.core import ModelCard
+from components.core.schema import IntArray
+from components.figures.map_colors import coloring
 from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
+from components.figures.map_marks import Marks
 from components.figures.maps import map_order, map_scatter, selected_points
 from components.ui import export, inputs, map_marks, maps, shell
 from components.ui.map_request import PAGE
-from components.ui.map_shown import MapShown, senses
+from components.ui.map_shown import LAYER, MapShown, senses
 from components.ui.view import ViewState
 
 __all__ = [
@@ -60,8 +64,11 @@ def picture(
     drawing = _drawing(view, what, key)
     marks = what.marks(drawing, linked=linked)
     narrow = "Mobi" in str(st.context.headers.get("User-Agent", ""))
-    if _plays(what):
-        trails = _trails(what)
+    n = what.points.n_points
+    order = map_order(what.color, n)
+    if what.every_layer:
+        figure, order = _every_layer(what, marks, narrow=narrow)
+    elif _plays(what):
         figure = layers_scatter(
             what.points,
             what.picture.coordinates,
@@ -70,7 +77,7 @@ def picture(
             color=what.color,
             clusters=what.group_labels,
             marks=marks,
-            trails=trails,
+            trails=_trails(what),
             titles=what.titles,
             stale=what.is_stale,
             narrow=narrow,
@@ -88,14 +95,15 @@ def picture(
             narrow=narrow,
             height=HEIGHT,
         )
-    order = map_order(what.color, what.points.n_points)
+
+    def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
+        return sorted({point % n for point in selected_points(points, order)})
+
     st.plotly_chart(
         figure,
         key=key,
         config=_CONFIG,
-        on_select=map_marks.on_select(
-            what.picture, key, drawing, lambda points: selected_points(points, order)
-        ),
+        on_select=map_marks.on_select(what.picture, key, drawing, read),
         selection_mode=("points", "box", "lasso"),
         alt=f"{what.title}. A map of {what.points.n_points:,} {what.points.unit}; the table under "
         "it has every point.",
@@ -104,10 +112,41 @@ def picture(
         st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
 
 
+def _every_layer(
+    what: MapShown, marks: Marks, *, narrow: bool
+) -> tuple[Figure, tuple[IntArray, ...]]:
+    """The points of all layers at once, once for each layer; and the points of each trace."""
+    layers, n = what.picture.layers, what.points.n_points
+    rows = np.tile(np.arange(n), len(layers))
+    points = what.points.take(rows)
+    each = np.repeat(np.array(layers, dtype=np.float32), n)
+    color = coloring(points, LAYER, extra={LAYER: each})
+    chosen = None if marks.chosen is None else _at_all(marks.chosen, n, len(layers))
+    rings = {title: _at_all(own, n, len(layers)) for title, own in marks.rings.items()}
+    figure = map_scatter(
+        points,
+        what.picture.coordinates.reshape(len(rows), -1),
+        color=color,
+        marks=Marks(
+            chosen=chosen, rings={k: _at_all(v, n, len(layers)) for k, v in marks.rings.items()}
+        ),
+        title=f"All layers at once, {layers[0]} to {layers[-1]}",
+        stale=what.is_stale,
+        narrow=narrow,
+        height=HEIGHT,
+    )
+    return figure, map_order(color, len(rows))
+
+
+def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
+    return tuple(point + n * layer for layer in range(n_layers) for point in points)
+
+
 def _drawing(view: ViewState, what: MapShown, key: str) -> str:
     """A name for all that decides how the map looks, but for the selection."""
     parts = (
         *(key, what.picture.request.key, what.row, what.is_stale, what.color.title, what.found),
+        what.every_layer,
         *(what.marked.point, what.marked.pin_a, what.marked.pin_b),
         str(view.control(PAGE, "trails", default=False)),
     )

@@ -31,6 +31,7 @@ from components.ui.view import ViewState
 
 __all__ = [
     "GROUPS",
+    "LAYER",
     "N_NEIGHBORS",
     "MapShown",
     "color_names",
@@ -41,6 +42,8 @@ __all__ = [
 
 GROUPS = "group on the map"
 NOTHING = "nothing"
+LAYER = "layer"
+"""Points of all layers at once, coloured by their layer."""
 N_NEIGHBORS = 10
 _MOST_LABELS = 200
 _LABELLED = 60
@@ -56,6 +59,7 @@ class MapShown:
         column: the labels that colours and readings go by, or None.
         groups: (n_points,) each point's group on the shown layer's map, -1 for none.
         found: the points that were searched for; None where nothing was.
+        every_layer: whether the points of all layers are drawn at once.
     """
 
     picture: Picture
@@ -68,6 +72,7 @@ class MapShown:
     found: tuple[int, ...] | None
     marked: Marked
     titles: tuple[str, ...]
+    every_layer: bool
 
     @property
     def points(self) -> Points:
@@ -166,7 +171,7 @@ def color_names(unit: Unit, corpus: Corpus | None) -> list[str]:
     if unit != "sentences":
         measures.insert(0, "position in the sentence")
     given = [] if corpus is None else list(corpus.labels)
-    return list(dict.fromkeys([*given, *own, GROUPS, *measures, NOTHING]))
+    return list(dict.fromkeys([*given, *own, GROUPS, LAYER, *measures, NOTHING]))
 
 
 def usual_color(unit: Unit, corpus: Corpus | None, only: tuple[str, ...]) -> str:
@@ -194,7 +199,8 @@ def shown(
     by = _color(view, picture)
     named = {own.cluster: ", ".join(own.words) for own in labels}
     extra = {GROUPS: tuple(named.get(g, "") or ("" if g < 0 else f"group {g + 1}") for g in groups)}
-    color = coloring(picture.points, "" if by == NOTHING else by, extra=extra, order=order)
+    plain = by in {NOTHING, LAYER}
+    color = coloring(picture.points, "" if plain else by, extra=extra, order=order)
     column = by if by in picture.points.labels else None
     wanted = str(view.control(PAGE, "find", ""))
     return MapShown(
@@ -206,6 +212,7 @@ def shown(
         groups=groups,
         group_labels=labels if picture.points.n_points >= _LABELLED else (),
         found=map_marks.found(picture.points, wanted) if wanted.strip() else None,
+        every_layer=by == LAYER,
         marked=map_marks.marked(view, picture),
         titles=_titles(picture, row, column, groups),
     )
@@ -218,6 +225,8 @@ def _color(view: ViewState, picture: Picture) -> str:
     asked = str(view.control(PAGE, "color", "")) or usual
     for name in (asked, f"{asked} (label)", usual):
         if name in {*picture.points.labels, *picture.points.measures, GROUPS, NOTHING, "token"}:
+            return name
+        if name == LAYER and len(picture.layers) > 1:
             return name
     return GROUPS
 
