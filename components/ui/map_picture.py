@@ -127,9 +127,7 @@ def _every_layer(
         points,
         what.picture.coordinates.reshape(len(rows), -1),
         color=color,
-        marks=Marks(
-            chosen=chosen, rings={k: _at_all(v, n, len(layers)) for k, v in marks.rings.items()}
-        ),
+        marks=Marks(chosen=chosen, rings=rings),
         title=f"All layers at once, {layers[0]} to {layers[-1]}",
         stale=what.is_stale,
         narrow=narrow,
