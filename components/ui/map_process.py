@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
@@ -83,10 +84,10 @@ class MapProcess:
 
     def stop(self) -> None:
         """End the process, whatever it does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            _ended(process)
 
     def _ask(
         self, task: Mapping[str, Any], on_progress: OnProgress, folder: Path | None
@@ -165,8 +166,8 @@ class MapProcess:
         self.stop()
 
     def _died(self) -> MapError:
-        code = None if self._process is None else self._process.wait()
-        self._process = None
+        process, self._process = self._process, None
+        code = None if process is None else _ended(process)
         _log.error("The map process ended with %s", code)
         return MapError(
             "The process that draws maps ended unexpectedly, most likely for lack of memory. "
@@ -253,9 +254,18 @@ class MapProcesses:
 
 def _listen(process: subprocess.Popen[str], answers: Queue[dict[str, Any] | None]) -> None:
     if process.stdout is not None:
-        for line in process.stdout:
-            answers.put(json.loads(line))
+        with process.stdout as lines:
+            for line in lines:
+                answers.put(json.loads(line))
     answers.put(None)
+
+
+def _ended(process: subprocess.Popen[str]) -> int:
+    """A process's exit code, its pipe closed."""
+    if process.stdin is not None:
+        with suppress(OSError):  # what it did not read any more
+            process.stdin.close()
+    return process.wait()
 
 
 def _checked(answer: dict[str, Any]) -> dict[str, Any]:
