@@ -57,8 +57,8 @@ def machine_code(function: _Function) -> _Function:
     Sums may be added up in any order, always the same one, so that they are done many at a time;
     division by zero gives what numpy gives.
     """
-    from numba import njit
-
+    with umap_functions() as umap:
+        njit = umap.numba.njit
     return cast(_Function, njit(fastmath=True, nogil=True, error_model="numpy")(function))
 
 
@@ -74,12 +74,12 @@ def keep_compiled(folder: Path) -> None:
     with umap_functions() as umap:
         from umap import layouts, utils
 
-        from components.analysis import layout_kernel
+        from components.analysis import distance_kernel, layout_kernel
 
         # numba looks at a function's own file only; what that calls changes with these versions.
         versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
         umap.numba.config.CACHE_DIR = str(folder / versions)
-        for module in (umap, layouts, utils, layout_kernel):
+        for module in (umap, layouts, utils, layout_kernel, distance_kernel):
             for function in vars(module).values():
                 if hasattr(function, "enable_caching"):
                     _enable(function)

@@ -1,6 +1,6 @@
 """One round of UMAP's layout, as machine code.
 
-Importing this imports numba, which takes a while: import it inside functions only.
+Importing this imports umap-learn and numba, which takes a while: import it inside functions only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from components.analysis.compiled import machine_code
 
-__all__ = ["COMPILED", "move"]
+__all__ = ["move"]
 
 _f4, _i4, _u4, _u8 = np.float32, np.int32, np.uint32, np.uint64
 _TINY = _f4(1e-6)  # squared distance below which a power is not asked for
@@ -135,6 +135,3 @@ def move(
         then[0, i] = x + momentum * (x - then[0, i]) + step * (fx + pushed[i] * px)
         then[1, i] = y + momentum * (y - then[1, i]) + step * (fy + pushed[i] * py)
         then[2, i] = z + momentum * (z - then[2, i]) + step * (fz + pushed[i] * pz)
-
-
-COMPILED = (_log2, _exp2, _first_of_run, _pull, _push, move)
