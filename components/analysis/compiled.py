@@ -1,24 +1,27 @@
-"""The door to umap-learn: imported without its warning, run by one thread at a time.
+"""The door to numba and umap-learn: imported without its warning, run by one thread at a time.
 
-What numba compiles for it is not safe in two threads; whatever calls it holds this lock.
+What numba compiles for umap-learn is not safe in two threads; whatever calls it holds this lock.
+What we compile ourselves is.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from components.analysis.progress import OnProgress
 
-__all__ = ["WAITING", "keep_compiled", "umap_functions"]
+__all__ = ["WAITING", "keep_compiled", "machine_code", "umap_functions"]
 
 WAITING = "Waiting for another map to be finished"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _LOCK = threading.RLock()
 _PATIENCE = 0.2  # seconds between calls while waiting
 
@@ -48,23 +51,46 @@ def _imported() -> Any:
     return umap_
 
 
+def machine_code(function: _Function) -> _Function:
+    """A function that numba compiles when it is first called, and that runs without the GIL.
+
+    Sums may be added up in any order, always the same one, so that they are done many at a time;
+    division by zero gives what numpy gives.
+    """
+    with umap_functions() as umap:
+        njit = umap.numba.njit
+    return cast(_Function, njit(fastmath=True, nogil=True, error_model="numpy")(function))
+
+
 def keep_compiled(folder: Path) -> None:
-    """Lets umap-learn's compiled functions be kept in a folder, for later starts of the process.
+    """Lets what is compiled for maps be kept in a folder, for later starts of the process.
 
     Only what is compiled after this call is kept, so it comes before the first map. numba reads the
     files as pickles: the folder must be one that nobody else can write to. Where it cannot be
     written, everything is compiled in memory as before.
     """
+    if not _writable(folder):  # numba would go and write beside the sources
+        return
     with umap_functions() as umap:
         from umap import layouts, utils
+
+        from components.analysis import distance_kernel, layout_kernel
 
         # numba looks at a function's own file only; what that calls changes with these versions.
         versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
         umap.numba.config.CACHE_DIR = str(folder / versions)
-        for module in (umap, layouts, utils):
+        for module in (umap, layouts, utils, layout_kernel, distance_kernel):
             for function in vars(module).values():
                 if hasattr(function, "enable_caching"):
                     _enable(function)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def _enable(function: Any) -> None:

@@ -160,16 +160,20 @@ def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.f
 
 def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
     """(m, k) the columns of each row's k smallest distances, in no order."""
-    found: IntArray = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    from components.analysis.distance_kernel import nearest_columns
+
+    found = np.zeros((len(distances), k), np.int64)
+    nearest_columns(distances, np.empty(found.shape, distances.dtype), found)
     return found
 
 
 def _excess(distances: NDArray[np.floating], chosen: IntArray, k: int) -> int:
     """By how much the ranks of the chosen columns exceed k, added up over all rows."""
-    values = np.take_along_axis(distances, chosen, 1)
-    ordered = np.sort(distances, axis=1)
-    ranks = np.stack([np.searchsorted(*pair) for pair in zip(ordered, values, strict=True)]) + 1
-    return int(np.maximum(ranks - k, 0).sum())
+    from components.analysis.distance_kernel import n_below
+
+    ranks = np.empty(chosen.shape, np.int32)
+    n_below(distances, np.ascontiguousarray(chosen), ranks)
+    return int(np.maximum(ranks.astype(np.int64) + 1 - k, 0).sum())
 
 
 def _n_shared(first: IntArray, second: IntArray) -> int:

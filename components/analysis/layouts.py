@@ -1,14 +1,14 @@
 """The three ways to a map: PCA, UMAP and t-SNE, each from a known start and the same every time.
 
-UMAP (McInnes et al. 2018) runs as the functions that `umap.UMAP` itself calls, on a neighbour graph
-made before, from a PCA start: the graph is exact, shared, and may hold more links than neighbours
-give. t-SNE (van der Maaten 2014) runs as scikit-learn's own optimiser on the same kind of graph;
-called this way both can tell how far they are, and can be stopped.
+UMAP (McInnes et al. 2018) takes umap-learn's links and curve, on a neighbour graph made before: it
+is exact, shared, and may hold more links than neighbours give. From a PCA start its forces are
+followed by `umap_layout`, in all threads. t-SNE (van der Maaten 2014) runs as scikit-learn's own
+optimiser on the same kind of graph. Called this way both can tell how far they are, and can be
+stopped.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from components.analysis.compiled import umap_functions
 from components.analysis.neighbors import Neighbors
 from components.analysis.progress import OnProgress, Report
+from components.analysis.umap_layout import optimize
 from components.analysis.vector_space import VectorSpace
 from components.core.schema import FloatArray
 
@@ -95,66 +96,19 @@ def umap(
         report: told the share of rounds done; what it raises ends the work.
         on_wait: told that another map is being made, as long as that is so.
     """
-    random = np.random.RandomState(seed)
-    begin = _umap_start(start, random)
-    progress = {"file": _Listener(report, n_epochs), "disable": False, "bar_format": "{n}"}
     with umap_functions(on_wait) as own:
-        # In single precision the powers of the inner loop take a fifth less time.
-        first, second = map(np.float32, own.find_ab_params(1.0, min_dist))
-        found, _ = own.simplicial_set_embedding(
-            begin,
-            graph,
-            start.shape[1],
-            initial_alpha=1.0,
-            a=first,
-            b=second,
-            gamma=np.float32(1.0),
-            negative_sample_rate=5,
-            n_epochs=n_epochs,
-            init=begin,
-            random_state=random,
-            metric="euclidean",
-            metric_kwds={},
-            densmap=False,
-            densmap_kwds={},
-            output_dens=False,
-            parallel=False,
-            tqdm_kwds=progress,
-        )
-    coordinates: FloatArray = np.ascontiguousarray(found, np.float32)
-    return coordinates
+        a, b = own.find_ab_params(1.0, min_dist)
+    begin = _umap_start(start, seed)
+    return optimize(graph, begin, a=a, b=b, n_epochs=n_epochs, seed=seed, report=report)
 
 
-def _umap_start(start: FloatArray, random: np.random.RandomState) -> FloatArray:
+def _umap_start(start: FloatArray, seed: int) -> FloatArray:
     """Scaled to at most 10 and shaken a little, as umap-learn does with its own starts."""
     largest = float(np.abs(start).max())
     scaled = start * (10.0 / largest if largest > 0 else 1.0)
-    shaken: FloatArray = (scaled + random.normal(scale=1e-4, size=start.shape)).astype(np.float32)
+    shaking = np.random.RandomState(seed).normal(scale=1e-4, size=start.shape)
+    shaken: FloatArray = (scaled + shaking).astype(np.float32)
     return shaken
-
-
-class _Listener:
-    """A file for tqdm to write its count to, which hands it on as a share.
-
-    Only in the thread that made it: tqdm's monitor writes from a thread of its own.
-    """
-
-    def __init__(self, report: Report, total: int) -> None:
-        self._report, self._total = report, total
-        self._owner = threading.get_ident()
-        self._open = True
-
-    def write(self, text: str) -> None:
-        """Reads a count; what the report raises ends the work, and nothing is told after that."""
-        count = text.strip()
-        if not self._open or not count.isdigit() or threading.get_ident() != self._owner:
-            return
-        self._open = False
-        self._report(int(count) / self._total)
-        self._open = True
-
-    def flush(self) -> None:
-        """Nothing is held back."""
 
 
 def tsne(

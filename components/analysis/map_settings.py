@@ -17,9 +17,9 @@ Method = Literal["umap", "pca", "tsne"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Effort = Literal["quick", "full"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
-FULL_EPOCHS, MANY_FULL_EPOCHS = 500, 200  # umap-learn's own, for up to `MANY` points and for more
-QUICK_EPOCHS, MANY_QUICK_EPOCHS = 150, 100
-MANY = 10_000
+FULL_EPOCHS, MANY_FULL_EPOCHS = 800, 400  # for up to `MANY` points, and for more
+QUICK_EPOCHS, MANY_QUICK_EPOCHS = 200, 150
+MANY = 50_000
 _NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 
@@ -34,7 +34,7 @@ class MapSettings:
         n_neighbors: 2 to 200; UMAP's neighbours (which count the point itself), t-SNE's perplexity.
         min_dist: 0 to 0.99, how close UMAP lets points come.
         seed: 0 to 2**31 - 1, decides what UMAP draws at random.
-        effort: "full" takes as many rounds as umap-learn would, "quick" fewer.
+        effort: "full" takes the rounds that make a map as good as umap-learn's own, "quick" fewer.
     """
 
     method: Method = "umap"

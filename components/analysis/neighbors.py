@@ -1,9 +1,10 @@
 """The k nearest neighbours of vectors: exact as long as that is affordable, in bounded memory.
 
-Exact search is one matrix product, block by block. Of each block's rows only what may be among the
-k nearest is kept: the k-th largest of the maxima of groups of columns is a lower bound of the k-th
-largest of all, and far cheaper. What is kept is measured again as differences, so that equal
-vectors are at distance 0 and ties are broken by index, however the products were rounded.
+Exact search is half a matrix product, block by block: each product serves both its points, whose
+largest are kept on the way. Where many are tied, and for a point alone, whole rows are looked at:
+the k-th largest of the maxima of groups of columns is a lower bound of the k-th largest of all, and
+far cheaper. What is kept is measured again as differences, so that equal vectors are at distance 0
+and ties are broken by index, however the products were rounded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.analysis.compiled import umap_functions
 from components.analysis.progress import FINDING, OnProgress, Stages
@@ -28,6 +30,8 @@ as long."""
 _BLOCK_BYTES = 32 << 20
 _PAIR_BYTES = 8 << 20
 _SPARE = 48  # candidates beyond k that may be tied with the k-th
+_SPARE_KEPT = 16  # keys kept beyond k; where more than these may be tied, all are looked at again
+_FEW = 500  # points for which nothing needs to be compiled
 _TIED = 1e-5  # of squared lengths: further apart than rounding moves two float32 products
 
 
@@ -96,8 +100,8 @@ def neighbors_of(
         raise RequestError(f"There is no point {point}: points are 0 to {space.n_points - 1}.")
     if k < 1:
         raise RequestError(f"{k} neighbours were asked for; at least 1 is needed.")
-    rows = slice(point, point + 1)
-    indices, distances = _select(space, rows, space.keys(rows), min(k, space.n_points - 1))
+    points = np.array([point])
+    indices, distances = _select(space, points, space.keys(points), min(k, space.n_points - 1))
     return indices[0], distances[0]
 
 
@@ -130,27 +134,64 @@ def _exact(space: VectorSpace, k: int) -> Iterator[Block]:
     """Neighbours block by block; one block is selected while the next one is multiplied."""
     n = space.n_points
     size = max(1, _BLOCK_BYTES // (4 * n))
-    with ThreadPoolExecutor(1) as pool:
-        waiting: tuple[slice, Future[tuple[IntArray, FloatArray]]] | None = None
+    if n < _FEW or k < 1:
         for begin in range(0, n, size):
             rows = slice(begin, min(n, begin + size))
-            keys = space.keys(rows)
+            yield rows, *_select(space, np.arange(n)[rows], space.keys(rows), k)
+        return
+    from components.analysis.distance_kernel import keep_largest
+
+    width = min(n - 1, k + _SPARE_KEPT)
+    values = np.full((n, width), -np.inf, np.float32)
+    columns = np.zeros((n, width), np.int32)
+    least = values[:, 0].copy()
+    halves = space.half_squares if space.metric == "euclidean" else np.zeros(n, np.float32)
+    kept = (halves, values, columns, least)
+    with ThreadPoolExecutor(1) as pool:
+        waiting: tuple[slice, Future[None]] | None = None
+        begin = 0
+        while begin < n:
+            rows = slice(begin, min(n, begin + max(size, _BLOCK_BYTES // (4 * (n - begin)))))
+            products = space.rows[rows] @ space.rows[begin:].T
             if waiting is not None:
-                yield waiting[0], *waiting[1].result()
-            waiting = rows, pool.submit(_select, space, rows, keys, k)
+                waiting[1].result()
+                yield waiting[0], *_kept(space, waiting[0], values, columns, k)
+            waiting = rows, pool.submit(keep_largest, products, kept[0], begin, *kept[1:])
+            begin = rows.stop
         if waiting is not None:
-            yield waiting[0], *waiting[1].result()
+            waiting[1].result()
+            yield waiting[0], *_kept(space, waiting[0], values, columns, k)
+
+
+def _kept(
+    space: VectorSpace, rows: slice, values: FloatArray, columns: NDArray[np.int32], k: int
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest of each row of a block by the largest keys kept of them, ascending."""
+    points = np.arange(rows.start, rows.stop)
+    keys = values[rows][:, ::-1]
+    kth = keys[:, k - 1]
+    maybe = keys >= (kth - _margin(kth, 2 * space.half_squares[rows]))[:, None]
+    row, place = np.nonzero(maybe)
+    column = columns[rows][:, ::-1][row, place].astype(np.int64)
+    indices, distances = _measured(space, points, row, column, place, k)
+    # Where all that was kept may be tied with the k-th, more may be: these are looked at again.
+    full = np.flatnonzero(maybe.all(axis=1)) if keys.shape[1] < space.n_points - 1 else ()
+    step = max(1, _BLOCK_BYTES // (4 * space.n_points))
+    for begin in range(0, len(full), step):
+        some = full[begin : begin + step]
+        again = points[some]
+        indices[some], distances[some] = _select(space, again, space.keys(again), k)
+    return indices, distances
 
 
 def _select(
-    space: VectorSpace, rows: slice, keys: FloatArray, k: int
+    space: VectorSpace, points: IntArray, keys: FloatArray, k: int
 ) -> tuple[IntArray, FloatArray]:
-    """The k nearest of each row of a block of keys, nearest first; ties by index."""
-    points = np.arange(rows.start, rows.stop)
+    """The k nearest of some points by their keys, nearest first; ties by index."""
     keys[np.arange(len(points)), points] = -np.inf
     if k == 0:
         return np.empty((len(points), 0), np.int64), np.empty((len(points), 0), np.float32)
-    lengths = 2 * space.half_squares[rows]
+    lengths = 2 * space.half_squares[points]
     row, column, key = _at_least(keys, _floor(keys, k), lengths)
     # Sorted within rows, the k-th is known, and with it how many more could be tied with it.
     order = np.lexsort((-key, row))

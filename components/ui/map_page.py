@@ -120,7 +120,7 @@ def _settings(view: ViewState) -> None:
         "effort",
         ["quick", "full"],
         "Effort",
-        help="Full takes as many steps as umap-learn does by itself; quick is about as faithful.",
+        help="Full is as faithful as umap-learn by itself; quick is nearly so, in less time.",
     )
 
 

@@ -282,7 +282,7 @@ def _under_the_hood(what: MapShown, card: ModelCard) -> None:
         st.markdown("**The vectors with transformers alone**, of this map's first sentences")
         st.code(_vectors_snippet(what, card), language="python")
         if len(what.picture.layers) == 1:
-            st.markdown("**The same map with umap-learn and scikit-learn**, from this page's NPZ")
+            st.markdown("**The same map with a script of your own**, from this page's NPZ")
             st.code(redraw_snippet(what.picture.as_map(), file=f"{_FILE}.npz"), language="python")
         else:
             st.caption(

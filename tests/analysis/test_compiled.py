@@ -15,8 +15,10 @@ from components.analysis.projection import MapSettings, project, warm_up
 warm_up(Path(sys.argv[1]) if sys.argv[1] else None)
 vectors = np.random.default_rng(0).normal(size=(90, 6))
 places = project(vectors, MapSettings()).coordinates
-from umap.layouts import _nb_optimize_layout_euclidean_single_epoch as epoch
-print(hashlib.sha256(places).hexdigest(), sum(epoch.stats.cache_hits.values()))
+from umap.umap_ import compute_membership_strengths as theirs
+from components.analysis.layout_kernel import move as ours
+hits = [sum(function.stats.cache_hits.values()) for function in (theirs, ours)]
+print(hashlib.sha256(places).hexdigest(), *hits)
 """
 
 
@@ -29,12 +31,12 @@ def started(folder: str) -> list[str]:
 
 def test_a_second_start_reads_what_the_first_compiled(tmp_path: Path) -> None:
     first, second = started(str(tmp_path)), started(str(tmp_path))
-    assert first[1] == "0"
-    assert int(second[1]) > 0
+    assert first[2] == "0"
+    assert "0" not in second[1:]
     assert first[0] == second[0]
 
 
 def test_a_folder_that_cannot_be_written_is_gone_without(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert started(str(blocked / "inside"))[1] == "0"
+    assert started(str(blocked / "inside"))[2] == "0"

@@ -41,7 +41,9 @@ def redrawn(vectors: np.ndarray, settings: MapSettings, folder: Path) -> tuple[M
     }
     (folder / "map.npz").write_bytes(to_npz(arrays, PASSPORT))
     code = redraw_snippet(shown, file=str(folder / "map.npz"))
-    assert "components" not in code.replace("n_components", "").replace("components_", "")
+    ours = "components.analysis.umap_layout"
+    assert code.count(ours) == (shown.method == "umap")  # nothing else of ours is needed
+    assert "components." not in code.replace(ours, "").replace("n_components", "")
     namespace: dict[str, Any] = {"__name__": "snippet"}
     exec(compile(code, "snippet.py", "exec"), namespace)
     return shown, namespace
@@ -59,6 +61,9 @@ def test_the_very_same_map_is_drawn(
     shown, found = redrawn(vectors, settings, tmp_path)
     assert shown.method == method
     assert found["same"]
+    if method == "umap":  # umap-learn alone
+        assert found["plain"].shape == shown.coordinates.shape
+        assert np.isfinite(found["plain"]).all()
     np.testing.assert_array_equal(found["coordinates"], shown.coordinates)
     assert shown.honesty is not None
     assert found["trusted"] == pytest.approx(shown.honesty.trustworthiness, abs=1e-6)

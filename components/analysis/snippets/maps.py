@@ -1,4 +1,7 @@
-"""A map drawn again from the page's download, with umap-learn and scikit-learn alone.
+"""A map drawn again from the page's download, with umap-learn and scikit-learn.
+
+UMAP's points are moved by a layout of our own, which the script takes from here; beside it stands
+how umap-learn alone draws a map of its own from the same neighbours.
 
 The same machine and versions give the very same coordinates: what precedes the drawing (lengths
 taken out, the start from PCA) is done here to the letter, for UMAP and t-SNE carry a difference in
@@ -18,7 +21,12 @@ import numpy
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 """
-_UMAP_IMPORTS = "import warnings\n\n" + _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
+_UMAP_IMPORTS = (
+    "import warnings\n\n"
+    + _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
+    + "from umap.umap_ import find_ab_params, fuzzy_simplicial_set\n"
+    + "\nfrom components.analysis.umap_layout import optimize\n"
+)
 _TSNE_IMPORTS = """\
 import numpy
 from scipy.sparse import csr_array
@@ -66,22 +74,30 @@ def main_axes(rows, n_components):
 
 _UMAP = """\
 # UMAP from that start, scaled and shaken a little, on the true neighbours; each point is its own
-# first neighbour.
-random = numpy.random.RandomState({seed})
+# first neighbour. The links and the curve of its forces are umap-learn's; the layout that follows
+# the forces is Contextlens' own, quicker and in all threads, so it is imported from there.
 largest = float(numpy.abs(start).max())
 begin = start * (10 / largest if largest > 0 else 1)
-begin = (begin + random.normal(scale=1e-4, size=start.shape)).astype(numpy.float32)
+shaking = numpy.random.RandomState({seed}).normal(scale=1e-4, size=start.shape)
+begin = (begin + shaking).astype(numpy.float32)
 own, none = numpy.arange(n)[:, None], numpy.zeros((n, 1), numpy.float32)
 others = slice(0, {n_neighbors} - 1)
 known = (
-    numpy.hstack([own, page["neighbor_indices"][:, others]]),
-    numpy.hstack([none, page["neighbor_distances"][:, others]]),
+    numpy.hstack([own, page["neighbor_indices"][:, others]]).astype(numpy.int32),
+    numpy.hstack([none, page["neighbor_distances"][:, others]]).astype(numpy.float32),
 )
+graph = fuzzy_simplicial_set(
+    vectors, {n_neighbors}, numpy.random.RandomState(0), "{metric}",
+    knn_indices=known[0], knn_dists=known[1],
+)[0]
+a, b = find_ab_params(1.0, {min_dist})
+coordinates = optimize(graph, begin, a=a, b=b, n_epochs={n_epochs}, seed={seed})
+
+# With umap-learn alone: another map, as good, of the same neighbours from the same start.
 warnings.filterwarnings("ignore", message="precomputed_knn")  # no new points will be added
-coordinates = umap.UMAP(
+plain = umap.UMAP(
     n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
-    min_dist={min_dist}, n_epochs={n_epochs}, init=begin, random_state=random, n_jobs=1,
-    precomputed_knn=known,
+    min_dist={min_dist}, init=begin, random_state={seed}, n_jobs=1, precomputed_knn=known,
 ).fit_transform(vectors)
 """
 

@@ -60,8 +60,8 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
             "the vectors."
         ),
         "effort": (
-            "Full effort lets UMAP take as many rounds as umap-learn would, quick effort at most "
-            "200: the outline comes first, details settle later."
+            "Full effort lets UMAP take the rounds that make a map as faithful as umap-learn's, "
+            "quick effort a quarter of them: the outline comes first, details settle later."
         ),
     }
 )
