@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.ui import map_page, map_picture, map_sides, runtime, shell, state
+from components.ui import map_explain, map_page, map_picture, map_sides, runtime, shell, state
 
 view = state.current()
 downloads = shell.header("projection", view)
@@ -13,6 +13,6 @@ with st.container(border=True):
 what = map_sides.main(view, card, asked)
 if what is not None:
     map_sides.show(view, what, card, asked)
-    map_picture.terms()
-    map_picture.explain(what, card)
-    map_picture.downloads(what, downloads)
+    map_explain.terms()
+    map_explain.explain(what, card)
+    map_explain.downloads(what, downloads)

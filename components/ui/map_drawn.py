@@ -11,10 +11,11 @@ from components.analysis.readings import escape
 from components.core import ModelCard
 from components.core.errors import ContextlensError
 from components.corpus.corpus import Corpus
-from components.ui import errors, maps, state
+from components.ui import errors, map_costs, maps, state
+from components.ui.map_costs import Costs
 from components.ui.map_jobs import Job
 from components.ui.map_request import MapRequest, changes
-from components.ui.maps import Costs, Picture
+from components.ui.maps import Picture
 
 __all__ = ["Drawn", "drawn", "follow"]
 
@@ -91,7 +92,7 @@ def follow(job: Job, key: str) -> None:
 
 def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
     """The job of a map that is cheap, or that was asked for; else its costs and a button."""
-    cost = maps.costs(request, corpus, card)
+    cost = map_costs.costs(request, corpus, card)
     stopped = maps.jobs().get(request.key)
     wanted = state.kept(f"{slot}_wanted") == request.key
     if wanted or (cost.seconds <= _AUTOMATIC_SECONDS and stopped is None):

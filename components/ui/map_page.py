@@ -150,8 +150,8 @@ def file_panel(view: ViewState, chosen: Chosen) -> None:
                 icon=":material/upload_file:",
             )
         st.caption(
-            "The file is read in this app's memory and kept there while there is room; it is not "
-            "written to disk and not sent anywhere. Whoever has this page's address sees its map."
+            "The file is read in this app's memory and stays there while there is room; it is sent "
+            "nowhere. Whoever has this page's address sees its map."
         )
 
 

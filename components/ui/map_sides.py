@@ -13,6 +13,7 @@ from components.corpus.corpus import Corpus
 from components.ui import (
     inputs,
     map_corpora,
+    map_explain,
     map_page,
     map_panel,
     map_picture,
@@ -80,17 +81,17 @@ def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None
     beside = str(view.control(PAGE, "beside", ""))
     if beside in map_page.BESIDE and beside and asked.request is not None:
         _both(view, what, card, asked, beside)
-        map_picture.words(what)
-        map_picture.notes(what)
+        map_explain.words(what)
+        map_explain.notes(what)
         map_picture.layer_control(view, what, card)
         map_panel.panel(view, what, band)
     else:
         left, right = st.columns([7, 3], gap="medium")
         with left:
             map_picture.picture(view, what)
-            map_picture.words(what)
+            map_explain.words(what)
             map_picture.layer_control(view, what, card)
-            map_picture.notes(what)
+            map_explain.notes(what)
         with right, st.container(height=map_picture.PANEL_HEIGHT, border=False, key="map_panel"):
             map_panel.panel(view, what, band)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 
-import numpy as np
 import streamlit as st
 
 from components.analysis.gathering import Gathered, gather
@@ -22,9 +20,10 @@ from components.analysis.projection import Map, Method, estimate
 from components.analysis.stability import Stability
 from components.core import Encoding, ModelCard
 from components.core.cache import ByteCache
-from components.core.schema import FloatArray, IntArray, Passport
-from components.core.words import split_words
+from components.core.schema import FloatArray, Passport
 from components.corpus.corpus import Corpus
+from components.ui import map_costs
+from components.ui.map_costs import SEED, Costs
 from components.ui.map_jobs import Job, Jobs
 from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
@@ -32,36 +31,18 @@ from components.ui.services import service, settings
 
 __all__ = [
     "Checked",
-    "Costs",
     "Picture",
     "check_stability",
-    "costs",
     "draw",
     "jobs",
-    "n_able",
     "stability_job",
     "warm_up",
 ]
 
 _N_TEXTS = 96  # encoded at a time
-_SAMPLE = 64  # texts that an estimate looks at
-_SEED = 0
-_MAX_JOINT = 50_000  # points of all layers together
 _MAX_GATHERED = 60_000_000
 """Bytes up to which the vectors of all layers are gathered though one is asked for: a change of
 the layer then needs no encoding."""
-_FLOPS = 1.2e11  # multiplications and additions a second, until something was measured
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What a map will roughly take."""
-
-    n_texts: int
-    n_points: int
-    n_tokens: int
-    seconds: float
-    n_bytes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +97,7 @@ class Picture:
             "footing": self.request.footing,
             "corpus": self.corpus.name,
             "corpus_sha256": self.corpus.digest,
-            "sampling_seed": _SEED,
+            "sampling_seed": SEED,
         }
         libraries = {name: version(name) for name in ("umap-learn", "scikit-learn", "numpy")}
         return replace(
@@ -152,19 +133,6 @@ class Picture:
         return self.layers.index(layer) if layer in self.layers else len(self.layers) - 1
 
 
-@dataclass
-class _Speeds:
-    """Seconds a token took when texts were encoded, by model: the least, as others may work too."""
-
-    seconds: dict[str, float]
-    lock: Lock
-
-
-@st.cache_resource(show_spinner=False)
-def _speeds() -> _Speeds:
-    return _Speeds({}, Lock())
-
-
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """The maps of this process."""
@@ -189,7 +157,7 @@ def warm_up() -> None:
 
 def draw(request: MapRequest, corpus: Corpus, card: ModelCard) -> Job:
     """The job that draws a map, begun where it is not under way; its result is a `Picture`."""
-    cost = costs(request, corpus, card)
+    cost = map_costs.costs(request, corpus, card)
     return jobs().start(request.key, lambda job: _draw(job, request, corpus, card, cost))
 
 
@@ -211,72 +179,6 @@ class Checked:
 def stability_job(picture: Picture, layer: int) -> Job | None:
     """The job that `check_stability` began; its result is a `Checked`."""
     return jobs().get(f"{picture.request.key}-stability-{layer}")
-
-
-def costs(request: MapRequest, corpus: Corpus, card: ModelCard) -> Costs:
-    """What a map will roughly take, from a sample of its texts."""
-    per_text, tokens = _sizes(corpus, request, card)
-    n_able = len(_able(request, corpus))
-    n_texts = max(1, min(n_able, int(np.ceil(request.most / max(per_text, 1e-9)))))
-    n_points = int(min(_bound(request, card), max(1, round(per_text * n_texts))))
-    n_tokens = round(tokens * n_texts)
-    n_layers = card.n_layers + 1 if request.layer is None else 1
-    placed = estimate(n_points, card.n_dims, request.settings, n_layers=n_layers)
-    kept = n_points * card.n_dims * 4 * (card.n_layers + 1 if request.layer is None else 1)
-    return Costs(
-        n_texts=n_texts,
-        n_points=n_points,
-        n_tokens=n_tokens,
-        seconds=n_tokens * _seconds_a_token(card) + placed.seconds,
-        n_bytes=2 * kept + placed.n_bytes,
-    )
-
-
-def n_able(request: MapRequest, corpus: Corpus) -> int:
-    """How many texts may have points."""
-    return len(_able(request, corpus))
-
-
-def _able(request: MapRequest, corpus: Corpus) -> IntArray:
-    """The texts that may have points: those with a word that was asked for."""
-    if request.unit != "words" or not request.only:
-        return np.arange(len(corpus.texts))
-    texts: Iterable[str] = corpus.texts
-    if corpus.spans is not None and not request.every_word:
-        texts = (text[slice(*span)] for text, span in zip(corpus.texts, corpus.spans, strict=True))
-    has = [any(word in text.casefold() for word in request.only) for text in texts]
-    return np.flatnonzero(has)
-
-
-def _bound(request: MapRequest, card: ModelCard) -> int:
-    """How many points may be drawn: fewer where each stands once for every layer."""
-    if request.layer is not None:
-        return request.most
-    return min(request.most, _MAX_JOINT // (card.n_layers + 1))
-
-
-def _sizes(corpus: Corpus, request: MapRequest, card: ModelCard) -> tuple[float, float]:
-    """Points and tokens of an average text."""
-    able = _able(request, corpus)
-    sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
-    if not sample:
-        return 0.0, 0.0
-    tokens = np.mean(
-        [min(t.n_tokens, card.max_length) for t in service().tokenize(card.id, sample)]
-    )
-    chosen = request.unit == "words" and corpus.spans is not None and not request.every_word
-    if request.unit == "sentences" or chosen:
-        return 1.0, float(tokens)
-    if request.unit == "tokens":
-        return (float(tokens) if not request.only else 1.0), float(tokens)
-    words = np.mean([len(split_words(text)) for text in sample])
-    return (float(words) if not request.only else 1.0), float(tokens)
-
-
-def _seconds_a_token(card: ModelCard) -> float:
-    with _speeds().lock:
-        known = _speeds().seconds.get(card.id)
-    return known if known is not None else 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
 
 
 def _draw(job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, cost: Costs) -> Picture:
@@ -343,7 +245,7 @@ def _gathered(
         and min(request.most, 10 * len(corpus.texts)) * n_layers * card.n_dims * 4 < _MAX_GATHERED
     )
     layers = None if every or request.layer in {None, -1} else (request.layer or 0,)
-    key = (*request.points_key, layers, card.checksum, _bound(request, card))
+    key = (*request.points_key, layers, card.checksum, map_costs.bound(request, card))
 
     def compute() -> Gathered:
         return _gather(job, request, corpus, card, layers, share)
@@ -360,7 +262,7 @@ def _gather(
     layers: tuple[int, ...] | None,
     share: float,
 ) -> Gathered:
-    order, n_expected = _order(request, corpus, card)
+    order, n_expected = map_costs.order(request, corpus, card)
     chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
     spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
     needed = layers if request.pooling != "pooler" else (card.n_layers,)
@@ -384,23 +286,7 @@ def _gather(
         only=request.only,
         special=request.special,
         labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
-        most=_bound(request, card),
+        most=map_costs.bound(request, card),
     )
-    with _speeds().lock:
-        if n_tokens > 2_000:
-            now = (time.monotonic() - start) / n_tokens
-            _speeds().seconds[card.id] = min(now, _speeds().seconds.get(card.id, now))
+    map_costs.note_speed(card, n_tokens, time.monotonic() - start)
     return found
-
-
-def _order(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[IntArray, int]:
-    """Which texts are read, in which order, a random sample where all are too many; how many."""
-    able, most = _able(request, corpus), _bound(request, card)
-    n = len(able)
-    per_text, _ = _sizes(corpus, request, card)
-    if n * per_text <= most:
-        return able, n
-    shuffled = np.random.default_rng(_SEED).permutation(able)
-    if request.unit == "sentences":
-        return np.sort(shuffled[:most]), most
-    return shuffled, max(1, min(n, int(np.ceil(most / per_text))))

@@ -20,9 +20,10 @@ from components.core.errors import RequestError
 from components.core.service import LocalService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
-from components.ui import maps, services
+from components.ui import map_costs, maps, services
+from components.ui.map_costs import Costs
 from components.ui.map_request import MapRequest, with_layer
-from components.ui.maps import Costs, Picture
+from components.ui.maps import Picture
 from tests.pages.test_similarity import app_data, app_settings
 
 WAIT = 60
@@ -88,7 +89,7 @@ def draw(corpus: Corpus, card: ModelCard, **changes: Any) -> Picture:
 
 
 def cost(corpus: Corpus, card: ModelCard, **changes: Any) -> Costs:
-    return maps.costs(request_for(corpus, **changes), corpus, card)
+    return map_costs.costs(request_for(corpus, **changes), corpus, card)
 
 
 def many(n: int) -> Corpus:
@@ -113,7 +114,7 @@ FEW = Corpus(
 
 
 def able(request: MapRequest, corpus: Corpus) -> list[int]:
-    rows: list[int] = maps._able(request, corpus).tolist()
+    rows: list[int] = map_costs.able_texts(request, corpus).tolist()
     return rows
 
 
@@ -140,7 +141,7 @@ def test_a_word_of_the_ready_made_corpus_has_a_point_in_each_of_its_sentences(
     wanted = [i for i, word in enumerate(corpus.labels["word"]) if word == "python"]
     request = request_for(corpus, only=("python",))
     assert able(request, corpus) == wanted
-    assert maps.costs(request, corpus, card).n_points == len(wanted)
+    assert map_costs.costs(request, corpus, card).n_points == len(wanted)
 
 
 # What it costs
@@ -197,12 +198,12 @@ def test_texts_without_a_point_cost_next_to_nothing_and_are_refused(card: ModelC
 
 def test_what_was_measured_counts_once_enough_was_read(card: ModelCard) -> None:
     with app_settings(ALLOW_DOWNLOADS="0"):
-        before = maps._seconds_a_token(card)
-        assert before == pytest.approx(24 * 6 * 384**2 / maps._FLOPS)
+        before = map_costs._seconds_a_token(card)
+        assert before == pytest.approx(24 * 6 * 384**2 / map_costs._FLOPS)
         draw(many(30), card, unit="sentences")
-        assert maps._seconds_a_token(card) == before  # so few tokens say little
+        assert map_costs._seconds_a_token(card) == before  # so few tokens say little
         draw(many(500), card, unit="sentences")
-        after = maps._seconds_a_token(card)
+        after = map_costs._seconds_a_token(card)
         assert after != before
         assert 1e-6 < after < 1e-2
 
@@ -244,7 +245,7 @@ def test_all_texts_are_read_in_their_order_where_there_is_room(card: ModelCard) 
 def test_fewer_points_are_drawn_where_each_stands_for_every_layer(
     card: ModelCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maps, "_MAX_JOINT", 7 * 40)
+    monkeypatch.setattr(map_costs, "_MAX_JOINT", 7 * 40)
     corpus = many(100)
     assert draw(corpus, card, unit="sentences").points.n_points == 40
     alone = draw(corpus, card, unit="sentences", footing="one", layer=4)
