@@ -21,10 +21,11 @@ from components.analysis.progress import (
 
 __all__ = ["Estimate", "estimate", "layer_seconds", "stage_seconds"]
 
-_PRODUCT, _SELECTION, _CANDIDATE = 2.5e-11, 1.0e-9, 3e-9
-_AXIS, _LINK = 3e-11, 1e-6
-_STEP, _PUSH = 1.1e-7, 3e-4
-_RANK = 4e-8
+_PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
+_AXIS, _LINK = 3e-11, 5e-7
+_ROUND, _FORCE, _PUSH = 1e-4, 2.1e-9, 3e-4
+_RUN, _ONE_THREAD_UP_TO = 32, 1_000  # of UMAP's layout
+_RANK = 7e-9
 _BLOCKS, _BYTES_A_LINK = 150 << 20, 120
 
 
@@ -74,15 +75,19 @@ def stage_seconds(n: int, d: int, settings: MapSettings, *, method: Method) -> d
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
     n_measured = n if n <= ALL_UP_TO else N_SAMPLE
     seconds = {
-        FINDING: _PRODUCT * n * n * d + _SELECTION * n * n + _CANDIDATE * n * (n_found + 15) * d,
+        FINDING: _PRODUCT / 2 * n * n * d
+        + _SELECTION * n * n
+        + _CANDIDATE * n * (n_found + 15) * d,
         AXES: 0.01 + _AXIS * n * d * d,
     }
     if method == "umap":
         seconds[LINKING] = _LINK * n * k
-        seconds[ARRANGING] = 0.05 + _STEP * n * k * settings.n_epochs(n)
+        forces = n * (1.3 * k + _RUN) * (2 if n <= _ONE_THREAD_UP_TO else 1)
+        seconds[ARRANGING] = 0.02 + settings.n_epochs(n) * (_ROUND + _FORCE * forces)
     if method == "tsne":
         seconds[ARRANGING] = 0.2 + _PUSH * n * math.log2(n + 1) * (settings.n_components - 1)
-    seconds[MEASURING] = _RANK * n_measured * n + _PRODUCT * n_measured * n * d
+    precision = 2 if n <= ALL_UP_TO else 1  # in doubles
+    seconds[MEASURING] = precision * n_measured * n * (_RANK + _PRODUCT * d)
     return seconds
 
 

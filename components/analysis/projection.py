@@ -15,7 +15,7 @@ import numpy as np
 from components.analysis import layouts
 from components.analysis.compiled import keep_compiled
 from components.analysis.estimates import Estimate, estimate, stage_seconds
-from components.analysis.honesty import FEWEST, Honesty, measure_in
+from components.analysis.honesty import ALL_UP_TO, FEWEST, Honesty, measure_in
 from components.analysis.map_settings import (
     EFFORTS,
     METHODS,
@@ -185,7 +185,7 @@ def arrange(
 
 
 def warm_up(cache_dir: Path | None = None) -> None:
-    """Imports and compiles what a first map in two and in three dimensions needs.
+    """Imports and compiles what a first map needs, of few points or many.
 
     Args:
         cache_dir: a folder of our own where what is compiled is kept for later starts.
@@ -193,6 +193,5 @@ def warm_up(cache_dir: Path | None = None) -> None:
     if cache_dir is not None:
         keep_compiled(cache_dir)
     random = np.random.default_rng(0)
-    vectors = random.normal(size=(64, 8)).astype(np.float32)
-    for n_components in (2, 3):
-        project(vectors, MapSettings(n_components=n_components))
+    for n in (64, ALL_UP_TO + 100):  # few points are measured in doubles
+        project(random.normal(size=(n, 8)), MapSettings())
