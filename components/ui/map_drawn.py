@@ -53,12 +53,12 @@ def drawn(
     if job is None:
         return _older(last, request)
     _wait_shortly(job)
-    if job.was_stopped:
-        return drawn(request, corpus, card, slot=slot)
     if not job.done():
         older = _older(last, request)
         follow(job, f"{slot}_progress")
         return older
+    if job.was_stopped:  # known only now: it may be stopped at any time before
+        return drawn(request, corpus, card, slot=slot)
     try:
         picture: Picture = job.future.result()
     except ContextlensError as exc:
