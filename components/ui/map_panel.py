@@ -126,9 +126,9 @@ def _point(what: MapShown, band: Band | None) -> None:
         left, middle, right = st.columns(3, gap="small")
         for place, name, title in ((left, "pin_a", "Pin as A"), (middle, "pin_b", "Pin as B")):
             place.button(title, key=f"map_{name}", icon=":material/push_pin:", width="stretch",
-                         on_click=map_marks.pin, args=(picture.request, name, point))  # fmt: skip
+                         on_click=map_marks.pin, args=(picture, name, point))  # fmt: skip
         right.button("Let go", key="map_let_go", icon=":material/close:", width="stretch",
-                     on_click=map_marks.choose, args=(picture.request, None))  # fmt: skip
+                     on_click=map_marks.choose, args=(picture, None))  # fmt: skip
     _pins(what, band)
 
 
@@ -175,8 +175,8 @@ def _pins(what: MapShown, band: Band | None) -> None:
 
 
 def _unpin(what: MapShown) -> None:
-    map_marks.pin(what.picture.request, "pin_a", None)
-    map_marks.pin(what.picture.request, "pin_b", None)
+    map_marks.pin(what.picture, "pin_a", None)
+    map_marks.pin(what.picture, "pin_b", None)
 
 
 def _find(view: ViewState, what: MapShown) -> None:
