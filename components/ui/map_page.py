@@ -227,5 +227,11 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
         "unit": str(view.control(PAGE, "unit", "sentences")),
     }
     controls = {**view.controls, PAGE: {**view.controls.get(PAGE, {}), **own}}
+    wanted = replace(view, controls=controls)
+    try:
+        map_corpora.chosen(wanted)
+    except CorpusError as exc:  # what is mapped now stays
+        state.remember(str(exc))
+        return
     state.keep("map_pending", None)
-    state.write(replace(view, controls=controls))
+    state.write(wanted)

@@ -589,6 +589,18 @@ def test_a_file_that_cannot_be_read_is_said_and_the_old_map_stays(
     assert "drawn before" not in said(app)
 
 
+def test_a_column_without_text_is_said_and_another_can_be_chosen() -> None:
+    content = UPLOADS["mine.csv"].replace(b"\n", b",\n").replace(b"kind,", b"kind,nothing")
+    app = upload(framed(view_of(source="file", **QUICK)), "mine.csv", content)
+    app = settled(app.selectbox(key="map_pending_text").set_value("nothing").run())
+    app = settled(press(app, "map_use"))
+    assert "nothing has no text in any of its 4 rows. Choose another column" in said(app)
+    app = settled(app.selectbox(key="map_pending_text").set_value("text").run())
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+
+
 def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
     app = framed(view_of(source="file", file="0" * 32, file_name="my <b>corpus</b>.csv", **QUICK))
     assert not app.error
