@@ -223,7 +223,7 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
         "file": digest,
         "file_name": sheet.name[:80],
         "text": list(sheet.columns).index(text),
-        "labels": map_corpora.places(sheet, labels)[:200],
+        "labels": map_corpora.places(sheet, labels),
         "unit": str(view.control(PAGE, "unit", "sentences")),
     }
     controls = {**view.controls, PAGE: {**view.controls.get(PAGE, {}), **own}}
