@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _N_SHEETS = 8
+_MAX_CONTROL = 200  # characters that an address takes of one control
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,10 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
 
 
 def places(sheet: Sheet, titles: Sequence[str]) -> str:
-    """Columns by their places, as one control of the view."""
+    """Columns by their places, as one control of the view; as many as an address takes."""
     every = list(sheet.columns)
-    return ",".join(str(every.index(title)) for title in titles)
+    text = ",".join(str(every.index(title)) for title in titles)
+    return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]
 
 
 def ready_made() -> Corpus:

@@ -55,14 +55,14 @@ def drawn(
     if job is None:
         return _older(last, request)
     _wait_shortly(job)
-    if job.was_stopped:
-        return drawn(request, corpus, card, slot=slot, height=height)
     if not job.done():
         older = _older(last, request)
         follow(job, f"{slot}_progress")
         if older is None:
             st.skeleton(height=height)
         return older
+    if job.was_stopped:  # known only now: it may be stopped at any time before
+        return drawn(request, corpus, card, slot=slot, height=height)
     try:
         picture: Picture = job.future.result()
     except ContextlensError as exc:

@@ -13,7 +13,7 @@ from typing import Any
 
 from components.analysis.points import Points
 from components.ui import state
-from components.ui.map_request import PAGE, PANELS, MapRequest
+from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
 from components.ui.view import ViewState
 
@@ -51,14 +51,20 @@ class Marked:
     selection: Selection | None
 
 
-def name_of(request: MapRequest) -> str:
-    """A short name that only maps of the same points share."""
-    return hashlib.sha256(repr(request.points_key).encode()).hexdigest()[:12]
+def name_of(picture: Picture) -> str:
+    """A short name that only maps of the same points share.
+
+    Their number and first text count too: of a large corpus other points are drawn where each
+    stands for every layer than where it stands once.
+    """
+    points = picture.points
+    own = (picture.request.points_key, points.n_points, points.texts[:1])
+    return hashlib.sha256(repr(own).encode()).hexdigest()[:12]
 
 
 def marked(view: ViewState, picture: Picture) -> Marked:
     """What is marked on a map."""
-    own = name_of(picture.request)
+    own = name_of(picture)
     n = picture.points.n_points
     known = view.control(PAGE, "marks_of", "") == own
     values = [int(view.control(PAGE, name, -1)) if known else -1 for name in _NAMES]
@@ -68,14 +74,14 @@ def marked(view: ViewState, picture: Picture) -> Marked:
     return Marked(point, pin_a, pin_b, selection if valid else None)
 
 
-def choose(request: MapRequest, point: int | None) -> None:
+def choose(picture: Picture, point: int | None) -> None:
     """Make this the point that is looked at closer."""
-    _write(request, "point", -1 if point is None else point)
+    _write(picture, "point", -1 if point is None else point)
 
 
-def pin(request: MapRequest, name: str, point: int | None) -> None:
+def pin(picture: Picture, name: str, point: int | None) -> None:
     """Pin a point as "pin_a" or "pin_b"."""
-    _write(request, name, -1 if point is None else point)
+    _write(picture, name, -1 if point is None else point)
 
 
 def clear_selection() -> None:
@@ -101,11 +107,11 @@ def on_select(
         happened = event["selection"]
         points = read(happened["points"])
         if happened["box"] or happened["lasso"]:
-            own = Selection(name_of(picture.request), key, chart, tuple(sorted(set(points))))
+            own = Selection(name_of(picture), key, chart, tuple(sorted(set(points))))
             state.keep("map_selection", own)
             _look(PANELS[2])
         elif points:
-            choose(picture.request, points[0])
+            choose(picture, points[0])
         else:
             clear_selection()
 
@@ -122,8 +128,8 @@ def found(points: Points, wanted: str) -> tuple[int, ...]:
     return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
 
 
-def _write(request: MapRequest, name: str, point: int) -> None:
-    view, own = state.current(), name_of(request)
+def _write(picture: Picture, name: str, point: int) -> None:
+    view, own = state.current(), name_of(picture)
     if view.control(PAGE, "marks_of", "") != own:
         for old in _NAMES:
             view = view.with_control(PAGE, old, -1, -1)

@@ -223,9 +223,15 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
         "file": digest,
         "file_name": sheet.name[:80],
         "text": list(sheet.columns).index(text),
-        "labels": map_corpora.places(sheet, labels)[:200],
+        "labels": map_corpora.places(sheet, labels),
         "unit": str(view.control(PAGE, "unit", "sentences")),
     }
     controls = {**view.controls, PAGE: {**view.controls.get(PAGE, {}), **own}}
+    wanted = replace(view, controls=controls)
+    try:
+        map_corpora.chosen(wanted)
+    except CorpusError as exc:  # what is mapped now stays
+        state.remember(str(exc))
+        return
     state.keep("map_pending", None)
-    state.write(replace(view, controls=controls))
+    state.write(wanted)

@@ -113,9 +113,9 @@ def _point(what: MapShown, band: Band | None) -> None:
         left, middle, right = st.columns(3, gap="small")
         for place, name, title in ((left, "pin_a", "Pin as A"), (middle, "pin_b", "Pin as B")):
             place.button(title, key=f"map_{name}", width="stretch", on_click=map_marks.pin,
-                         args=(picture.request, name, point))  # fmt: skip
+                         args=(picture, name, point))  # fmt: skip
         right.button("Let go", key="map_let_go", width="stretch", on_click=map_marks.choose,
-                     args=(picture.request, None))  # fmt: skip
+                     args=(picture, None))  # fmt: skip
         true, near = what.true_neighbors(point), what.map_neighbors(point)
         names = {row: _called(what, row) for row in {*true, *near}}
         name = _called(what, point) if what.one_name else what.points.names[point]
@@ -172,8 +172,8 @@ def _pins(what: MapShown, band: Band | None) -> None:
 
 
 def _unpin(what: MapShown) -> None:
-    map_marks.pin(what.picture.request, "pin_a", None)
-    map_marks.pin(what.picture.request, "pin_b", None)
+    map_marks.pin(what.picture, "pin_a", None)
+    map_marks.pin(what.picture, "pin_b", None)
 
 
 def _find(view: ViewState, what: MapShown) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ from components.ui.view import DEFAULT, Sentence, ViewState
 from tests.fields import field
 from tests.pages.test_similarity import alone as alone_on
 from tests.pages.test_similarity import (
+    app_data,
+    app_settings,
     bundled_app,
     everything_said,
     press,
@@ -42,6 +45,7 @@ from tests.pages.test_similarity import (
 )
 from tests.pages.test_similarity import chart as figure_of
 from tests.pages.test_similarity import framed as framed_on
+from tests.tiny_models import build
 
 SECONDS = 90  # for a map, on a busy machine
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
@@ -452,6 +456,14 @@ def test_what_is_drawn_around_in_one_map_is_marked_in_the_other() -> None:
     assert marked_in(app, "map_chart_other") == {tuple(own[i].tolist()) for i in (3, 17, 21)}
 
 
+def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
+    app = framed(view_of(beside="seed", other_seed=3, layer=2, **QUICK))
+    app = around(app, 5, 30, key="map_chart_other")
+    assert_whole(app)
+    own = picture(app).coordinates[2]
+    assert marked_in(app, "map_chart") == {tuple(own[i].tolist()) for i in (5, 30)}
+
+
 def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
     """Where the points are that do not fade."""
     return {
@@ -589,6 +601,30 @@ def test_a_file_that_cannot_be_read_is_said_and_the_old_map_stays(
     assert "drawn before" not in said(app)
 
 
+def test_a_sample_of_a_large_file_is_said() -> None:
+    content = "\n".join(f"sentence number {i}" for i in range(1_200)).encode()
+    controls = {**QUICK, "at_most": "1000", "footing": "one", "layer": 1}
+    app = upload(framed(view_of(source="file", **controls)), "mine.txt", content)
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert "**1,000** sentences of mine.txt · 1,000 of its 1,200 texts, chosen at random" in said(
+        app
+    )
+    assert len(set(picture(app).points.texts)) == 1_000
+
+
+def test_a_column_without_text_is_said_and_another_can_be_chosen() -> None:
+    content = UPLOADS["mine.csv"].replace(b"\n", b",\n").replace(b"kind,", b"kind,nothing")
+    app = upload(framed(view_of(source="file", **QUICK)), "mine.csv", content)
+    app = settled(app.selectbox(key="map_pending_text").set_value("nothing").run())
+    app = settled(press(app, "map_use"))
+    assert "nothing has no text in any of its 4 rows. Choose another column" in said(app)
+    app = settled(app.selectbox(key="map_pending_text").set_value("text").run())
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+
+
 def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
     app = framed(view_of(source="file", file="0" * 32, file_name="my <b>corpus</b>.csv", **QUICK))
     assert not app.error
@@ -694,3 +730,31 @@ def test_the_files_hold_the_numbers_on_the_page(files: dict[str, Any]) -> None:
     assert written.columns.tolist() == shown.columns.tolist()
     np.testing.assert_allclose(written[["x", "y"]], own.coordinates[2], rtol=1e-6)
     assert written["sentence"].tolist() == shown["sentence"].tolist()
+
+
+# Other models
+
+
+def test_another_model_s_map_stands_beside_and_is_linked(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    build("distilbert", tmp_path / "distilbert")
+    data = str(app_data(tmp_path_factory))
+    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0", MODEL_FOLDERS=str(tmp_path)):
+        view = view_of(beside="model", other_model="folder:distilbert", layer=1, **QUICK)
+        app = around(framed(view), 3, 17)
+        assert_whole(app)
+        other = picture(app, "map_other")
+        assert other.request.model == "folder:distilbert"
+        assert other.points.spans.tolist() == picture(app).points.spans.tolist()
+        row = other.index_of(1)
+        expected = {tuple(other.coordinates[row, i].tolist()) for i in (3, 17)}
+        assert marked_in(app, "map_chart_other") == expected
+
+        controls = {"unit": "sentences", "sentences_pooling": "pooler", **QUICK}
+        app = framed(replace(view_of(*TEXTS, **controls), model="folder:distilbert"))
+        assert not app.exception
+        assert len(app.error) == 1
+        assert "This model has no pooler, so there is no pooler output to map" in said(app)
+        app = settled(field(app.selectbox, f"{PAGE}_sentences_pooling").set_value("cls").run())
+        assert_whole(app)

@@ -24,7 +24,7 @@ from components.ui.map_corpora import (
     sheet_of,
 )
 from components.ui.map_request import PAGE
-from components.ui.view import DEFAULT, Sentence, ViewState
+from components.ui.view import DEFAULT, Sentence, ViewState, decode, encode
 from tests.pages.test_similarity import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
@@ -158,6 +158,22 @@ def test_columns_are_guessed_and_named_by_their_place() -> None:
         "where",
         "kind",
     )
+
+
+def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> None:
+    cells = {"text": "I love my pet python", **{f"label {i}": "x" for i in range(150)}}
+    sheet = sheet_of(keep("mine.jsonl", lines(json.dumps(cells))))
+    assert sheet is not None
+    titles = [f"label {i}" for i in range(150)]
+    given = places(sheet, titles)
+    view = decode(encode(view_of(labels=given)))
+    kept = columns_of(view, sheet)[1]
+    assert list(kept) == titles[: len(kept)]
+    assert len(kept) > 60
+    for n in range(60, 80):  # wherever the cut falls
+        own = columns_of(view_of(labels=places(sheet, titles[-n:])), sheet)[1]
+        assert list(own) == titles[-n:][: len(own)]
+        assert len(own) >= 50
 
 
 @pytest.mark.parametrize(

@@ -36,17 +36,18 @@ def script() -> None:
     card = service().load(view.model)
     texts = tuple(f"sentence {i}" for i in range(8))
 
-    def picture_of(digest: str) -> Picture:
+    def picture_of(digest: str, *rows: int) -> Picture:
+        own = tuple(texts[row] for row in rows)
         points = Points(
             unit="sentences",
-            texts=texts,
-            sentence=np.arange(8),
-            spans=np.array([(0, len(text)) for text in texts]),
-            names=texts,
+            texts=own,
+            sentence=np.arange(len(own)),
+            spans=np.array([(0, len(text)) for text in own]),
+            names=own,
             labels={},
             measures={},
         )
-        vectors = np.eye(8, dtype=np.float32)[None]
+        vectors = np.eye(8, dtype=np.float32)[None, list(rows)]
         return Picture(
             request=request_of(view, card, digest, "sentences"),
             corpus=Corpus("mine", texts),
@@ -61,7 +62,9 @@ def script() -> None:
             seconds=0.0,
         )
 
-    picture, other = picture_of("one corpus"), picture_of("another corpus")
+    picture = picture_of("one corpus", *range(8))
+    other = picture_of("another corpus", *range(8))
+    fewer, mixed = picture_of("one corpus", *range(6)), picture_of("one corpus", *range(7, -1, -1))
 
     def event(box: bool, *points: int) -> dict[str, Any]:
         chosen = [{"index": i} for i in points]
@@ -76,13 +79,15 @@ def script() -> None:
         return act
 
     actions: dict[str, Any] = {
-        "choose": lambda: map_marks.choose(picture.request, 3),
-        "choose 99": lambda: map_marks.choose(picture.request, 99),
-        "choose there": lambda: map_marks.choose(other.request, 5),
-        "pin a": lambda: map_marks.pin(picture.request, "pin_a", 0),
-        "pin b": lambda: map_marks.pin(picture.request, "pin_b", 7),
-        "let go": lambda: map_marks.choose(picture.request, None),
-        "unpin a": lambda: map_marks.pin(picture.request, "pin_a", None),
+        "choose": lambda: map_marks.choose(picture, 3),
+        "choose 99": lambda: map_marks.choose(picture, 99),
+        "choose there": lambda: map_marks.choose(other, 5),
+        "choose among fewer": lambda: map_marks.choose(fewer, 3),
+        "choose among mixed": lambda: map_marks.choose(mixed, 3),
+        "pin a": lambda: map_marks.pin(picture, "pin_a", 0),
+        "pin b": lambda: map_marks.pin(picture, "pin_b", 7),
+        "let go": lambda: map_marks.choose(picture, None),
+        "unpin a": lambda: map_marks.pin(picture, "pin_a", None),
         "box": selects(event(True, 4, 2, 4)),
         "empty box": selects(event(True)),
         "click": selects(event(False, 6)),
@@ -132,6 +137,13 @@ def test_marks_of_other_points_are_dropped_when_one_is_marked(
     assert press("choose", "pin a") == ("(3, 0, None, None)", NOTHING)
     assert press("choose there") == (NOTHING, "(5, None, None, None)")
     assert press("pin b") == ("(None, None, 7, None)", NOTHING)
+
+
+@pytest.mark.parametrize("others", ["choose among fewer", "choose among mixed"])
+def test_marks_do_not_count_for_another_sample_of_the_same_texts(
+    press: Callable[..., tuple[str, str]], others: str
+) -> None:
+    assert press(others, "pin a") == ("(None, 0, None, None)", NOTHING)
 
 
 def test_a_point_that_there_is_not_is_none(press: Callable[..., tuple[str, str]]) -> None:
