@@ -29,8 +29,8 @@ _UMAP_IMPORTS = (
 )
 _TSNE_IMPORTS = """\
 import numpy
-from scipy.sparse import csr_array
 from scipy.linalg import eigh, svd
+from scipy.sparse import csr_array
 from sklearn.manifold import trustworthiness
 from sklearn.manifold._t_sne import _gradient_descent, _joint_probabilities_nn, _kl_divergence_bh
 """
