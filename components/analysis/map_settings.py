@@ -19,6 +19,7 @@ Effort = Literal["quick", "full"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 FULL_EPOCHS, MANY_FULL_EPOCHS = 800, 400  # for up to `MANY` points, and for more
 QUICK_EPOCHS, MANY_QUICK_EPOCHS = 200, 150
+SOME = 5_000
 MANY = 50_000
 _NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
@@ -61,7 +62,7 @@ class MapSettings:
         """The rounds that UMAP takes for n points."""
         if self.effort == "full":
             return FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
-        return QUICK_EPOCHS if n <= MANY else MANY_QUICK_EPOCHS
+        return QUICK_EPOCHS if n <= SOME else MANY_QUICK_EPOCHS
 
     def as_dict(self) -> dict[str, str | int | float]:
         """The settings by name, as JSON has them."""

@@ -46,7 +46,7 @@ def drawn(
     """
     last: Picture | None = state.kept(slot)
     if request is None or corpus is None:
-        return _stale(last, "Your file has not been mapped yet.")
+        return _stale(last, "What you chose has not been mapped yet.")
     if last is not None and last.request == request:
         return Drawn(last, is_stale=False)
     job = maps.jobs().get(request.key)
@@ -133,7 +133,7 @@ def _stale(last: Picture | None, why: str) -> Drawn | None:
 
 
 def _in_words(cost: Costs, was_stopped: bool) -> str:
-    start = "You stopped this map. " if was_stopped else ""
+    start = "This map was stopped. " if was_stopped else ""
     return (
         f"{start}It would take about **{_duration(cost.seconds)}** and "
         f"**{max(1, round(cost.n_bytes / 1e6)):,} MB** of memory here: about {cost.n_points:,} "

@@ -50,16 +50,20 @@ class MapProcess:
     def __init__(self, cache: Path | None = None) -> None:
         self._cache = cache
         self._busy = threading.Lock()
+        self._is_warming = False
         self._process: subprocess.Popen[str] | None = None
         self._answers: Queue[dict[str, Any] | None] = Queue()
 
     def warm_up(self) -> None:
         """Have it compile what a first map needs; errors are logged."""
+        self._is_warming = True
         try:
             cache = str(self._cache) if self._cache is not None else None
             self.ask({"kind": "warm up", "cache": cache}, _ignore)
         except ContextlensError as exc:
             _log.warning("The map process could not be warmed up: %s", exc)
+        finally:
+            self._is_warming = False
 
     def ask(
         self, task: Mapping[str, Any], on_progress: OnProgress, *, folder: Path | None = None
@@ -76,7 +80,7 @@ class MapProcess:
             MapError: the process died, or could not be started.
         """
         while not self._busy.acquire(timeout=_POLL_SECONDS):
-            on_progress("Waiting for another map", 0.0)
+            on_progress("Getting ready" if self._is_warming else "Waiting for another map", 0.0)
         try:
             return self._ask(task, on_progress, folder)
         finally:

@@ -140,7 +140,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> Ma
 def settings_of(view: ViewState) -> MapSettings:
     """How the view wants points placed; the defaults where an address holds what cannot be."""
     usual = MapSettings()
-    given = {
+    given: dict[str, object] = {
         "method": view.control(PAGE, "method", usual.method),
         "n_components": 3 if view.control(PAGE, "dims", "2-D") == "3-D" else 2,
         "metric": view.control(PAGE, "metric", usual.metric),
@@ -148,11 +148,21 @@ def settings_of(view: ViewState) -> MapSettings:
         "seed": view.control(PAGE, "seed", usual.seed),
         "effort": view.control(PAGE, "effort", usual.effort),
     }
+    given["min_dist"] = _number(view.control(PAGE, "min_dist", str(usual.min_dist)))
+    chosen = usual
+    for name, value in given.items():
+        try:
+            chosen = MapSettings.from_dict({**chosen.as_dict(), name: value})
+        except RequestError:  # of a hand-made address: the rest of it stands
+            continue
+    return chosen
+
+
+def _number(text: object) -> float | None:
     try:
-        apart = float(view.control(PAGE, "min_dist", str(usual.min_dist)))
-        return MapSettings.from_dict({**given, "min_dist": apart})
-    except (RequestError, ValueError):
-        return usual
+        return float(str(text))
+    except ValueError:
+        return None
 
 
 def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.analysis.readings import escape
 from components.core import ModelCard
-from components.core.errors import RequestError
+from components.core.errors import CorpusError, RequestError
 from components.corpus.corpus import Corpus
 from components.ui import (
     inputs,
@@ -38,6 +38,7 @@ class Asked:
     request: MapRequest | None
     colors: tuple[str, ...]
     usual: str
+    problem: str = ""  # why its texts cannot be used
 
     @property
     def corpus(self) -> Corpus | None:
@@ -46,12 +47,13 @@ class Asked:
 
 
 def asked(view: ViewState, card: ModelCard) -> Asked:
-    """What a view asks for.
-
-    Raises:
-        CorpusError: its texts cannot be used.
-    """
-    chosen = map_corpora.chosen(view)
+    """What a view asks for; a problem, and no corpus, where its texts cannot be used."""
+    problem = ""
+    try:
+        chosen = map_corpora.chosen(view)
+    except CorpusError as exc:
+        source = str(view.control(PAGE, "source", "ambiguous"))
+        chosen, problem = map_corpora.Chosen(source, None), str(exc)
     corpus = chosen.corpus
     digest = "" if corpus is None else corpus.digest
     request = request_of(view, card, digest, chosen.source)
@@ -60,11 +62,14 @@ def asked(view: ViewState, card: ModelCard) -> Asked:
         request=None if corpus is None else request,
         colors=tuple(color_names(request.unit, corpus)),
         usual=usual_color(request.unit, corpus, request.only),
+        problem=problem,
     )
 
 
 def main(view: ViewState, card: ModelCard, what: Asked) -> MapShown | None:
     """The page's map as it is looked at, or None where there is none yet."""
+    if what.problem:
+        st.error(escape(what.problem), icon=":material/error:")
     if what.chosen.source == "file":
         map_page.file_panel(view, what.chosen)
     found = drawn(what.request, what.corpus, card, slot="map", height=map_picture.HEIGHT)

@@ -508,7 +508,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert "This is the map drawn before" in said(app)
     app = app.button(key="map_progress_cancel").click().run()
     app = settled(app)
-    assert "You stopped this map. It would take about" in said(app)
+    assert "This map was stopped. It would take about" in said(app)
     assert picture(app) is old
     pd.testing.assert_frame_equal(table(app), shown)
     # What is drawn has no such mark.
@@ -638,7 +638,7 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
     assert picture(app) is old
     assert "This is the map drawn before" in said(app)
-    assert "Your file has not been mapped yet." in said(app)
+    assert "What you chose has not been mapped yet." in said(app)
 
 
 # Inputs
