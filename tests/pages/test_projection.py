@@ -29,7 +29,7 @@ from components.analysis import honesty, layer_maps
 from components.analysis.projection import MapSettings
 from components.analysis.readings import escape
 from components.core import BUNDLED_ID, EncoderService
-from components.ui.map_request import PAGE
+from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
 from components.ui.view import DEFAULT, Sentence, ViewState
 from tests.fields import field
@@ -120,6 +120,11 @@ def in_order(rows: np.ndarray) -> np.ndarray:
 def table(app: AppTest, column: str = "sentence length in characters") -> pd.DataFrame:
     """The table with this column; by default that of all points."""
     return next(d.value for d in app.dataframe if column in d.value.columns)
+
+
+def near_tables(app: AppTest) -> list[pd.DataFrame]:
+    """A point's nearest in the full space, and on the map."""
+    return [d.value for d in app.dataframe if "cosine" in d.value.columns]
 
 
 def said(app: AppTest) -> str:
@@ -251,7 +256,7 @@ def test_another_layer_of_the_joint_map_needs_no_new_one() -> None:
 
 
 def test_choices_are_written_into_the_address() -> None:
-    app = framed(view_of(**QUICK))
+    app = framed(view_of(panel=PANELS[2], **QUICK))
     for kind, key, value in (
         ("button_group", "unit", "sentences"),
         ("selectbox", "source", "sentences"),
@@ -271,7 +276,8 @@ def test_choices_are_written_into_the_address() -> None:
     assert_whole(app)
     view = shown_view(app)
     assert dict(view.controls[PAGE]) == {
-        "method": "pca", "unit": "sentences", "source": "sentences", "metric": "euclidean",
+        "method": "pca", "panel": PANELS[2],
+        "unit": "sentences", "source": "sentences", "metric": "euclidean",
         "footing": "one", "sentences_pooling": "cls", "at_most": "1000", "dims": "3-D",
         "effort": "full", "neighbors": 30, "seed": 5, "min_dist": "0.5", "find": "python",
         "color": "sentence length in characters",
@@ -328,7 +334,7 @@ def test_every_choice_is_drawn(name: str) -> None:
 
 
 def test_a_search_rings_what_it_finds() -> None:
-    app = framed(view_of(**QUICK))
+    app = framed(view_of(panel=PANELS[2], **QUICK))
     app = settled(field(app.text_input, f"{PAGE}_find").set_value("hot-water").run())
     assert_whole(app)
     assert "**1** found, ringed on the map." in said(app)
@@ -353,12 +359,11 @@ def test_a_clicked_point_shows_its_true_neighbours(files: dict[str, Any]) -> Non
     distances, rows = (
         NearestNeighbors(n_neighbors=11, metric="cosine").fit(vectors).kneighbors(vectors[7:8])
     )
-    true = table(app, "In the full space")
+    true, drawn = near_tables(app)
     assert true["sentence"].tolist() == [str(arrays["texts"][i]) for i in rows[0, 1:]]
     np.testing.assert_allclose(true["cosine"], 1 - distances[0, 1:], atol=1e-5)
     on_map = NearestNeighbors(n_neighbors=11).fit(arrays["coordinates"])
     near = on_map.kneighbors(arrays["coordinates"][7:8])[1][0, 1:]
-    drawn = table(app, "On the map")
     assert set(drawn["sentence"]) == {str(arrays["texts"][i]) for i in near}
     cosines = cosine_similarity(vectors)[7]
     expected = {str(arrays["texts"][i]): cosines[i] for i in near}
@@ -399,16 +404,16 @@ def test_what_is_drawn_around_is_listed(files: dict[str, Any]) -> None:
     app = around(framed(view_of(**QUICK)), 3, 17, 21)
     assert_whole(app)
     own = picture(app)
-    listed = app.dataframe[[d.value.shape[0] for d in app.dataframe].index(3, 1)].value
+    listed = next(d.value for d in app.dataframe if len(d.value) == 3)
     texts = [own.points.texts[own.points.sentence[i]] for i in (3, 17, 21)]
     assert listed["sentence"].tolist() == texts
     content = files["map-selection.csv"]()
     rows = pd.read_csv(io.BytesIO(content), comment="#")
     assert rows["sentence"].tolist() == texts
     assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
-    assert "Find (3)" in [tab.label for tab in app.tabs]
+    assert "**3** of 32 words are selected" in said(app)
     app = press(app, "map_clear")
-    assert "Find (3)" not in [tab.label for tab in app.tabs]
+    assert "are selected" not in said(app)
 
 
 # How far to trust it
@@ -477,7 +482,7 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
 # An old map is said to be one
 
 
-LONG = {"every_word": True, "effort": "full", "method": "umap", "only": ""}
+LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
 
 
 def go(app: AppTest, view: ViewState) -> AppTest:
@@ -497,7 +502,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
     assert "This is the map drawn before" in warning
     assert "words · all layers · PCA" in warning
-    assert "Since then you changed which words, the map's settings." in warning
+    assert "Since then you changed which words, how many points, the map's settings." in warning
     assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", said(app))
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
@@ -607,7 +612,7 @@ def test_a_sample_of_a_large_file_is_said() -> None:
     app = upload(framed(view_of(source="file", **controls)), "mine.txt", content)
     app = settled(press(app, "map_use"))
     assert_whole(app)
-    assert "**1,000** sentences of mine.txt · 1,000 of its 1,200 texts, chosen at random" in said(
+    assert "mine.txt: **1,000** sentences · from 1,000 of 1,200 texts, chosen at random" in said(
         app
     )
     assert len(set(picture(app).points.texts)) == 1_000

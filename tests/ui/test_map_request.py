@@ -14,6 +14,7 @@ from components.analysis.points import UNITS
 from components.analysis.projection import METHODS, MapSettings
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.map_request import (
+    USUAL_MOST,
     FOOTINGS,
     MOST,
     PAGE,
@@ -35,7 +36,7 @@ USUAL = MapRequest(
     only=("python",),
     every_word=False,
     special=False,
-    most=5_000,
+    most=USUAL_MOST,
     footing="joint",
     layer=None,
     settings=MapSettings(),
