@@ -14,11 +14,11 @@ from components.analysis.points import UNITS
 from components.analysis.projection import METHODS, MapSettings
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.map_request import (
-    USUAL_MOST,
     FOOTINGS,
     MOST,
     PAGE,
     SOURCES,
+    USUAL_MOST,
     MapRequest,
     changes,
     request_of,
