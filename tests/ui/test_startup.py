@@ -1,0 +1,35 @@
+"""What happens once behind the first page, and that it leaves every run light."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from components.core import BUNDLED_ID
+from components.ui import maps, runtime, startup
+from tests.pages.test_similarity import app_settings
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Everything made ready."""
+    data = str(tmp_path_factory.mktemp("startup"))
+    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0"):
+        runtime.service().load(BUNDLED_ID)
+        startup._prepare(BUNDLED_ID)
+        yield
+        gc.unfreeze()
+        maps._processes().stop()
+
+
+def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> None:
+    assert gc.get_freeze_count() > 100_000
+    assert len(gc.get_objects()) < gc.get_freeze_count()
+
+
+def test_the_map_process_is_ready(prepared: None) -> None:
+    process = maps._processes().small._process
+    assert process is not None
+    assert process.poll() is None
