@@ -18,6 +18,12 @@ from tests.tiny_models import ALL, build
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One folder for what map processes compile, for all of them in this worker and its apps."""
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
+
+
 @pytest.fixture(scope="session")
 def tiny_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one tiny random model for each family and variant, named after it."""

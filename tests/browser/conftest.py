@@ -124,7 +124,6 @@ def run_app(
     The same script in the same environment is started once for all tests.
     """
     apps = request.session.stash.setdefault(_RUNNING, [])
-    compiled = tmp_path_factory.mktemp("compiled")
     addresses: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
 
     def start(script: str | Path, env: Mapping[str, str] | None = None) -> str:
@@ -133,8 +132,7 @@ def run_app(
         if which not in addresses:
             port = _free_port()
             log = tmp_path_factory.mktemp("app") / "log.txt"
-            shared = {"NUMBA_CACHE_DIR": str(compiled)}  # each server would compile for itself
-            app = _launch(path, port, log, {**os.environ, **shared, **(env or {})})
+            app = _launch(path, port, log, {**os.environ, **(env or {})})
             apps.append(app)
             addresses[which] = f"http://localhost:{port}"
             _wait_until_healthy(app, addresses[which])
