@@ -90,7 +90,7 @@ def cluster_labels(
             f"{points.n_points} points need as many coordinates; {len(places)} were given."
         )
     names = () if points.unit == "sentences" else points.names
-    words = typical_of(points.texts, points.sentence, labels, names, n_words)
+    words = typical_of(points.terms, points.sentence, labels, names=names, n_words=n_words)
     found = [
         ClusterLabel(
             cluster=number,

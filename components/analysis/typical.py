@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from components.core.errors import RequestError
 from components.core.schema import IntArray
 from components.core.words import split_words
 
-__all__ = ["typical_of", "typical_words"]
+__all__ = ["TermCounts", "count_terms", "typical_of", "typical_words"]
 
 _NAMES = 0.2  # share of a cluster's points whose name may label it though it is a function word
 _EVERYWHERE = 0.5  # a word in more of every cluster's documents tells none of them apart
@@ -20,6 +21,24 @@ _WORD = regex.compile(r"[\p{L}\p{M}]{2,}")
 _TOO_MUCH = "computer cry detail fill fire interest mill mine move name side system thick thin"
 _TOO_LITTLE = "did does doing just let like really"
 """What scikit-learn's list of English function words has and should not, and the other way."""
+
+
+@dataclass(frozen=True, eq=False)
+class TermCounts:
+    """How often each term stands in each text.
+
+    Attributes:
+        terms: different ones, in small letters.
+        counts: (n_texts, n_terms), sparse.
+    """
+
+    terms: tuple[str, ...]
+    counts: Any
+
+    @property
+    def n_texts(self) -> int:
+        """How many texts there are."""
+        return int(self.counts.shape[0])
 
 
 def typical_words(
@@ -43,15 +62,17 @@ def typical_words(
     """
     number = {text: i for i, text in enumerate(dict.fromkeys(documents))}
     which = np.array([number[text] for text in documents], dtype=np.int64)
-    return typical_of(tuple(number), which, np.asarray(labels, dtype=np.int64), (), n_words)
+    counted = count_terms(tuple(number))
+    return typical_of(counted, which, np.asarray(labels, dtype=np.int64), n_words=n_words)
 
 
 def typical_of(
-    texts: Sequence[str],
+    texts: TermCounts,
     which: IntArray,
     labels: IntArray,
-    names: Sequence[str],
-    n_words: int,
+    *,
+    names: Sequence[str] = (),
+    n_words: int = 3,
 ) -> dict[int, tuple[str, ...]]:
     """The same for documents given as numbers of texts, each with the name of its point, if any.
 
@@ -59,7 +80,7 @@ def typical_of(
     even where it is a function word or a sign.
 
     Args:
-        texts: different texts.
+        texts: the terms of different texts.
         which: (n_documents,) index of each document's text.
         labels: (n_documents,) cluster of each, -1 for none.
         names: one for each document, or none at all.
@@ -73,19 +94,20 @@ def typical_of(
         )
     if not len(which):
         return {}
-    ids: dict[str, int] = {}
+    ids = {term: i for i, term in enumerate(texts.terms)}
     named = [ids.setdefault(name.casefold(), len(ids)) for name in names]
-    in_texts = _term_counts(texts, ids)
     numbers, rows = np.unique(labels, return_inverse=True)
     sizes = np.bincount(rows, minlength=len(numbers))
     called = _table(rows[: len(named)], named, len(sizes), len(ids))
-    members = _table(rows, which, len(sizes), len(texts))
-    counts = members @ in_texts
+    members = _table(rows, which, len(sizes), texts.n_texts)
+    counts, documents = members @ texts.counts, members @ (texts.counts > 0)
+    for table in (counts, documents):  # a name need not be a term of any text
+        table.resize((len(sizes), len(ids)))
     as_much = counts.sum() / len(which)
     weights = _class_tf_idf(counts + called * as_much)
     terms = list(ids)
     stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())
-    common = _everywhere(members @ (in_texts > 0), sizes)
+    common = _everywhere(documents, sizes)
     telling = np.array([_WORD.fullmatch(t) is not None and t not in stop for t in terms], bool)
     found: dict[int, tuple[str, ...]] = {}
     for row, number in enumerate(numbers.tolist()):
@@ -97,8 +119,9 @@ def typical_of(
     return found
 
 
-def _term_counts(texts: Sequence[str], ids: dict[str, int]) -> Any:
-    """How often each term stands in each text, sparse; new terms get the next ids."""
+def count_terms(texts: Sequence[str]) -> TermCounts:
+    """The terms of each text: words of at least two letters, letter case aside."""
+    ids: dict[str, int] = {}
     known: dict[str, int] = {}
     columns: list[int] = []
     ends = [0]
@@ -112,7 +135,8 @@ def _term_counts(texts: Sequence[str], ids: dict[str, int]) -> Any:
             if known[word] >= 0:
                 columns.append(known[word])
         ends.append(len(columns))
-    return _table(np.repeat(np.arange(len(texts)), np.diff(ends)), columns, len(texts), len(ids))
+    rows = np.repeat(np.arange(len(texts)), np.diff(ends))
+    return TermCounts(tuple(ids), _table(rows, columns, len(texts), len(ids)))
 
 
 def _table(

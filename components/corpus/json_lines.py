@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
@@ -108,7 +109,7 @@ class _Table:
         return kept
 
 
-class _Items:
+class _Items(ABC):
     """What a file of JSON holds, one by one; counts what is none of it."""
 
     unit = ""
@@ -146,8 +147,9 @@ class _Items:
                 self._n_bad += 1
                 self._first_bad = self._first_bad or number
 
+    @abstractmethod
     def _values(self) -> Iterator[Any]:
-        raise NotImplementedError
+        """Each item, `_BLANK` for one that says nothing."""
 
 
 _BLANK = object()

@@ -42,7 +42,7 @@ def drawn(
     Args:
         request: None where something must be chosen first: the last map stays, as a stale one.
         slot: which of a page's maps this is.
-        height: of the map, in pixels, for a skeleton while the first one is drawn.
+        height: of the map, in pixels; its place is kept while the first one is drawn.
     """
     last: Picture | None = state.kept(slot)
     if request is None or corpus is None:
@@ -59,7 +59,7 @@ def drawn(
         older = _older(last, request)
         follow(job, f"{slot}_progress")
         if older is None:
-            st.skeleton(height=height)
+            _place(height)
         return older
     if job.was_stopped:  # known only now: it may be stopped at any time before
         return drawn(request, corpus, card, slot=slot, height=height)
@@ -88,6 +88,14 @@ def follow(job: Job, key: str) -> None:
 
     with st.container(key=key):
         watch()
+
+
+def _place(height: int) -> None:
+    """Where the map will stand; nothing moves in it, as that would take the time it is drawn in."""
+    with st.container(
+        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
+    ):
+        st.caption("The map appears here as soon as it is drawn.", width="content")
 
 
 def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:

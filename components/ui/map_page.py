@@ -8,20 +8,19 @@ from dataclasses import replace
 import streamlit as st
 
 from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.analysis.map_settings import METHODS, method_name
 from components.analysis.readings import escape
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.ui import inputs, map_corpora, state
 from components.ui.map_corpora import Chosen
-from components.ui.map_request import FOOTINGS, MOST, PAGE, USUAL_MOST, USUAL_WORD
+from components.ui.map_request import FOOTINGS, MOST, PAGE, SOURCES, USUAL_MOST, USUAL_WORD
 from components.ui.services import settings
 from components.ui.view import Control, ViewState
 
 __all__ = ["BESIDE", "file_panel", "toolbar"]
 
 _UNITS = ["words", "tokens", "sentences"]
-_METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
-_SHORT_SOURCES = {"ambiguous": "Ready-made corpus", "sentences": "Your sentences", "file": "A file"}
 BESIDE = {
     "": "Nothing",
     "layer": "Another layer",
@@ -36,7 +35,7 @@ def toolbar(view: ViewState, colors: Sequence[str], usual: str) -> None:
     """What is mapped, what a point is, and its colour; the rest in menus."""
     source = str(view.control(PAGE, "source", "ambiguous"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="map_bar"):
-        inputs.select(view, PAGE, "source", _SHORT_SOURCES, "Map of")
+        inputs.select(view, PAGE, "source", SOURCES, "Map of")
         inputs.choice(view, PAGE, "unit", _UNITS, "Each point is one of the")
         if source == "ambiguous" and chosen_words(view):
             words = list(dict.fromkeys(map_corpora.ready_made().labels["word"]))
@@ -95,7 +94,7 @@ def _settings(view: ViewState) -> None:
         inputs.select(view, PAGE, f"{unit}_pooling", options, name)
     left, right = st.columns(2, gap="small")
     with left:
-        inputs.select(view, PAGE, "method", _METHODS, "Method")
+        inputs.select(view, PAGE, "method", {m: method_name(m) for m in METHODS}, "Method")
         inputs.number(
             view,
             PAGE,

@@ -19,7 +19,7 @@ from components.analysis.readings import (
     verdict,
 )
 from components.analysis.similarity import cosine_matrix
-from components.analysis.typical import typical_words
+from components.analysis.typical import typical_of
 from components.core.errors import ContextlensError
 from components.ui import errors, export, inputs, map_marks, maps
 from components.ui.map_drawn import follow
@@ -229,7 +229,7 @@ def _typical(what: MapShown, rows: Sequence[int]) -> tuple[str, ...]:
     np.maximum.at(chosen, what.points.sentence, inside)
     if chosen.all():
         return ()
-    return tuple(typical_words(what.points.texts, chosen, n_words=3).get(1, ()))
+    return typical_of(what.points.terms, np.arange(len(chosen)), chosen).get(1, ())
 
 
 def _cosines(what: MapShown, point: int, others: Sequence[int]) -> list[float]:

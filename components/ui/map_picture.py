@@ -16,8 +16,7 @@ from components.figures.map_colors import coloring
 from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.figures.map_marks import Marks
 from components.figures.maps import map_order, map_scatter, selected_points
-from components.ui import inputs, map_marks
-from components.ui.map_request import PAGE
+from components.ui import inputs, map_marks, state
 from components.ui.map_shown import LAYER, MapShown
 from components.ui.view import ViewState
 
@@ -32,46 +31,16 @@ _CONFIG = {
     "scrollZoom": True,
     "modeBarButtonsToRemove": ["autoScale2d", "toImage"],
 }
+Order = tuple[IntArray, ...]
+"""The points of each trace of a figure."""
 
 
-def picture(
-    view: ViewState, what: MapShown, *, key: str = CHART, linked: tuple[int, ...] | None = None
-) -> None:
+def picture(what: MapShown, *, key: str = CHART, linked: tuple[int, ...] | None = None) -> None:
     """A map that can be clicked and drawn around."""
-    drawing = _drawing(view, what, key)
+    drawing = _drawing(what, key)
     marks = what.marks(drawing, linked=linked)
-    narrow = "Mobi" in str(st.context.headers.get("User-Agent", ""))
+    figure, order = _kept(drawing, key, what, marks)
     n = what.points.n_points
-    order = map_order(what.color, n)
-    if what.every_layer:
-        figure, order = _every_layer(what, marks, narrow=narrow)
-    elif _plays(what):
-        figure = layers_scatter(
-            what.points,
-            what.picture.coordinates,
-            what.picture.layers,
-            layer=what.layer,
-            color=what.color,
-            clusters=what.group_labels,
-            marks=marks,
-            trails=_trails(what),
-            titles=what.titles,
-            stale=what.is_stale,
-            narrow=narrow,
-            height=HEIGHT,
-        )
-    else:
-        figure = map_scatter(
-            what.points,
-            what.places,
-            color=what.color,
-            clusters=what.group_labels,
-            marks=marks,
-            title=what.title,
-            stale=what.is_stale,
-            narrow=narrow,
-            height=HEIGHT,
-        )
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
         return sorted({point % n for point in selected_points(points, order)})
@@ -89,9 +58,42 @@ def picture(
         st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
 
 
-def _every_layer(
-    what: MapShown, marks: Marks, *, narrow: bool
-) -> tuple[Figure, tuple[IntArray, ...]]:
+def _kept(drawing: str, key: str, what: MapShown, marks: Marks) -> tuple[Figure, Order]:
+    """The figure and the points of its traces; made anew only where it would be another."""
+    trails = _trails(what) if _plays(what) else []
+    parts = (drawing, marks.chosen, trails, _is_narrow())
+    known: tuple[object, tuple[Figure, Order]] | None = state.kept(f"{key}_figure")
+    if known is None or known[0] != parts:
+        known = parts, _figure(what, marks, trails)
+        state.keep(f"{key}_figure", known)
+    return known[1]
+
+
+def _is_narrow() -> bool:
+    return "Mobi" in str(st.context.headers.get("User-Agent", ""))
+
+
+def _figure(what: MapShown, marks: Marks, trails: list[int]) -> tuple[Figure, Order]:
+    points = what.points
+    look: dict[str, Any] = {
+        "color": what.color,
+        "stale": what.is_stale,
+        "narrow": _is_narrow(),
+        "height": HEIGHT,
+    }
+    if what.every_layer:
+        return _every_layer(what, marks, look)
+    look |= {"clusters": what.group_labels, "marks": marks}
+    if _plays(what):
+        layers, places = what.picture.layers, what.picture.coordinates
+        own: dict[str, Any] = {"layer": what.layer, "trails": trails, "titles": what.titles}
+        figure = layers_scatter(points, places, layers, **own, **look)
+    else:
+        figure = map_scatter(points, what.places, title=what.title, **look)
+    return figure, map_order(what.color, points.n_points)
+
+
+def _every_layer(what: MapShown, marks: Marks, look: Mapping[str, Any]) -> tuple[Figure, Order]:
     """The points of all layers at once, once for each layer; and the points of each trace."""
     layers, n = what.picture.layers, what.points.n_points
     rows = np.tile(np.arange(n), len(layers))
@@ -103,12 +105,9 @@ def _every_layer(
     figure = map_scatter(
         points,
         what.picture.coordinates.reshape(len(rows), -1),
-        color=color,
         marks=Marks(chosen=chosen, rings=rings),
         title=f"All layers at once, {layers[0]} to {layers[-1]}",
-        stale=what.is_stale,
-        narrow=narrow,
-        height=HEIGHT,
+        **{**look, "color": color},
     )
     return figure, map_order(color, len(rows))
 
@@ -117,13 +116,12 @@ def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
     return tuple(point + n * layer for layer in range(n_layers) for point in points)
 
 
-def _drawing(view: ViewState, what: MapShown, key: str) -> str:
+def _drawing(what: MapShown, key: str) -> str:
     """A name for all that decides how the map looks, but for the selection."""
     parts = (
-        *(key, what.picture.request.key, what.row, what.is_stale, what.color.title, what.found),
-        what.every_layer,
+        *(key, what.picture.request.key, what.row, what.is_stale, what.found),
+        *(what.color.title, what.color.order, what.every_layer),
         *(what.marked.point, what.marked.pin_a, what.marked.pin_b),
-        str(view.control(PAGE, "trails", default=False)),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.analysis.map_settings import MapSettings, method_name
 from components.analysis.points import UNITS, Unit
-from components.analysis.projection import MapSettings
 from components.core import ModelCard
 from components.core.errors import RequestError
 from components.ui.view import ViewState
@@ -37,18 +37,13 @@ FOOTINGS: dict[str, str] = {
     "aligned": "All layers, aligned fits",
     "one": "The chosen layer alone",
 }
-SOURCES = {
-    "ambiguous": "Ambiguous words (ready-made)",
-    "sentences": "Your sentences",
-    "file": "A file of yours",
-}
+SOURCES = {"ambiguous": "Ready-made corpus", "sentences": "Your sentences", "file": "A file"}
 MOST = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 USUAL_MOST = 2_000
 PANELS = ("Trust", "Point", "Find & select")
 """What stands beside the map."""
 USUAL_WORD = "python"
 """Of the ready-made corpus, what is mapped at first."""
-_METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ class MapRequest:
     def in_words(self) -> str:
         """The settings in one line, for a caption."""
         own = self.settings
-        parts = [_METHODS[own.method]]
+        parts = [method_name(own.method)]
         if own.method == "umap":
             parts.append(f"{own.n_neighbors} neighbours, minimum distance {own.min_dist:g}")
         if own.method == "tsne":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from components.analysis.map_settings import METHODS, MapSettings, method_name
 from components.analysis.readings import escape
 from components.core import ModelCard
 from components.core.errors import CorpusError, RequestError
@@ -20,14 +21,12 @@ from components.ui import (
     runtime,
     second_model,
 )
-from components.ui.map_drawn import Drawn, drawn
+from components.ui.map_drawn import drawn
 from components.ui.map_request import PAGE, MapRequest, request_of, with_layer
 from components.ui.map_shown import MapShown, color_names, shown, usual_color
 from components.ui.view import ViewState
 
 __all__ = ["Asked", "asked", "main", "show"]
-
-_METHODS = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def show(view: ViewState, what: MapShown, card: ModelCard, asked: Asked) -> None
     else:
         left, right = st.columns([7, 3], gap="medium")
         with left:
-            map_picture.picture(view, what)
+            map_picture.picture(what)
             map_explain.words(what)
             map_picture.layer_control(view, what, card)
             map_explain.notes(what)
@@ -111,14 +110,14 @@ def _both(view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside
             linked = None
             if selection is not None and selection.key == map_picture.CHART:
                 linked = _linked(what, other, selection.points)
-            map_picture.picture(view, other, key=f"{map_picture.CHART}_other", linked=linked)
+            map_picture.picture(other, key=f"{map_picture.CHART}_other", linked=linked)
     with left:
         with st.container(height=72, border=False, vertical_alignment="bottom"):
             st.caption(escape(what.picture.request.in_words()))
         linked = None
         if selection is not None and other is not None and selection.key != map_picture.CHART:
             linked = _linked(other, what, selection.points)
-        map_picture.picture(view, what, linked=linked)
+        map_picture.picture(what, linked=linked)
 
 
 def _linked(what: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
@@ -134,61 +133,51 @@ def _other(
     """The second map, which differs from the first in one thing."""
     if asked.request is None or asked.corpus is None:
         return None
-    request, layer = asked.request, None
-    with st.container(height=72, border=False):
+    own, layer = asked.request, None
+    request: MapRequest | None
+    # As high as on the left, so that the maps align; a model may have more to say.
+    with st.container(height="content" if beside == "model" else 72, border=False):
         if beside == "layer":
             layer = inputs.number(
                 view, PAGE, "other_layer", "Its layer", between=(0, card.n_layers), default=1
             )
-            request = request if request.layer is None else with_layer(request, layer)
-        elif beside == "seed":
-            seed = inputs.number(
-                view, PAGE, "other_seed", "Its seed", between=(0, 2**31 - 1), default=1
-            )
-            request = replace(request, settings=replace(request.settings, seed=seed))
-        elif beside == "method":
-            options = {m: t for m, t in _METHODS.items() if m != request.settings.method}
-            method = inputs.select(view, PAGE, "other_method", options, "Its method")
-            settings = replace(request.settings, method=method)  # type: ignore[arg-type]
-            request = replace(request, settings=settings)
+            request = own if own.layer is None else with_layer(own, layer)
+        elif beside == "model":
+            card, request = _of_another_model(view, card, asked.corpus, own.source)
         else:
-            return _other_model(view, what, asked)
-    return _shown(
-        view,
-        drawn(request, asked.corpus, card, slot="map_other", height=map_picture.HEIGHT),
-        what,
-        layer,
-    )
+            request = replace(own, settings=_other_settings(view, own.settings, beside))
+    if request is None:
+        return None
+    found = drawn(request, asked.corpus, card, slot="map_other", height=map_picture.HEIGHT)
+    return None if found is None else shown(view, found, order=what.color.order, layer=layer)
 
 
-def _other_model(view: ViewState, what: MapShown, asked: Asked) -> MapShown | None:
+def _other_settings(view: ViewState, own: MapSettings, beside: str) -> MapSettings:
+    if beside == "seed":
+        seed = inputs.number(
+            view, PAGE, "other_seed", "Its seed", between=(0, 2**31 - 1), default=1
+        )
+        return replace(own, seed=seed)
+    options: dict[str, str] = {m: method_name(m) for m in METHODS if m != own.method}
+    method = inputs.select(view, PAGE, "other_method", options, "Its method")
+    return replace(own, method=method)  # type: ignore[arg-type]
+
+
+def _of_another_model(
+    view: ViewState, card: ModelCard, corpus: Corpus, source: str
+) -> tuple[ModelCard, MapRequest | None]:
+    """A model chosen here, with what it is asked for; no request where it cannot be used."""
     specs = {s.id: s for s in runtime.service().models() if s.id != view.model}
     if not specs:
         st.info("There is no second model here. Choose one on the left first.")
-        return None
-    chosen = inputs.select(
-        view, PAGE, "other_model", {i: s.title for i, s in specs.items()}, "Its model"
-    )
-    card = second_model.card_of(specs[chosen])
-    if card is None or asked.corpus is None:
-        return None
-    source = asked.chosen.source
+        return card, None
+    titles = {i: s.title for i, s in specs.items()}
+    chosen = inputs.select(view, PAGE, "other_model", titles, "Its model")
+    other = second_model.card_of(specs[chosen])
+    if other is None:
+        return card, None
     try:
-        request = request_of(replace(view, model=chosen), card, asked.corpus.digest, source)
+        return other, request_of(replace(view, model=chosen), other, corpus.digest, source)
     except RequestError as exc:
         st.info(escape(str(exc)))
-        return None
-    return _shown(
-        view,
-        drawn(request, asked.corpus, card, slot="map_other", height=map_picture.HEIGHT),
-        what,
-        None,
-    )
-
-
-def _shown(
-    view: ViewState, found: Drawn | None, what: MapShown, layer: int | None
-) -> MapShown | None:
-    if found is None:
-        return None
-    return shown(view, found, order=what.color.order, layer=layer)
+        return card, None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import streamlit as st
 
@@ -27,6 +25,7 @@ from components.ui.map_costs import SEED, Costs
 from components.ui.map_jobs import Job, Jobs
 from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
+from components.ui.prepare import compiled_folder
 from components.ui.services import service, settings
 
 __all__ = [
@@ -146,8 +145,7 @@ def _points() -> ByteCache:
 
 @st.cache_resource(show_spinner=False, on_release=MapProcesses.stop)
 def _processes() -> MapProcesses:
-    own = os.environ.get("NUMBA_CACHE_DIR")  # the compiler's own setting, where someone made it
-    return MapProcesses.with_cache(Path(own) if own else settings().data_dir / "compiled")
+    return MapProcesses.with_cache(compiled_folder(settings()))
 
 
 def warm_up() -> None:

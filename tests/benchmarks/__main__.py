@@ -15,6 +15,7 @@ from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
+from tests.benchmarks.first_map import first_map
 from tests.benchmarks.layers import layers_page
 from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.masks import masks
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         maps,
         layer_maps,
         large_map,
+        first_map,
         start,
         memory,
     )
