@@ -11,7 +11,7 @@ import numpy as np
 
 from components.analysis.compiled import machine_code
 
-__all__ = ["keep_largest", "n_below", "nearest_columns"]
+__all__ = ["keep_largest", "n_below", "nearest_columns", "squared_distances"]
 
 _CHUNK = 16  # looked through at once
 
@@ -63,6 +63,26 @@ def keep_largest(
                 if j >= m and back > later[j]:
                     later[j] = _insert(values[begin + j], columns[begin + j], back, own)
         later[i] = low
+
+
+@machine_code
+def squared_distances(places: Any, some: Any, squares: Any) -> None:
+    """Squared distances of some places from all, into `squares`.
+
+    Args:
+        places: (n_axes, n).
+        some: (m,) which.
+        squares: (m, n), overwritten.
+    """
+    for i in range(len(some)):
+        row = squares[i]
+        row[:] = 0
+        for axis in range(len(places)):
+            own = places[axis]
+            here = own[some[i]]
+            for j in range(len(row)):
+                apart = own[j] - here
+                row[j] += apart * apart
 
 
 @machine_code

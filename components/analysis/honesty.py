@@ -95,7 +95,7 @@ def measure_in(
     points = _sample(n, sample, seed)
     # In doubles where that is cheap: then ranks are right however close two distances are.
     kind: type[np.floating] = np.float64 if n <= ALL_UP_TO else np.float32
-    places = coordinates.astype(kind)
+    places = np.ascontiguousarray(coordinates.T, dtype=kind)
     full = space.rows.astype(kind)
     half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
     if space.metric == "cosine":
@@ -108,7 +108,8 @@ def measure_in(
     true = neighbors.indices[:, :k] if known and neighbors else None
 
     def count(some: IntArray) -> NDArray[np.int64]:
-        here, there = half_squares - full[some] @ full.T, _map_distances(places, some)
+        here, there = full[some] @ full.T, _map_distances(places, some)
+        np.subtract(half_squares, here, out=here)
         return _counts(here, there, some, k, None if true is None else true[some])
 
     counts = np.zeros(3, np.int64)
@@ -149,12 +150,11 @@ def _sample(n: int, sample: int | None, seed: int) -> IntArray:
 
 
 def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.floating]:
-    """(m, n) squared distances on the map."""
-    squares = np.zeros((len(some), len(places)), places.dtype)
-    for axis in places.T:
-        difference = axis[some, None] - axis
-        difference *= difference
-        squares += difference
+    """(m, n) squared distances of some points from all, whose places are (n_axes, n)."""
+    from components.analysis.distance_kernel import squared_distances
+
+    squares = np.empty((len(some), places.shape[1]), places.dtype)
+    squared_distances(places, some, squares)
     return squares
 
 

@@ -32,8 +32,6 @@ def pca(rows: FloatArray, n_components: int) -> FloatArray:
 
     The sign of an axis is the one that makes its largest loading positive.
     """
-    from scipy.linalg import eigh, svd
-
     n_axes = min(n_components, len(rows) - 1, rows.shape[1])
     coordinates = np.zeros((len(rows), n_components), np.float32)
     if n_axes < 1:
@@ -41,12 +39,12 @@ def pca(rows: FloatArray, n_components: int) -> FloatArray:
     centred = rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
     if not centred.any():
         return coordinates
-    n_dims = rows.shape[1]
-    if len(rows) > n_dims:  # only the axes that are drawn: a third of the time of all of them
-        last = (n_dims - n_axes, n_dims - 1)
-        axes = eigh(centred.T @ centred, subset_by_index=last)[1][:, ::-1].T
+    # numpy's, though scipy's would find these axes alone: scipy has a BLAS of its own, which waits
+    # for the threads of numpy's, and they go on spinning for longer than all this takes.
+    if len(rows) > rows.shape[1]:
+        axes = np.linalg.eigh(centred.T @ centred)[1][:, : -n_axes - 1 : -1].T
     else:
-        axes = svd(centred, full_matrices=False)[2][:n_axes]
+        axes = np.linalg.svd(centred, full_matrices=False)[2][:n_axes]
     largest = np.abs(axes).argmax(axis=1)
     axes = axes * np.sign(axes[np.arange(n_axes), largest])[:, None]
     found = centred @ axes.T.astype(np.float32)

@@ -146,21 +146,23 @@ def _exact(space: VectorSpace, k: int) -> Iterator[Block]:
     columns = np.zeros((n, width), np.int32)
     least = values[:, 0].copy()
     halves = space.half_squares if space.metric == "euclidean" else np.zeros(n, np.float32)
-    kept = (halves, values, columns, least)
+
+    def chosen(rows: slice, products: FloatArray) -> Block:
+        keep_largest(products, halves, rows.start, values, columns, least)
+        return rows, *_kept(space, rows, values, columns, k)
+
     with ThreadPoolExecutor(1) as pool:
-        waiting: tuple[slice, Future[None]] | None = None
+        waiting: Future[Block] | None = None
         begin = 0
         while begin < n:
             rows = slice(begin, min(n, begin + max(size, _BLOCK_BYTES // (4 * (n - begin)))))
             products = space.rows[rows] @ space.rows[begin:].T
             if waiting is not None:
-                waiting[1].result()
-                yield waiting[0], *_kept(space, waiting[0], values, columns, k)
-            waiting = rows, pool.submit(keep_largest, products, kept[0], begin, *kept[1:])
+                yield waiting.result()
+            waiting = pool.submit(chosen, rows, products)
             begin = rows.stop
         if waiting is not None:
-            waiting[1].result()
-            yield waiting[0], *_kept(space, waiting[0], values, columns, k)
+            yield waiting.result()
 
 
 def _kept(

@@ -19,6 +19,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ __all__ = ["optimize"]
 _MOMENTUM = np.float32(0.98)
 _RUN = 32  # points that push another in one round
 _PUSHES = 5  # for each pull, as umap-learn has it
-_POINTS_A_TASK = 1_000
+_POINTS_A_THREAD = 1_000  # at least
 _MOST_THREADS = 8
 
 
@@ -74,8 +75,8 @@ def optimize(
     then = now.copy()
     edges = links.indptr, links.indices, weights, pushed, n, run
     curve = np.float32(a), np.float32(b)
-    tasks = [(at, min(n, at + _POINTS_A_TASK)) for at in range(0, n, _POINTS_A_TASK)]
-    n_threads = min(n_threads or os.cpu_count() or 1, _MOST_THREADS, len(tasks))
+    n_threads = min(n_threads or os.cpu_count() or 1, _MOST_THREADS, -(-n // _POINTS_A_THREAD))
+    tasks = list(pairwise(n * i // n_threads for i in range(n_threads + 1)))
     with ThreadPoolExecutor(n_threads) as pool:
         each: Callable[..., Iterable[None]] = pool.map if n_threads > 1 else map
         for epoch, draw in enumerate(random.randint(0, 2**31, n_epochs)):

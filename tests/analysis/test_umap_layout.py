@@ -55,7 +55,7 @@ def test_the_number_of_threads_and_tasks_changes_nothing(
     _, graph, start = linked(clusters(n), n_components)
     alone = optimize(graph, start, **CURVE, n_epochs=60, seed=1, n_threads=1)
     for points in (1000, 17, 333):
-        monkeypatch.setattr(umap_layout, "_POINTS_A_TASK", points)
+        monkeypatch.setattr(umap_layout, "_POINTS_A_THREAD", points)
         for n_threads in (2, 4):
             found = optimize(graph, start, **CURVE, n_epochs=60, seed=1, n_threads=n_threads)
             np.testing.assert_array_equal(found, alone)
