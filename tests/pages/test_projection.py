@@ -419,6 +419,25 @@ def test_what_is_drawn_around_is_listed(files: dict[str, Any]) -> None:
 # How far to trust it
 
 
+def test_the_figure_is_made_anew_only_where_it_would_be_another() -> None:
+    def drawn(app: AppTest) -> Any:
+        return app.session_state["_kept"]["map_chart_figure"][1][0]
+
+    app = framed(view_of(**QUICK))
+    first = drawn(app)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(PANELS[2]).run())
+    assert drawn(app) is first
+    app = around(app, *range(20))
+    assert "**20** of 32 words" in said(app)
+    assert drawn(app) is first  # 20 points are too many for trails
+    app = around(app, 3, 17)
+    trails = drawn(app)
+    assert trails is not first
+    app = settled(field(app.selectbox, f"{PAGE}_color").set_value("part of text").run())
+    assert drawn(app) is not trails
+    assert places(app).shape[0] == picture(app).points.n_points
+
+
 def test_two_more_seeds_are_drawn_when_asked_for() -> None:
     app = settled(press(framed(), "map_check"))
     assert_whole(app)
