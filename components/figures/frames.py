@@ -7,7 +7,7 @@ from typing import Any
 
 from plotly import graph_objects as go
 
-from components.figures.theme import plain
+from components.figures.theme import heading
 
 __all__ = ["add_frames"]
 
@@ -21,6 +21,7 @@ def add_frames(
     titles: Sequence[str],
     *,
     notes: Sequence[dict[str, Any]] = (),
+    narrow: bool = False,
 ) -> None:
     """Gives a figure a frame for each layer, and the button that plays them; the shown one is last.
 
@@ -30,11 +31,13 @@ def add_frames(
         layer: the layer shown.
         titles: the finding at each layer.
         notes: what is written on the picture at the layer shown.
+        narrow: whether titles are broken into lines.
     """
     frames = []  # their titles are bold, as Streamlit makes that of the figure itself
     for (n, own), title in zip(traces.items(), titles, strict=True):
         font = {**whole.layout.title.font.to_plotly_json(), "weight": 700}
-        heading = {**whole.layout.title.to_plotly_json(), "text": plain(title, 80), "font": font}
+        text = heading(title, narrow=narrow)
+        own_title = {**whole.layout.title.to_plotly_json(), "text": text, "font": font}
         frames.append(
             {
                 "name": str(n),
@@ -42,7 +45,7 @@ def add_frames(
                 "traces": list(range(len(own))),
                 "layout": {
                     "annotations": [_layer_note(n), *(notes if n == layer else ())],
-                    "title": heading,
+                    "title": own_title,
                 },
             }
         )

@@ -74,14 +74,19 @@ def map_ranges(places: FloatArray) -> list[tuple[float, float]]:
     return [(float(a) - air, float(b) + air) for a, b in zip(low, high, strict=True)]
 
 
-def map_layout(ranges: Sequence[tuple[float, float]], *, legend: bool) -> dict[str, Any]:
-    """Axes without numbers at one scale, a thin frame, and a legend under the map."""
+def map_layout(
+    ranges: Sequence[tuple[float, float]], *, legend: bool, narrow: bool = False
+) -> dict[str, Any]:
+    """Axes without numbers at one scale, a thin frame, and a legend under the map.
+
+    The title has room below the mode bar: in two lines where the map is narrow.
+    """
     layout: dict[str, Any] = {
         "dragmode": "pan",
         "hovermode": "closest",
         "showlegend": legend,
         "legend": _LEGEND,
-        "margin": {"l": 8, "r": 8, "t": 40, "b": 8, "pad": 0},
+        "margin": {"l": 8, "r": 8, "t": 100 if narrow else 76, "b": 8, "pad": 0},
     }
     if len(ranges) == 3:
         bare = {"showticklabels": False, "title": {"text": ""}, "showbackground": False}

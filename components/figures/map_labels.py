@@ -35,7 +35,7 @@ def cluster_notes(
     Args:
         labels: what to write, and where.
         ranges: what the map's two axes show.
-        narrow: whether the map is shown on a phone, where fewer names have room.
+        narrow: whether the map has a phone's width, where fewer names have room.
     """
     frame = _NARROW if narrow else _WIDE
     per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))

@@ -81,14 +81,14 @@ def layers_scatter(
         traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
     traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
     ranges = map_ranges(places.reshape(-1, 2))
-    layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1)
+    layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1, narrow=narrow)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
-    layout["margin"] = {**layout["margin"], "t": 76}
-    whole = figure(traces, {**layout, "annotations": notes}, title=titles[shown], height=height)
+    layout["annotations"] = notes
+    whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
     if len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
         frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
-        add_frames(whole, frames, layer, titles, notes=notes)
+        add_frames(whole, frames, layer, titles, notes=notes, narrow=narrow)
     return whole
 
 

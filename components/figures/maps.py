@@ -54,7 +54,7 @@ def map_scatter(
         marks: points that stand out.
         title: the finding.
         stale: the settings have changed since; the map is shown paler, with a note.
-        narrow: whether it is shown on a phone: fewer names, and they are chosen to fit there.
+        narrow: whether it has a phone's width: fewer names, and they are chosen to fit there.
         height: in pixels.
 
     Raises:
@@ -69,13 +69,15 @@ def map_scatter(
     traces += mark_traces(points, places, marks, kind=kind, size=size)
     traces += shape_traces(shapes, kind)
     legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
-    layout = map_layout(map_ranges(places), legend=legend)
+    layout = map_layout(map_ranges(places), legend=legend, narrow=narrow)
     notes = [STALE] if stale else []
     if places.shape[1] == 2:
         notes += cluster_notes(clusters, map_ranges(places), narrow=narrow)
     else:
         layout["scene"]["annotations"] = _notes_in_space(clusters, map_ranges(places))
-    return figure(traces, {**layout, "annotations": notes}, title=title, height=height)
+    return figure(
+        traces, {**layout, "annotations": notes}, title=title, height=height, narrow=narrow
+    )
 
 
 def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:

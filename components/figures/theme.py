@@ -7,6 +7,7 @@ dark without a rerun; only colours that read well on both are set here.
 from __future__ import annotations
 
 import html
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "SIGNED",
     "color_of",
     "figure",
+    "heading",
     "plain",
     "values",
 ]
@@ -35,6 +37,7 @@ NEUTRAL = "#808080"
 SEQUENTIAL = "Viridis"
 SIGNED = {"autocolorscale": True}
 """For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
+_LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
 
 
 def color_of(index: int) -> str:
@@ -47,8 +50,19 @@ def plain(text: str, longest: int = 24) -> str:
 
     Plotly draws a subset of HTML, so what was typed must be escaped.
     """
+    return html.escape(_cut(text, longest), quote=False)
+
+
+def heading(text: str, *, narrow: bool = False) -> str:
+    """A title as plotly takes it, in lines that fit where the figure is narrow."""
+    cut = _cut(text, _LONGEST_TITLE)
+    lines = textwrap.wrap(cut, _NARROW_TITLE) if narrow else [cut]
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
+
+
+def _cut(text: str, longest: int) -> str:
     flat = " ".join(text.split())
-    return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def values(array: NDArray[Any]) -> list[float]:
@@ -63,10 +77,16 @@ def figure(
     *,
     title: str,
     height: int,
+    narrow: bool = False,
 ) -> go.Figure:
-    """A figure in the house's layout, the finding as its title."""
+    """A figure in the house's layout, the finding as its title; in lines where it is narrow."""
     whole = {
-        "title": {"text": plain(title, 80), "x": 0, "xanchor": "left", "font": {"size": 16}},
+        "title": {
+            "text": heading(title, narrow=narrow),
+            "x": 0,
+            "xanchor": "left",
+            "font": {"size": 16},
+        },
         "height": height,
         "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
         "showlegend": False,

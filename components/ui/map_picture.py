@@ -23,7 +23,7 @@ from components.ui.view import ViewState
 __all__ = ["CHART", "HEIGHT", "PANEL_HEIGHT", "layer_control", "picture"]
 
 CHART = "map_chart"
-HEIGHT = 440
+HEIGHT, PHONE_HEIGHT = 460, 400
 PANEL_HEIGHT = 640
 _CONFIG = {
     "displaylogo": False,
@@ -35,11 +35,26 @@ Order = tuple[IntArray, ...]
 """The points of each trace of a figure."""
 
 
-def picture(what: MapShown, *, key: str = CHART, linked: tuple[int, ...] | None = None) -> None:
-    """A map that can be clicked and drawn around."""
+def picture(
+    what: MapShown,
+    *,
+    key: str = CHART,
+    linked: tuple[int, ...] | None = None,
+    half: bool = False,
+) -> None:
+    """A map that can be clicked and drawn around.
+
+    Args:
+        what: the map.
+        key: of its chart.
+        linked: points that are selected in the other map.
+        half: whether it has half of the page.
+    """
     drawing = _drawing(what, key)
     marks = what.marks(drawing, linked=linked)
-    figure, order = _kept(drawing, key, what, marks)
+    phone = "Mobi" in str(st.context.headers.get("User-Agent", ""))
+    room = {"narrow": half or phone, "height": PHONE_HEIGHT if phone else HEIGHT}
+    figure, order = _kept(drawing, key, what, marks, room)
     n = what.points.n_points
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -58,29 +73,24 @@ def picture(what: MapShown, *, key: str = CHART, linked: tuple[int, ...] | None 
         st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
 
 
-def _kept(drawing: str, key: str, what: MapShown, marks: Marks) -> tuple[Figure, Order]:
+def _kept(
+    drawing: str, key: str, what: MapShown, marks: Marks, room: dict[str, Any]
+) -> tuple[Figure, Order]:
     """The figure and the points of its traces; made anew only where it would be another."""
     trails = _trails(what) if _plays(what) else []
-    parts = (drawing, marks.chosen, trails, _is_narrow())
+    parts = (drawing, marks.chosen, trails, room)
     known: tuple[object, tuple[Figure, Order]] | None = state.kept(f"{key}_figure")
     if known is None or known[0] != parts:
-        known = parts, _figure(what, marks, trails)
+        known = parts, _figure(what, marks, trails, room)
         state.keep(f"{key}_figure", known)
     return known[1]
 
 
-def _is_narrow() -> bool:
-    return "Mobi" in str(st.context.headers.get("User-Agent", ""))
-
-
-def _figure(what: MapShown, marks: Marks, trails: list[int]) -> tuple[Figure, Order]:
+def _figure(
+    what: MapShown, marks: Marks, trails: list[int], room: dict[str, Any]
+) -> tuple[Figure, Order]:
     points = what.points
-    look: dict[str, Any] = {
-        "color": what.color,
-        "stale": what.is_stale,
-        "narrow": _is_narrow(),
-        "height": HEIGHT,
-    }
+    look = {"color": what.color, "stale": what.is_stale, **room}
     if what.every_layer:
         return _every_layer(what, marks, look)
     look |= {"clusters": what.group_labels, "marks": marks}

@@ -110,14 +110,14 @@ def _both(view: ViewState, what: MapShown, card: ModelCard, asked: Asked, beside
             linked = None
             if selection is not None and selection.key == map_picture.CHART:
                 linked = _linked(what, other, selection.points)
-            map_picture.picture(other, key=f"{map_picture.CHART}_other", linked=linked)
+            map_picture.picture(other, key=f"{map_picture.CHART}_other", linked=linked, half=True)
     with left:
         with st.container(height=72, border=False, vertical_alignment="bottom"):
             st.caption(escape(what.picture.request.in_words()))
         linked = None
         if selection is not None and other is not None and selection.key != map_picture.CHART:
             linked = _linked(other, what, selection.points)
-        map_picture.picture(what, linked=linked)
+        map_picture.picture(what, linked=linked, half=True)
 
 
 def _linked(what: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:

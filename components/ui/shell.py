@@ -65,9 +65,20 @@ _CSS = """<style>
 .back mark { background: none; color: inherit; border-bottom: 2px solid #E69F00; }
 .back del { opacity: 0.6; }
 @media (max-width: 640px) {
-  .st-key-map_bar { flex-wrap: nowrap; overflow-x: auto; padding-bottom: 0.5rem; }
-  .st-key-map_bar > * { flex: 0 0 auto; width: auto !important; }
-  .st-key-map_bar > :has(.stSelectbox) { width: 10rem !important; }
+  .st-key-map_bar { gap: 0.5rem 0.75rem; align-items: center; }
+  .st-key-map_bar > * { flex: 1 1 100%; order: 3; width: auto !important; min-width: 0; }
+  .st-key-map_bar > [class*="_source"] { flex: 1 1 9rem; order: 1; }
+  .st-key-map_bar > :has(> .stPopover) { flex: 0 0 auto; order: 2; }
+  .st-key-map_bar > [class*="_word"] { flex: 1 1 5rem; order: 4; }
+  .st-key-map_bar > [class*="_color"] { flex: 2 1 10rem; order: 5; }
+  .st-key-map_bar > [class*="_color"] .stSelectbox {
+    display: flex; align-items: center; gap: 0.5rem; white-space: nowrap;
+  }
+  .st-key-map_bar > [class*="_color"] .stSelectbox > div { flex: 1 1 0; min-width: 0; }
+  .st-key-map_bar > [class*="_color"] label { margin: 0; }
+  .st-key-map_bar > :not([class*="_color"]) [data-testid="stWidgetLabel"] {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  }
   [data-testid="stLayoutWrapper"]:has(> .st-key-map_panel), .st-key-map_panel { height: auto; }
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }

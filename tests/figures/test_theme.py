@@ -17,6 +17,7 @@ from components.figures.theme import (
     SEQUENTIAL,
     color_of,
     figure,
+    heading,
     plain,
     values,
 )
@@ -115,3 +116,15 @@ def test_the_neutral_grey_can_be_seen_on_white_and_on_black() -> None:
     linear = ((level + 0.055) / 1.055) ** 2.4
     assert 1.05 / (linear + 0.05) >= 3
     assert (linear + 0.05) / 0.05 >= 3
+
+
+def test_a_title_is_broken_into_lines_where_it_is_narrow() -> None:
+    title = "word: 90% of nearest sentences agree  (chance 10%) & <b>more</b>"
+    whole = "word: 90% of nearest sentences agree (chance 10%) &amp; &lt;b&gt;more&lt;/b&gt;"
+    assert heading(title) == whole
+    lines = heading(title, narrow=True).split("<br>")
+    assert len(lines) == 2
+    assert " ".join(lines) == whole
+    assert heading("") == heading("", narrow=True) == ""
+    assert heading("x" * 90) == "x" * 79 + "…"
+    assert figure([], {}, title=title, height=300, narrow=True).layout.title.text.count("<br>") == 1
