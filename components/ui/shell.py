@@ -78,6 +78,7 @@ _CSS = """<style>
   .st-key-map_bar > [class*="_color"] label { margin: 0; }
   .st-key-map_bar > :not([class*="_color"]) [data-testid="stWidgetLabel"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    white-space: nowrap;
   }
   [data-testid="stLayoutWrapper"]:has(> .st-key-map_panel), .st-key-map_panel { height: auto; }
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }

@@ -38,6 +38,7 @@ ON_SCREEN = f"""() => {{
       frame.x + xaxis._offset + xaxis.l2p(x), frame.y + yaxis._offset + yaxis.l2p(trace.y[i]),
     ]));
 }}"""
+MOBILE = {**PHONE, "user_agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140 Mobile Safari/537.36"}
 HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
 
 
@@ -98,7 +99,7 @@ def test_the_first_screen_holds_the_picture_and_the_reading(on_map: Callable[...
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", [DESK, MOBILE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
     here = on_map(color_scheme=scheme, **size)
@@ -107,6 +108,11 @@ def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
     assert box(here.figure)["x"] >= 0
     assert box(here.figure)["right"] <= size["viewport"]["width"]
     assert here.main.get_by_test_id("stAlert").count() == 0
+    bar = here.main.locator(".st-key-map_bar")
+    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
+    for widget in bar.locator(":scope > *").all():
+        assert box(widget)["right"] <= box(bar)["right"] + 1
+    assert box(here.figure)["bottom"] < size["viewport"]["height"]
 
 
 def test_the_two_pythons_part_on_the_way_and_the_slider_shows_it(
