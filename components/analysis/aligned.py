@@ -51,35 +51,16 @@ def align(
     """
     from components.analysis.layouts import links
 
-    n_layers, n, _ = start.shape
     graphs = [links(own, n_neighbors, on_wait=on_wait).tocsr() for own in neighbors]
     random = np.random.RandomState(seed)
     begin = 10.0 * start / (np.abs(start).max() or 1.0)
     begin = (begin + random.normal(scale=1e-4, size=start.shape)).astype(np.float32)
     state = random.randint(_INT32.min + 1, _INT32.max - 1, 3).astype(np.int64)
     with umap_functions(on_wait) as umap:
-        from umap import aligned_umap
-
-        def typed(values: Sequence[Any]) -> Any:
-            return umap.numba.typed.List(values)
-
         first, second = umap.find_ab_params(1.0, min_dist)
-        identity = [{i: i for i in range(n)}] * (n_layers - 1)
-        relations = aligned_umap.expand_relations(identity, _WINDOW)
-        indptr = typed([graph.indptr for graph in graphs])
-        indices = typed([graph.indices for graph in graphs])
-        held = aligned_umap.build_neighborhood_similarities(indptr, indices, relations)
-        edges = [graph.tocoo() for graph in graphs]
-        every = [umap.make_epochs_per_sample(edge.data, n_epochs) for edge in edges]
-        # The weakest links are never due; float32 must be able to say when that is.
-        every = [np.minimum(steps, 1e9).astype(np.float32) for steps in every]
-        places = typed([np.ascontiguousarray(layer) for layer in begin])
-        heads, tails = typed([edge.row for edge in edges]), typed([edge.col for edge in edges])
-        pushes, push_at, pull_at = (
-            typed([steps / np.float32(5) for steps in every]),
-            typed([steps / np.float32(5) for steps in every]),
-            typed([steps.copy() for steps in every]),
-        )
+        held = _held_together(umap, graphs)
+        heads, tails, every, pushes, push_at, pull_at = _schedule(umap, graphs, n_epochs)
+        places = umap.numba.typed.List([np.ascontiguousarray(layer) for layer in begin])
         one_epoch, speed = _one_epoch(umap), 1.0
         for epoch in range(n_epochs):
             one_epoch(
@@ -87,11 +68,10 @@ def align(
                 places,
                 heads,
                 tails,
-                typed(every),
+                every,
                 first,
                 second,
-                held,
-                relations,
+                *held,
                 state,
                 1.0,  # gamma
                 _HOLD,
@@ -106,6 +86,29 @@ def align(
             speed = 1.0 - epoch / n_epochs
             report((epoch + 1) / n_epochs)
         return np.stack([np.asarray(layer) for layer in places])
+
+
+def _held_together(umap: Any, graphs: Sequence[Any]) -> tuple[Any, Any]:
+    """How alike each point's neighbourhoods in near layers are, and which points are the same."""
+    from umap import aligned_umap
+
+    typed = umap.numba.typed.List
+    identity = [{i: i for i in range(graphs[0].shape[0])}] * (len(graphs) - 1)
+    relations = aligned_umap.expand_relations(identity, _WINDOW)
+    indptr, indices = typed([g.indptr for g in graphs]), typed([g.indices for g in graphs])
+    return aligned_umap.build_neighborhood_similarities(indptr, indices, relations), relations
+
+
+def _schedule(umap: Any, graphs: Sequence[Any], n_epochs: int) -> tuple[Any, ...]:
+    """Both ends of each link, the rounds between its pulls, between its pushes, and to the next."""
+    typed = umap.numba.typed.List
+    edges = [graph.tocoo() for graph in graphs]
+    steps = [umap.make_epochs_per_sample(edge.data, n_epochs) for edge in edges]
+    # The weakest links are never due; float32 must be able to say when that is.
+    steps = [np.minimum(own, 1e9).astype(np.float32) for own in steps]
+    heads, tails = typed([edge.row for edge in edges]), typed([edge.col for edge in edges])
+    pushes, push_at = (typed([own / np.float32(5) for own in steps]) for _ in range(2))
+    return heads, tails, typed(steps), pushes, push_at, typed([own.copy() for own in steps])
 
 
 def _one_epoch(umap: Any) -> Any:

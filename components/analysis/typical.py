@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from components.core.errors import RequestError
 from components.core.schema import IntArray
@@ -86,8 +87,6 @@ def typical_of(
         names: one for each document, or none at all.
         n_words: how many words at most.
     """
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     if len(labels) != len(which):
         raise RequestError(
             f"{len(which)} documents need as many cluster numbers; {len(labels)} were given."
@@ -106,9 +105,7 @@ def typical_of(
     as_much = counts.sum() / len(which)
     weights = _class_tf_idf(counts + called * as_much)
     terms = list(ids)
-    stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())
-    common = _everywhere(documents, sizes)
-    telling = np.array([_WORD.fullmatch(t) is not None and t not in stop for t in terms], bool)
+    telling, common = _telling(terms), _everywhere(documents, sizes)
     found: dict[int, tuple[str, ...]] = {}
     for row, number in enumerate(numbers.tolist()):
         if number >= 0:
@@ -150,6 +147,14 @@ def _table(
 
     where = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64))
     return csr_array((np.ones(len(rows)), where), shape=(n_rows, n_columns))
+
+
+def _telling(terms: Sequence[str]) -> NDArray[np.bool_]:
+    """Which terms are words, and no function words."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())
+    return np.array([_WORD.fullmatch(t) is not None and t not in stop for t in terms], bool)
 
 
 def _class_tf_idf(counts: Any) -> Any:

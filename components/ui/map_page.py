@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.analysis.map_settings import METHODS, method_name
 from components.analysis.readings import escape
+from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.ui import inputs, map_corpora, state

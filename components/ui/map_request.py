@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
-from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.analysis.map_settings import MapSettings, method_name
 from components.analysis.points import UNITS, Unit
+from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core import ModelCard
 from components.core.errors import RequestError
 from components.ui.view import ViewState

@@ -1,32 +1,30 @@
-"""Maps, from a request to a picture: texts are encoded, points gathered and placed."""
+"""Maps, from a request to a picture: points are gathered, then placed in another process."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import streamlit as st
 
-from components.analysis.gathering import Gathered, gather
+from components.analysis.gathering import Gathered
 from components.analysis.honesty import Honesty
 from components.analysis.layer_maps import How
 from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points
 from components.analysis.projection import Map, Method, estimate
 from components.analysis.stability import Stability
-from components.core import Encoding, ModelCard
-from components.core.cache import ByteCache
+from components.core import ModelCard
 from components.core.schema import FloatArray, Passport
 from components.corpus.corpus import Corpus
-from components.ui import map_costs
+from components.ui import map_costs, map_vectors
 from components.ui.map_costs import SEED, Costs
 from components.ui.map_jobs import Job, Jobs
 from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
 from components.ui.prepare import compiled_folder
-from components.ui.services import service, settings
+from components.ui.services import settings
 
 __all__ = [
     "Checked",
@@ -37,11 +35,6 @@ __all__ = [
     "stability_job",
     "warm_up",
 ]
-
-_N_TEXTS = 96  # encoded at a time
-_MAX_GATHERED = 60_000_000
-"""Bytes up to which the vectors of all layers are gathered though one is asked for: a change of
-the layer then needs no encoding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +131,6 @@ def jobs() -> Jobs:
     return Jobs(settings().cache_bytes // 4)
 
 
-@st.cache_resource(show_spinner=False)
-def _points() -> ByteCache:
-    return ByteCache(settings().cache_bytes // 4)
-
-
 @st.cache_resource(show_spinner=False, on_release=MapProcesses.stop)
 def _processes() -> MapProcesses:
     return MapProcesses.with_cache(compiled_folder(settings()))
@@ -183,7 +171,7 @@ def _draw(job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, cost: 
     start = time.monotonic()
     placing = estimate(cost.n_points, card.n_dims, request.settings).seconds
     split = 1 - min(0.95, max(0.05, placing / max(cost.seconds, 1e-9)))
-    gathered = _gathered(job, request, corpus, card, split)
+    gathered = map_vectors.gathered(job, request, corpus, card, share=split)
     layers = gathered.layers if request.layer is None else (request.layer,)
     rows = [gathered.layers.index(layer) for layer in layers]
     vectors = gathered.vectors if len(rows) == len(gathered.layers) else gathered.vectors[rows]
@@ -231,60 +219,3 @@ def _stability(job: Job, picture: Picture, layer: int) -> Checked:
         first = picture.as_map()
     found = _processes().stability(vectors, own, first, lambda s, p: job.report(s, (1 + 2 * p) / 3))
     return Checked(found, picture.layers[row])
-
-
-def _gathered(
-    job: Job, request: MapRequest, corpus: Corpus, card: ModelCard, share: float
-) -> Gathered:
-    """The points with the vectors of the layer asked for, or of all where that is affordable."""
-    n_layers = card.n_layers + 1
-    every = request.layer is None or (
-        request.layer >= 0
-        and min(request.most, 10 * len(corpus.texts)) * n_layers * card.n_dims * 4 < _MAX_GATHERED
-    )
-    layers = None if every or request.layer in {None, -1} else (request.layer or 0,)
-    key = (*request.points_key, layers, card.checksum, map_costs.bound(request, card))
-
-    def compute() -> Gathered:
-        return _gather(job, request, corpus, card, layers, share)
-
-    found: Gathered = _points().get(key, compute)
-    return found
-
-
-def _gather(
-    job: Job,
-    request: MapRequest,
-    corpus: Corpus,
-    card: ModelCard,
-    layers: tuple[int, ...] | None,
-    share: float,
-) -> Gathered:
-    order, n_expected = map_costs.order(request, corpus, card)
-    chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
-    spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
-    needed = layers if request.pooling != "pooler" else (card.n_layers,)
-    start, n_tokens = time.monotonic(), 0
-
-    def encodings() -> Iterator[Encoding]:
-        nonlocal n_tokens
-        for at in range(0, len(order), _N_TEXTS):
-            read = min(1.0, at / n_expected)
-            job.report(f"Reading {n_expected:,} texts", share * read)
-            texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
-            for encoding in service().encode(card.id, texts, layers=needed):
-                n_tokens += encoding.n_tokens
-                yield encoding
-
-    found = gather(
-        encodings(),
-        unit=request.unit,
-        pooling=request.pooling,
-        spans=spans,
-        only=request.only,
-        special=request.special,
-        labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
-        most=map_costs.bound(request, card),
-    )
-    map_costs.note_speed(card, n_tokens, time.monotonic() - start)
-    return found

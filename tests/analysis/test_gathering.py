@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.gathering import SENTENCE_POOLINGS, gather, sentence_vectors
+from components.analysis.gathering import gather
 from components.analysis.points import context
+from components.analysis.text_rows import SENTENCE_POOLINGS, sentence_vectors
 from components.analysis.words import word_vectors
 from components.core import EncoderService, Encoding
 from components.core.errors import RequestError

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from components.analysis.gathering import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.analysis.points import UNITS
 from components.analysis.projection import METHODS, MapSettings
+from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.map_request import (
     FOOTINGS,
