@@ -18,7 +18,6 @@ __all__ = ["redraw_snippet"]
 
 _IMPORTS = """\
 import numpy
-from scipy.linalg import eigh, svd
 from sklearn.manifold import trustworthiness
 """
 _UMAP_IMPORTS = (
@@ -29,7 +28,6 @@ _UMAP_IMPORTS = (
 )
 _TSNE_IMPORTS = """\
 import numpy
-from scipy.linalg import eigh, svd
 from scipy.sparse import csr_array
 from sklearn.manifold import trustworthiness
 from sklearn.manifold._t_sne import _gradient_descent, _joint_probabilities_nn, _kl_divergence_bh
@@ -62,12 +60,10 @@ def main_axes(rows, n_components):
     n_axes = min(n_components, len(rows) - 1, rows.shape[1])
     if n_axes < 1 or not centred.any():
         return places
-    n_dims = rows.shape[1]
-    if len(rows) > n_dims:
-        last = (n_dims - n_axes, n_dims - 1)
-        axes = eigh(centred.T @ centred, subset_by_index=last)[1][:, ::-1].T
+    if len(rows) > rows.shape[1]:
+        axes = numpy.linalg.eigh(centred.T @ centred)[1][:, : -n_axes - 1 : -1].T
     else:
-        axes = svd(centred, full_matrices=False)[2][:n_axes]
+        axes = numpy.linalg.svd(centred, full_matrices=False)[2][:n_axes]
     which = numpy.abs(axes).argmax(axis=1)
     axes = axes * numpy.sign(axes[numpy.arange(n_axes), which])[:, None]
     found = centred @ axes.T.astype(numpy.float32)
