@@ -11,17 +11,21 @@ from typing import Any
 
 import pytest
 
+from components.analysis.compiled import keep_compiled
 from components.core import EncoderService, Settings, open_service
 from tests.tiny_models import ALL, build
+
+ROOT = Path(__file__).parents[1]
 
 # Tiny models in many processes: more threads than cores would wait for each other most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One folder for what map processes compile, for all of them in this worker and its apps."""
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
+def compiled_once() -> None:
+    """One folder for what is compiled for maps: by all workers, their apps and the next run."""
+    folder = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "compiled")))
+    keep_compiled(folder)
 
 
 @pytest.fixture(scope="session")

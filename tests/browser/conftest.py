@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -149,7 +150,7 @@ def settle() -> Callable[[Page], None]:
 
     def wait(page: Page, seconds: float = 30.0) -> None:
         page.evaluate("() => { window.__atRestSince = null; }")
-        page.wait_for_function(AT_REST, timeout=seconds * 1000)
+        page.wait_for_function(AT_REST, timeout=seconds * 1000, polling=100)  # ms; else each frame
 
     return wait
 
@@ -343,32 +344,46 @@ def app(run_app: Callable[..., str], app_settings: Mapping[str, str], chromium: 
     return address
 
 
+@pytest.fixture(scope="session")
+def readers() -> dict[str, list[BrowserContext]]:
+    """Browsers that nobody uses just now, by their kind: their caches make the next visit quick."""
+    return {}
+
+
 @pytest.fixture
 def visit(
-    app: str, chromium: Browser, settle: Callable[[Page], None]
+    app: str,
+    chromium: Browser,
+    readers: dict[str, list[BrowserContext]],
+    settle: Callable[[Page], None],
 ) -> Iterator[Callable[..., Visit]]:
     """A factory of readers, each with a browser of their own; at the end nothing was amiss.
 
     Amiss are: a dialog or error of the page, an error in its console, an exception shown, a
     request to anywhere but the app.
     """
-    contexts: list[BrowserContext] = []
+    used: list[tuple[str, BrowserContext]] = []
     failures: list[str] = []
 
     def open_(path: str = "/", *, address: str = app, **options: object) -> Visit:
         settings = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}, **options}
-        context = chromium.new_context(**settings)
-        contexts.append(context)
+        kind = json.dumps(settings, sort_keys=True)
+        free = readers.setdefault(kind, [])
+        context = free.pop() if free else chromium.new_context(**settings)
+        used.append((kind, context))
         reader = Visit(context.new_page(), address, settle)
         _listen(reader.page, urlsplit(address).netloc, failures)
         reader.goto(path)
         return reader
 
     yield open_
-    for context in contexts:
+    for kind, context in used:
         for page in context.pages:
             failures += page.get_by_test_id("stException").all_inner_texts()
-        context.close()
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            page.close()
+        context.clear_cookies()
+        readers[kind].append(context)
     assert failures == []
 
 
