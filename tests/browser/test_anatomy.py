@@ -57,8 +57,9 @@ def hit(here: Any, name: str) -> None:
     here.page.wait_for_timeout(900)  # the map glides to the part
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_it_opens_and_fits(visit: Callable, size: dict, scheme: str) -> None:
     here = visit("/anatomy", color_scheme=scheme, **size)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")

@@ -40,8 +40,9 @@ def look(here: Visit, section: str) -> None:
         here.main.get_by_role("radio", name=section, exact=True).click()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_the_page_fits_with_every_closer_look(visit: Callable, scheme: str, size: dict) -> None:
     here = visit("/", color_scheme=scheme, **size)
     for section in SECTIONS:

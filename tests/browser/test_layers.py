@@ -52,8 +52,9 @@ def test_the_first_screen_holds_the_picture_and_the_reading(visit: Callable[...,
         assert box(reading)["bottom"] < size["viewport"]["height"]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_every_look_fits(visit: Callable[..., Visit], scheme: str, size: dict) -> None:
     here = visit("/layers", color_scheme=scheme, **size)
     for section in SECTIONS:

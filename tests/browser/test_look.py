@@ -15,7 +15,6 @@ pytestmark = pytest.mark.browser
 
 DESK = {"viewport": {"width": 1440, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-SIZES = [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone")]
 A, B = (sentence.text for sentence in DEFAULT.sentences)
 
 WIDER_THAN_ITSELF = """
@@ -92,8 +91,9 @@ def style(locator: Locator, name: str) -> str:
     return locator.evaluate("(node, name) => getComputedStyle(node)[name]", name)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_both_pages_fit_and_can_be_read(visit: Callable, scheme: str, size: dict) -> None:
     here = visit("/", color_scheme=scheme, **size)
     for title in ("Start here", "Meaning in context"):

@@ -99,8 +99,9 @@ def test_the_first_screen_holds_the_picture_and_the_reading(on_map: Callable[...
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
 
 
-@pytest.mark.parametrize("size", [DESK, MOBILE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", MOBILE)], ids=["desk", "phone"]
+)
 def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
     here = on_map(color_scheme=scheme, **size)
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

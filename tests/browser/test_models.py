@@ -271,8 +271,9 @@ def test_an_example_is_enabled_when_its_model_has_come(open_page: Callable, hub:
     expect(reader.main).not_to_contain_text("Needs google-bert")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", (1440, 900)), ("dark", (390, 844))], ids=["desk", "phone"]
+)
 def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(
     open_page: Callable, hub: Hub, scheme: str, size: tuple[int, int]
 ) -> None:

@@ -284,8 +284,9 @@ def test_the_drawing_is_downloaded_with_its_passport(
 # Look
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_every_section_fits_and_can_be_read(visit: Callable, scheme: str, size: dict) -> None:
     here = visit("/tokens", color_scheme=scheme, **size)
     width = size["viewport"]["width"]
