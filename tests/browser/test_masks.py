@@ -169,8 +169,9 @@ def test_a_long_text_is_cut_and_said_so(masks: Visit) -> None:
     expect(masks.main.get_by_text("A is empty and left out of the batch")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone")])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
+)
 @pytest.mark.parametrize(
     "address",
     [address_of(), address_of(*EIGHT), address_of("x", pad_to="512")],
