@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from components.ui import errors, navigation, runtime, shell, sidebar, startup, state
+from components.ui.frame import errors, navigation, shell, sidebar, startup
+from components.ui.models import runtime
+from components.ui.state import session
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
 with errors.boundary():
-    view = state.current()
+    view = session.current()
     runtime.start_ahead(view.model)
     startup.begin(view.model)
     card_place = sidebar.draw(view)

@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-from components.ui import anatomy, anatomy_closer, anatomy_page, runtime, shell, state
+from components.ui import anatomy, anatomy_closer, anatomy_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
 
-view = state.current()
+view = session.current()
 downloads = shell.header("anatomy", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()

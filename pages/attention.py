@@ -2,17 +2,12 @@
 
 import streamlit as st
 
-from components.ui import (
-    attention,
-    attention_more,
-    attention_notes,
-    attention_page,
-    runtime,
-    shell,
-    state,
-)
+from components.ui import attention, attention_more, attention_notes, attention_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
 
-view = state.current()
+view = session.current()
 downloads = shell.header("attention", view)
 card = runtime.load(view.model, height=560)
 with st.skeleton(height=560):

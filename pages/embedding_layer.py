@@ -2,17 +2,12 @@
 
 import streamlit as st
 
-from components.ui import (
-    embedding,
-    embedding_closer,
-    embedding_page,
-    embedding_tables,
-    runtime,
-    shell,
-    state,
-)
+from components.ui import embedding, embedding_closer, embedding_page, embedding_tables
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
 
-view = state.current()
+view = session.current()
 downloads = shell.header("embedding_layer", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()

@@ -2,10 +2,14 @@
 
 import streamlit as st
 
-from components.ui import examples, inputs, meaning, meaning_page, navigation, runtime, shell, state
-from components.ui.chips import word_chips
+from components.ui import meaning, meaning_page
+from components.ui.frame import navigation, shell
+from components.ui.models import runtime
+from components.ui.state import session
+from components.ui.widgets import examples, inputs
+from components.ui.widgets.chips import word_chips
 
-view = state.current()
+view = session.current()
 shell.header("home", view)
 examples.introduction()
 left, right = st.columns([3, 2], gap="large")

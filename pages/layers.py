@@ -2,18 +2,13 @@
 
 import streamlit as st
 
-from components.ui import (
-    inputs,
-    layers,
-    layers_closer,
-    layers_compared,
-    layers_page,
-    runtime,
-    shell,
-    state,
-)
+from components.ui import layers, layers_closer, layers_compared, layers_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
+from components.ui.widgets import inputs
 
-view = state.current()
+view = session.current()
 downloads = shell.header("layers", view)
 card = runtime.load(view.model, height=560)
 service = runtime.service()

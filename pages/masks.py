@@ -2,9 +2,13 @@
 
 import streamlit as st
 
-from components.ui import inputs, masks, masks_limits, masks_page, runtime, shell, state
+from components.ui import masks, masks_limits, masks_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
+from components.ui.widgets import inputs
 
-view = state.current()
+view = session.current()
 downloads = shell.header("masks", view)
 controls = masks_page.toolbar(view)
 

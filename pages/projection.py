@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-from components.ui import map_explain, map_page, map_picture, map_sides, runtime, shell, state
+from components.ui import map_explain, map_page, map_picture, map_sides
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
 
-view = state.current()
+view = session.current()
 downloads = shell.header("projection", view)
 card = runtime.load(view.model, height=map_picture.HEIGHT)
 asked = map_sides.asked(view, card)

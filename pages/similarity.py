@@ -2,10 +2,14 @@
 
 import streamlit as st
 
-from components.ui import inputs, meaning, meaning_page, runtime, shell, state
-from components.ui.chips import word_chips
+from components.ui import meaning, meaning_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
+from components.ui.widgets import inputs
+from components.ui.widgets.chips import word_chips
 
-view = state.current()
+view = session.current()
 downloads = shell.header("similarity", view)
 with st.container(border=True, gap="xsmall"):
     word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)

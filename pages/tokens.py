@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-from components.ui import runtime, shell, state, tokens, tokens_closer, tokens_page
+from components.ui import tokens, tokens_closer, tokens_page
+from components.ui.frame import shell
+from components.ui.models import runtime
+from components.ui.state import session
 
-view = state.current()
+view = session.current()
 downloads = shell.header("tokens", view)
 model = runtime.load(view.model, height=420)
 service = runtime.service()

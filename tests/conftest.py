@@ -13,7 +13,7 @@ import pytest
 
 from components.analysis.compiled import keep_compiled
 from components.core import EncoderService, Settings, open_service
-from tests.tiny_models import ALL, build
+from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]
 

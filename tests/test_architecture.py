@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from components.ui.navigation import PAGES
+from components.ui.frame.navigation import PAGES
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("components/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"])

@@ -13,8 +13,8 @@ import numpy as np
 
 from components.analysis.compiled import umap_functions
 from components.analysis.neighbors import Neighbors
-from components.analysis.progress import OnProgress, Report
 from components.core.schema import FloatArray
+from components.maps.progress import OnProgress, Report
 
 __all__ = ["ALIGNED_EPOCHS", "align"]
 

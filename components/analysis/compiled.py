@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from components.analysis.progress import OnProgress
+from components.maps.progress import OnProgress
 
 __all__ = ["WAITING", "keep_compiled", "machine_code", "umap_functions"]
 

@@ -10,14 +10,7 @@ from dataclasses import dataclass
 
 from components.analysis.honesty import ALL_UP_TO, N_SAMPLE
 from components.analysis.map_settings import MapSettings, Method
-from components.analysis.progress import (
-    ARRANGING,
-    AXES,
-    FINDING,
-    FINDING_ACROSS,
-    LINKING,
-    MEASURING,
-)
+from components.maps.progress import ARRANGING, AXES, FINDING, FINDING_ACROSS, LINKING, MEASURING
 
 __all__ = ["Estimate", "estimate", "layer_seconds", "stage_seconds"]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.neighbors import Neighbors
-from components.analysis.progress import Report, silent
 from components.analysis.vector_space import Metric, VectorSpace
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.maps.progress import Report, silent
 
 __all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "Honesty", "measure", "measure_in"]
 

@@ -23,7 +23,11 @@ from components.analysis.estimates import layer_seconds
 from components.analysis.honesty import FEWEST, Honesty, measure_in
 from components.analysis.map_settings import MapSettings, Method
 from components.analysis.neighbors import Neighbors, nearest_in
-from components.analysis.progress import (
+from components.analysis.projection import K_MEASURED, n_needed, plan
+from components.analysis.vector_space import VectorSpace, checked_vectors
+from components.core.errors import RequestError
+from components.core.schema import FloatArray
+from components.maps.progress import (
     ARRANGING,
     AXES,
     FINDING,
@@ -33,10 +37,6 @@ from components.analysis.progress import (
     OnProgress,
     Stages,
 )
-from components.analysis.projection import K_MEASURED, n_needed, plan
-from components.analysis.vector_space import VectorSpace, checked_vectors
-from components.core.errors import RequestError
-from components.core.schema import FloatArray
 
 __all__ = ["WAYS", "How", "LayerMaps", "project_layers"]
 

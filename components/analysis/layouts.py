@@ -15,10 +15,10 @@ import numpy as np
 
 from components.analysis.compiled import umap_functions
 from components.analysis.neighbors import Neighbors
-from components.analysis.progress import OnProgress, Report
 from components.analysis.umap_layout import optimize
 from components.analysis.vector_space import VectorSpace
 from components.core.schema import FloatArray
+from components.maps.progress import OnProgress, Report
 
 __all__ = ["links", "pca", "tsne", "umap"]
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.compiled import umap_functions
-from components.analysis.progress import FINDING, OnProgress, Stages
 from components.analysis.vector_space import Metric, VectorSpace
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.maps.progress import FINDING, OnProgress, Stages
 
 __all__ = ["EXACT_UP_TO", "Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
 

@@ -25,7 +25,9 @@ from components.analysis.map_settings import (
     method_name,
 )
 from components.analysis.neighbors import Neighbors, nearest_in
-from components.analysis.progress import (
+from components.analysis.vector_space import METRICS, Metric, VectorSpace
+from components.core.schema import FloatArray
+from components.maps.progress import (
     ARRANGING,
     AXES,
     FINDING,
@@ -34,8 +36,6 @@ from components.analysis.progress import (
     OnProgress,
     Stages,
 )
-from components.analysis.vector_space import METRICS, Metric, VectorSpace
-from components.core.schema import FloatArray
 
 __all__ = [
     "EFFORTS",

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.progress import Report, silent
 from components.core.schema import FloatArray
+from components.maps.progress import Report, silent
 
 __all__ = ["optimize"]
 

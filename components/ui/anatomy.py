@@ -13,7 +13,7 @@ from components.content.explain.anatomy import NO_POOLER
 from components.core import EncoderService, ModelCard
 from components.core.presets import preset_config
 from components.core.schema import Architecture, Parameter, Passport
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
 
 __all__ = [
     "DEFAULT_TOKENS",

@@ -9,13 +9,12 @@ import streamlit as st
 
 from components.analysis.anatomy import build_tree, n_values
 from components.analysis.costs import comparison_row
-from components.analysis.readings import models_reading, models_title, weights_reading
-from components.analysis.snippets import weights_snippet
+from components.analysis.readings.anatomy import models_reading, models_title, weights_reading
+from components.analysis.snippets.anatomy import weights_snippet
 from components.core import EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Architecture, Parameter
 from components.figures.anatomy import model_bars, singular_values, weight_histogram
-from components.ui import inputs, shell
 from components.ui.anatomy import (
     DEFAULT_TOKENS,
     MAX_TOKENS,
@@ -26,7 +25,9 @@ from components.ui.anatomy import (
     measure,
     others,
 )
-from components.ui.view import ViewState
+from components.ui.frame import shell
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["closer"]
 

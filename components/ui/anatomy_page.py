@@ -12,21 +12,23 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.anatomy import n_values, parameter_rows
 from components.analysis.costs import operations
-from components.analysis.readings import (
+from components.analysis.readings.anatomy import (
     anatomy_reading,
     anatomy_title,
-    escape,
     part_reading,
     search_reading,
 )
-from components.analysis.snippets import anatomy_snippet, card_lines, config_lines
+from components.analysis.snippets.anatomy import anatomy_snippet, card_lines, config_lines
 from components.content.explain.anatomy import FORMULA, LIMITS, PARTS, SAID_MILLIONS
+from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.presets import preset_config
 from components.figures.anatomy import ROOT, part_map
-from components.ui import export, inputs, navigation, shell, state
 from components.ui.anatomy import PAGE, PICTURES, Anatomy, subjects
-from components.ui.view import ViewState
+from components.ui.frame import navigation, shell
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs
 
 __all__ = ["downloads", "explain", "picture", "terms", "toolbar", "words"]
 
@@ -111,11 +113,11 @@ def _map(what: Anatomy, view: ViewState) -> None:
 
 def _pick(key: str) -> None:
     """Choose the part that was clicked in the map."""
-    points = (state.value(key) or {}).get("selection", {}).get("points", [])
+    points = (session.value(key) or {}).get("selection", {}).get("points", [])
     if points:
         path = str(points[0].get("id", ROOT))
-        view = state.current()
-        state.write(view.with_control(PAGE, "part", "" if path == ROOT else path, ""))
+        view = session.current()
+        session.write(view.with_control(PAGE, "part", "" if path == ROOT else path, ""))
 
 
 def _part(what: Anatomy, view: ViewState) -> None:

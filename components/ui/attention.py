@@ -10,12 +10,12 @@ import numpy as np
 
 from components.analysis.attention import HABITS, Heads, ranked, rollout
 from components.analysis.attention_grid import Direction, Grid, Special, arrange
-from components.analysis.readings import AttentionShown
+from components.analysis.readings.attention import AttentionShown
 from components.analysis.tokens import Kind, kinds, labels
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport
 from components.ui.attention_kept import head_weights, reduced
-from components.ui.view import Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 
 __all__ = [
     "DIRECTIONS",

@@ -15,7 +15,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.cache import ByteCache
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
-from components.ui.view import Sentence
+from components.ui.state.view import Sentence
 
 __all__ = ["Reduced", "head_weights", "reduced"]
 

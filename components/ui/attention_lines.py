@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from components.analysis.attention_grid import Grid, Item
-from components.ui.chips import visible
+from components.ui.widgets.chips import visible
 
 __all__ = ["attention_lines"]
 

@@ -10,11 +10,12 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.snippets import attention_snippet
+from components.analysis.snippets.attention import attention_snippet
 from components.content.explain.attention import FORMULA, LIMITS, SUMMARIES
-from components.ui import export, shell
 from components.ui.attention import AttentionView
 from components.ui.attention_page import CHART, habit_names
+from components.ui.frame import shell
+from components.ui.widgets import export
 
 __all__ = ["downloads", "explain"]
 

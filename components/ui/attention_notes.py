@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.analysis.readings import escape, quoted, special_note
+from components.analysis.readings.attention import special_note
+from components.content.wording import escape, quoted
 from components.ui.attention import PAGE, AttentionView
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
 
 __all__ = ["notes"]
 

@@ -6,10 +6,9 @@ import numpy as np
 import streamlit as st
 
 from components.analysis.attention import HABITS
-from components.analysis.readings import attention_reading, attention_title
+from components.analysis.readings.attention import attention_reading, attention_title
 from components.content.explain.attention import ROLLOUT
 from components.figures.attention import attention_heatmap
-from components.ui import inputs, shell, state
 from components.ui.attention import (
     DIRECTIONS,
     LOOKS,
@@ -22,7 +21,10 @@ from components.ui.attention import (
 )
 from components.ui.attention_heads import Bar, attention_heads
 from components.ui.attention_lines import attention_lines
-from components.ui.view import ViewState
+from components.ui.frame import shell
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["CHART", "habit_names", "picture", "terms", "toolbar", "words"]
 
@@ -214,10 +216,10 @@ def _verbs(what: AttentionView) -> tuple[str, str]:
 
 
 def _pick_head(layer: int, head: int) -> None:
-    view = state.current().with_control(PAGE, "show", "One head", "One head")
-    state.write(view.with_control(PAGE, "head", f"{layer}.{head}", ""))
+    view = session.current().with_control(PAGE, "show", "One head", "One head")
+    session.write(view.with_control(PAGE, "head", f"{layer}.{head}", ""))
 
 
 def _pick_token(side: str, position: int) -> None:
-    view = state.current().with_control(PAGE, "side", side, "from")
-    state.write(view.with_control(PAGE, "token", position, -1))
+    view = session.current().with_control(PAGE, "side", side, "from")
+    session.write(view.with_control(PAGE, "token", position, -1))

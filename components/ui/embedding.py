@@ -14,7 +14,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import EmbeddingParts, FloatArray, Parameter, Passport, Vocabulary
 from components.figures.embedding import Panel
 from components.figures.strips import signed_bound
-from components.ui.view import Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 
 __all__ = [
     "MAX_ROWS",

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.embedding import part_rows, summands
-from components.analysis.readings import embedding_reading, embedding_title, quoted, token_title
-from components.analysis.snippets import embedding_snippet
+from components.analysis.readings.embedding import embedding_reading, embedding_title, token_title
+from components.analysis.snippets.embedding import embedding_snippet
 from components.content.explain.embedding_layer import FORMULA, LIMITS, VARIANTS
+from components.content.wording import quoted
 from components.figures.embedding import sum_strips, token_strips
-from components.ui import export, inputs, shell
 from components.ui.embedding import MAX_ROWS, PAGE, SECTIONS, WIDTHS, EmbeddingView, index_of
-from components.ui.view import ViewState
+from components.ui.frame import shell
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs
 
 __all__ = ["closer", "downloads", "explain", "picture", "terms", "toolbar", "words"]
 

@@ -10,8 +10,7 @@ import streamlit as st
 
 from components.analysis.embedding import rebuild
 from components.analysis.positions import Positions, look_at_positions, sinusoid
-from components.analysis.readings import (
-    escape,
+from components.analysis.readings.embedding_tables import (
     learned_reading,
     moved_reading,
     positions_reading,
@@ -20,15 +19,17 @@ from components.analysis.readings import (
 )
 from components.analysis.tokens import labels
 from components.content.explain.embedding_layer import LEARNED
+from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import EmbeddingParts, FloatArray, Parameter
 from components.figures.embedding_tables import moved_bars, position_curve, position_heatmap
 from components.figures.strips import vector_strips
-from components.ui import inputs, shell
 from components.ui.embedding import PAGE, EmbeddingView
 from components.ui.embedding_closer import CHART, other_texts
-from components.ui.view import ViewState
+from components.ui.frame import shell
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["learned", "positions", "segments"]
 

@@ -18,7 +18,7 @@ from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport, Vocabulary
 from components.core.words import split_words
 from components.figures.similarity import cosine_range
-from components.ui.view import Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 
 __all__ = [
     "MEASURES",

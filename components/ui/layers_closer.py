@@ -10,24 +10,19 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.layers import nearest, own_tokens, token_pairs
-from components.analysis.readings import (
-    nearest_reading,
-    pairs_reading,
-    pairs_title,
-    quoted,
-    spread_reading,
-    spread_titles,
-)
-from components.analysis.snippets import variance_snippet
+from components.analysis.readings.layers import nearest_reading, pairs_reading, pairs_title
+from components.analysis.readings.spaces import spread_reading, spread_titles
+from components.analysis.snippets.layers import variance_snippet
 from components.analysis.tokens import labels
 from components.content.explain.layers import SPREAD
+from components.content.wording import quoted
 from components.core import EncoderService, Encoding
 from components.core.schema import FloatArray
 from components.figures.layers import MAX_PLAYED, pairs_heatmap
 from components.figures.spread import random_pairs_lines, variance_lines
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui import shell, state
+from components.ui.frame import shell
 from components.ui.layers import (
     PAGE,
     SECTIONS,
@@ -37,8 +32,9 @@ from components.ui.layers import (
     variance_shares,
 )
 from components.ui.layers_page import Arrays
-from components.ui.token_strip import token_strip
-from components.ui.view import ViewState, letter
+from components.ui.state import session
+from components.ui.state.view import ViewState, letter
+from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["one_token", "spread", "token_pairs_look"]
 
@@ -176,8 +172,8 @@ def _strip(what: LayerView) -> None:
 
 
 def _pick(position: int) -> None:
-    view = state.current().with_control(PAGE, "token", position, -1)
-    state.write(view.with_control(PAGE, "section", SECTIONS[0], SECTIONS[0]))
+    view = session.current().with_control(PAGE, "token", position, -1)
+    session.write(view.with_control(PAGE, "section", SECTIONS[0], SECTIONS[0]))
 
 
 def _candidates(

@@ -7,18 +7,20 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.layers import pool_by_hand
-from components.analysis.readings import alike_reading, alike_title, escape, pooler_reading
+from components.analysis.readings.layers import pooler_reading
+from components.analysis.readings.spaces import alike_reading, alike_title
 from components.analysis.similarity import cosine_matrix
-from components.analysis.snippets import SnippetText, cka_snippet, pooler_snippet
+from components.analysis.snippets.layers import SnippetText, cka_snippet, pooler_snippet
 from components.analysis.spaces import Alike, Words
 from components.content.explain.layers import ALIKE, POOLER
+from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.core.words import split_words
 from components.figures.layers import spaces_heatmap
 from components.figures.strips import vector_strips
-from components.ui import inputs, second_model, shell
+from components.ui.frame import shell
 from components.ui.layers import (
     PAGE,
     WORDS,
@@ -29,7 +31,9 @@ from components.ui.layers import (
     sample_words,
 )
 from components.ui.layers_page import Arrays
-from components.ui.view import ViewState, letter
+from components.ui.models import second_model
+from components.ui.state.view import ViewState, letter
+from components.ui.widgets import inputs
 
 __all__ = ["layers_compared", "pooler"]
 

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.layers import layer_rows
-from components.analysis.readings import layers_picture_title, layers_reading
-from components.analysis.snippets import layers_snippet
+from components.analysis.readings.layers import layers_picture_title, layers_reading
+from components.analysis.snippets.layers import layers_snippet
 from components.analysis.tokens import labels
 from components.content.explain.layers import FORMULA, LIMITS
 from components.core import EncoderService, Encoding
 from components.figures.layers import layers_heatmap
-from components.ui import export, inputs, shell
+from components.ui.frame import shell
 from components.ui.layers import MEASURES, PAGE, SECTIONS, LayerView, encode_all, index_of
-from components.ui.view import ViewState, letter
+from components.ui.state.view import ViewState, letter
+from components.ui.widgets import export, inputs
 
 __all__ = [
     "Arrays",

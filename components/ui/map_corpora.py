@@ -19,8 +19,8 @@ from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, read, to_corpus
 from components.ui.map_request import PAGE
-from components.ui.services import settings
-from components.ui.view import ViewState, letter
+from components.ui.models.services import settings
+from components.ui.state.view import ViewState, letter
 
 __all__ = [
     "Chosen",

@@ -15,7 +15,7 @@ from components.core.schema import IntArray
 from components.core.words import split_words
 from components.corpus.corpus import Corpus
 from components.ui.map_request import MapRequest
-from components.ui.services import service
+from components.ui.models.services import service
 
 __all__ = ["SEED", "Costs", "able_texts", "bound", "costs", "n_able", "note_speed", "order"]
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import ContextlensError
 from components.corpus.corpus import Corpus
-from components.ui import errors, map_costs, maps, state
+from components.ui import map_costs, maps
+from components.ui.frame import errors
 from components.ui.map_costs import Costs
 from components.ui.map_jobs import Job
 from components.ui.map_request import MapRequest, changes
 from components.ui.maps import Picture
+from components.ui.state import session
 
 __all__ = ["Drawn", "drawn", "follow"]
 
@@ -44,7 +46,7 @@ def drawn(
         slot: which of a page's maps this is.
         height: of the map, in pixels; its place is kept while the first one is drawn.
     """
-    last: Picture | None = state.kept(slot)
+    last: Picture | None = session.kept(slot)
     if request is None or corpus is None:
         return _stale(last, "What you chose has not been mapped yet.")
     if last is not None and last.request == request:
@@ -70,7 +72,7 @@ def drawn(
         st.button("Try again", icon=":material/refresh:", key=f"{slot}_again", on_click=_again,
                   args=(request, corpus, card))  # fmt: skip
         return _older(last, request)
-    state.keep(slot, picture)
+    session.keep(slot, picture)
     return Drawn(picture, is_stale=False)
 
 
@@ -79,12 +81,12 @@ def follow(job: Job, key: str) -> None:
 
     @st.fragment(run_every=_POLL_SECONDS)
     def watch() -> None:
-        stage, share = job.look(state.session())
+        stage, share = job.look(session.session())
         if job.done():
             st.rerun()
         bar, stop = st.columns([5, 1], vertical_alignment="center")
         bar.progress(share, text=f"{stage}…")
-        stop.button("Cancel", key=f"{key}_cancel", on_click=job.give_up, args=(state.session(),))
+        stop.button("Cancel", key=f"{key}_cancel", on_click=job.give_up, args=(session.session(),))
 
     with st.container(key=key):
         watch()
@@ -102,13 +104,13 @@ def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> J
     """The job of a map that is cheap, or that was asked for; else its costs and a button."""
     cost = map_costs.costs(request, corpus, card)
     stopped = maps.jobs().get(request.key)
-    wanted = state.kept(f"{slot}_wanted") == request.key
+    wanted = session.kept(f"{slot}_wanted") == request.key
     if wanted or (cost.seconds <= _AUTOMATIC_SECONDS and stopped is None):
-        state.keep(f"{slot}_wanted", None)
+        session.keep(f"{slot}_wanted", None)
         return maps.draw(request, corpus, card)
     st.info(_in_words(cost, stopped is not None), icon=":material/timer:")
     st.button("Draw this map", icon=":material/play_arrow:", type="primary", key=f"{slot}_draw",
-              on_click=state.keep, args=(f"{slot}_wanted", request.key))  # fmt: skip
+              on_click=session.keep, args=(f"{slot}_wanted", request.key))  # fmt: skip
     return None
 
 

@@ -11,13 +11,18 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape, map_reading, senses_reading
-from components.analysis.snippets import MapText, map_vectors_snippet, redraw_snippet
+from components.analysis.readings.map_layers import senses_reading
+from components.analysis.readings.maps import map_reading
+from components.analysis.snippets.map_vectors import MapText, map_vectors_snippet
+from components.analysis.snippets.maps import redraw_snippet
 from components.content.explain.projection import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
+from components.content.wording import escape
 from components.core import ModelCard
-from components.ui import export, map_costs, shell
+from components.ui import map_costs
+from components.ui.frame import shell
 from components.ui.map_picture import CHART
 from components.ui.map_shown import MapShown, senses
+from components.ui.widgets import export
 
 __all__ = ["downloads", "explain", "notes", "terms", "words"]
 

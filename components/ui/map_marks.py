@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.analysis.points import Points
-from components.ui import state
 from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
-from components.ui.view import ViewState
+from components.ui.state import session
+from components.ui.state.view import ViewState
 
 __all__ = [
     "Marked",
@@ -69,7 +69,7 @@ def marked(view: ViewState, picture: Picture) -> Marked:
     known = view.control(PAGE, "marks_of", "") == own
     values = [int(view.control(PAGE, name, -1)) if known else -1 for name in _NAMES]
     point, pin_a, pin_b = (value if 0 <= value < n else None for value in values)
-    selection: Selection | None = state.kept("map_selection")
+    selection: Selection | None = session.kept("map_selection")
     valid = selection is not None and selection.of == own
     return Marked(point, pin_a, pin_b, selection if valid else None)
 
@@ -86,7 +86,7 @@ def pin(picture: Picture, name: str, point: int | None) -> None:
 
 def clear_selection() -> None:
     """Select nothing."""
-    state.keep("map_selection", None)
+    session.keep("map_selection", None)
 
 
 def on_select(
@@ -101,14 +101,14 @@ def on_select(
     """
 
     def selected() -> None:
-        event = state.value(key)
+        event = session.value(key)
         if event is None:
             return
         happened = event["selection"]
         points = read(happened["points"])
         if happened["box"] or happened["lasso"]:
             own = Selection(name_of(picture), key, chart, tuple(sorted(set(points))))
-            state.keep("map_selection", own)
+            session.keep("map_selection", own)
             _look(PANELS[2])
         elif points:
             choose(picture, points[0])
@@ -129,13 +129,13 @@ def found(points: Points, wanted: str) -> tuple[int, ...]:
 
 
 def _write(picture: Picture, name: str, point: int) -> None:
-    view, own = state.current(), name_of(picture)
+    view, own = session.current(), name_of(picture)
     if view.control(PAGE, "marks_of", "") != own:
         for old in _NAMES:
             view = view.with_control(PAGE, old, -1, -1)
     view = view.with_control(PAGE, "marks_of", own, "").with_control(PAGE, name, point, -1)
-    state.write(view.with_control(PAGE, "panel", PANELS[1], PANELS[0]))
+    session.write(view.with_control(PAGE, "panel", PANELS[1], PANELS[0]))
 
 
 def _look(panel: str) -> None:
-    state.write(state.current().with_control(PAGE, "panel", panel, PANELS[0]))
+    session.write(session.current().with_control(PAGE, "panel", panel, PANELS[0]))

@@ -8,15 +8,17 @@ from dataclasses import replace
 import streamlit as st
 
 from components.analysis.map_settings import METHODS, method_name
-from components.analysis.readings import escape
 from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
-from components.ui import inputs, map_corpora, state
+from components.ui import map_corpora
 from components.ui.map_corpora import Chosen
 from components.ui.map_request import FOOTINGS, MOST, PAGE, SOURCES, USUAL_MOST, USUAL_WORD
-from components.ui.services import settings
-from components.ui.view import Control, ViewState
+from components.ui.models.services import settings
+from components.ui.state import session
+from components.ui.state.view import Control, ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["BESIDE", "file_panel", "toolbar"]
 
@@ -125,7 +127,7 @@ def _settings(view: ViewState) -> None:
 
 def file_panel(view: ViewState, chosen: Chosen) -> None:
     """Where a file is chosen: what can be read, its first rows, its columns, and the go-ahead."""
-    sheet = map_corpora.sheet_of(str(state.kept("map_pending") or ""))
+    sheet = map_corpora.sheet_of(str(session.kept("map_pending") or ""))
     is_open = sheet is not None or chosen.corpus is None
     title = "Choose a file" if chosen.corpus is None else "Map another file"
     with st.expander(title, expanded=is_open, icon=":material/upload_file:", key="map_file"):
@@ -155,15 +157,15 @@ def file_panel(view: ViewState, chosen: Chosen) -> None:
 
 
 def _upload() -> None:
-    file = state.value("map_upload")
+    file = session.value("map_upload")
     if file is None:
         return
     try:
         digest = map_corpora.keep(file.name, file.getvalue())
     except CorpusError as exc:
-        state.remember(str(exc))
+        session.remember(str(exc))
     else:
-        state.keep("map_pending", digest)
+        session.keep("map_pending", digest)
 
 
 def _preview(sheet: Sheet) -> None:
@@ -180,7 +182,7 @@ def _preview(sheet: Sheet) -> None:
         type="primary",
         key="map_use",
         on_click=_use,
-        args=(str(state.kept("map_pending")), text, labels),
+        args=(str(session.kept("map_pending")), text, labels),
     )
 
 
@@ -214,9 +216,9 @@ def _pickers(
 def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
     sheet = map_corpora.sheet_of(digest)
     if sheet is None:
-        state.remember("This file is no longer in memory. Choose it again.")
+        session.remember("This file is no longer in memory. Choose it again.")
         return
-    view = state.current()
+    view = session.current()
     own: dict[str, Control] = {
         "source": "file",
         "file": digest,
@@ -230,7 +232,7 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
     try:
         map_corpora.chosen(wanted)
     except CorpusError as exc:  # what is mapped now stays
-        state.remember(str(exc))
+        session.remember(str(exc))
         return
-    state.keep("map_pending", None)
-    state.write(wanted)
+    session.keep("map_pending", None)
+    session.write(wanted)

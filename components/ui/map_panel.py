@@ -10,23 +10,25 @@ import streamlit as st
 
 from components.analysis.baseline import Band
 from components.analysis.points import context
-from components.analysis.readings import (
-    count_identical,
-    escape,
+from components.analysis.readings.map_points import (
     map_neighbours_reading,
     pinned_reading,
     selection_reading,
-    verdict,
 )
+from components.analysis.readings.map_trust import verdict
+from components.analysis.readings.maps import count_identical
 from components.analysis.similarity import cosine_matrix
 from components.analysis.typical import typical_of
+from components.content.wording import escape
 from components.core.errors import ContextlensError
-from components.ui import errors, export, inputs, map_marks, maps
+from components.ui import map_marks, maps
+from components.ui.frame import errors
 from components.ui.map_drawn import follow
 from components.ui.map_request import PAGE, PANELS
 from components.ui.map_shown import MapShown
 from components.ui.maps import Checked
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs
 
 __all__ = ["panel"]
 

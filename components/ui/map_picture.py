@@ -16,9 +16,11 @@ from components.figures.map_colors import coloring
 from components.figures.map_layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.figures.map_marks import Marks
 from components.figures.maps import map_order, map_scatter, selected_points
-from components.ui import inputs, map_marks, state
+from components.ui import map_marks
 from components.ui.map_shown import LAYER, MapShown
-from components.ui.view import ViewState
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["CHART", "HEIGHT", "PANEL_HEIGHT", "layer_control", "picture"]
 
@@ -79,10 +81,10 @@ def _kept(
     """The figure and the points of its traces; made anew only where it would be another."""
     trails = _trails(what) if _plays(what) else []
     parts = (drawing, marks.chosen, trails, room)
-    known: tuple[object, tuple[Figure, Order]] | None = state.kept(f"{key}_figure")
+    known: tuple[object, tuple[Figure, Order]] | None = session.kept(f"{key}_figure")
     if known is None or known[0] != parts:
         known = parts, _figure(what, marks, trails, room)
-        state.keep(f"{key}_figure", known)
+        session.keep(f"{key}_figure", known)
     return known[1]
 
 

@@ -12,7 +12,7 @@ from components.analysis.points import UNITS, Unit
 from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core import ModelCard
 from components.core.errors import RequestError
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
 
 __all__ = [
     "FOOTINGS",

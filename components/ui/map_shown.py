@@ -13,11 +13,8 @@ from components.analysis.clusters import ClusterLabel, cluster, cluster_labels
 from components.analysis.honesty import Honesty
 from components.analysis.neighbors import Neighbors, neighbors_of
 from components.analysis.points import Points, Unit
-from components.analysis.readings import (
-    label_agreement,
-    map_title,
-    senses_title,
-)
+from components.analysis.readings.map_layers import senses_title
+from components.analysis.readings.maps import label_agreement, map_title
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
 from components.figures.map_colors import Coloring, coloring
@@ -27,7 +24,7 @@ from components.ui.map_drawn import Drawn
 from components.ui.map_marks import Marked
 from components.ui.map_request import PAGE
 from components.ui.maps import Picture
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
 
 __all__ = [
     "GROUPS",

@@ -7,24 +7,17 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from components.analysis.map_settings import METHODS, MapSettings, method_name
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import CorpusError, RequestError
 from components.corpus.corpus import Corpus
-from components.ui import (
-    inputs,
-    map_corpora,
-    map_explain,
-    map_page,
-    map_panel,
-    map_picture,
-    runtime,
-    second_model,
-)
+from components.ui import map_corpora, map_explain, map_page, map_panel, map_picture
 from components.ui.map_drawn import drawn
 from components.ui.map_request import PAGE, MapRequest, request_of, with_layer
 from components.ui.map_shown import MapShown, color_names, shown, usual_color
-from components.ui.view import ViewState
+from components.ui.models import runtime, second_model
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["Asked", "asked", "main", "show"]
 

@@ -14,7 +14,7 @@ from components.corpus.corpus import Corpus
 from components.ui import map_costs
 from components.ui.map_jobs import Job
 from components.ui.map_request import MapRequest
-from components.ui.services import service, settings
+from components.ui.models.services import service, settings
 
 __all__ = ["gathered"]
 

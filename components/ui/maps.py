@@ -23,8 +23,8 @@ from components.ui.map_costs import SEED, Costs
 from components.ui.map_jobs import Job, Jobs
 from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
+from components.ui.models.services import settings
 from components.ui.prepare import compiled_folder
-from components.ui.services import settings
 
 __all__ = [
     "Checked",

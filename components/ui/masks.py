@@ -12,7 +12,7 @@ from components.content.sample import baseline_sentences
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import Mask, Passport, Tokens
 from components.figures.batch import COLORS, Color
-from components.ui.view import MAX_CHARACTERS, Sentence, ViewState, letter
+from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
 
 __all__ = [
     "LONGEST",

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.masks import saving
-from components.analysis.readings import (
+from components.analysis.readings.masks import (
     cut_title,
     limit_reading,
     limit_title,
@@ -17,9 +17,9 @@ from components.analysis.readings import (
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard
 from components.figures.limit import limit_bar
-from components.ui import inputs
 from components.ui.masks import Masks, over_limit, repeats, sample_saving
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs
 
 __all__ = ["more"]
 

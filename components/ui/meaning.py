@@ -16,8 +16,8 @@ from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
 from components.core.words import Span, split_words
 from components.figures.theme import color_of
-from components.ui.chips import ChipRow
-from components.ui.view import Sentence, ViewState, letter
+from components.ui.state.view import Sentence, ViewState, letter
+from components.ui.widgets.chips import ChipRow
 
 __all__ = ["Meaning", "chip_rows", "compute", "pooling_of"]
 

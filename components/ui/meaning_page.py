@@ -13,16 +13,18 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape, meaning_in_context, meaning_title, quoted
+from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.similarity import Comparison, Pair, pair_rows
-from components.analysis.snippets import SnippetWord, cosine_snippet
+from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.content.explain.meaning import CENTRED_DEFINITION, FORMULA, LIMITS
+from components.content.wording import escape, quoted
 from components.core import ModelCard
 from components.core.schema import FloatArray
 from components.figures.similarity import cosine_heatmap, cosine_lines, cosine_range
-from components.ui import export, inputs, shell
+from components.ui.frame import shell
 from components.ui.meaning import Meaning
-from components.ui.view import ViewState
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs
 
 __all__ = [
     "Shown",

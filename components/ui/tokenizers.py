@@ -8,7 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import streamlit as st
 
 from components.core.schema import ModelSpec, TokenizerCard
-from components.ui import errors, runtime
+from components.ui.frame import errors
+from components.ui.models import runtime
 
 __all__ = ["card_of"]
 

@@ -9,7 +9,7 @@ from components.analysis.tokens import Kind, kinds, labels, source, unknown_reas
 from components.content.token_examples import TokenExample
 from components.core import EncoderService
 from components.core.schema import Passport, TokenizerCard, Tokens, Vocabulary
-from components.ui.view import Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 
 __all__ = ["PAGE", "SECTIONS", "TokenView", "compute", "cut_between", "from_example", "index_of"]
 

@@ -11,27 +11,24 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.readings import (
-    back_reading,
-    escape,
-    row_reading,
-    tokenizers_reading,
-    twins_reading,
-    vocabulary_reading,
-)
+from components.analysis.readings.tokens import back_reading, tokenizers_reading, twins_reading
+from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 from components.analysis.rewriting import Change, Part, fates, rewritten
-from components.analysis.snippets import row_snippet
+from components.analysis.snippets.tokens import row_snippet
 from components.analysis.tokens import find_pieces
 from components.content.explain.tokens import ROW
+from components.content.wording import escape
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import Vocabulary
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui import inputs, shell, tokenizers
-from components.ui.chips import visible
-from components.ui.token_strip import token_strip
+from components.ui import tokenizers
+from components.ui.frame import shell
+from components.ui.state.view import ViewState
 from components.ui.tokens import PAGE, TokenView
-from components.ui.view import ViewState
+from components.ui.widgets import inputs
+from components.ui.widgets.chips import visible
+from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 

@@ -9,19 +9,22 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape, quoted, tokens_reading
-from components.analysis.snippets import tokens_snippet
+from components.analysis.readings.tokens import tokens_reading
+from components.analysis.snippets.tokens import tokens_snippet
 from components.analysis.tokens import token_rows
 from components.content.explain.tokens import FORMULA, LIMITS, METHODS
 from components.content.token_examples import TOKEN_EXAMPLES
+from components.content.wording import escape, quoted
 from components.core import ModelCard
 from components.core.schema import TokenizerCard
 from components.figures.theme import color_of
 from components.figures.tokens import tokens_svg
-from components.ui import errors, export, inputs, navigation, shell, state
-from components.ui.token_strip import token_strip
+from components.ui.frame import errors, navigation, shell
+from components.ui.state import session
+from components.ui.state.view import ViewState, letter
 from components.ui.tokens import PAGE, SECTIONS, TokenView, cut_between, from_example, index_of
-from components.ui.view import ViewState, letter
+from components.ui.widgets import export, inputs
+from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["closer", "downloads", "explain", "strip", "terms", "toolbar", "words"]
 
@@ -114,8 +117,8 @@ def downloads(what: TokenView, place: DeltaGenerator) -> None:
 
 
 def _pick(position: int) -> None:
-    view = state.current().with_control(PAGE, "token", position, -1)
-    state.write(view.with_control(PAGE, "section", SECTIONS[1], SECTIONS[0]))
+    view = session.current().with_control(PAGE, "token", position, -1)
+    session.write(view.with_control(PAGE, "section", SECTIONS[1], SECTIONS[0]))
 
 
 def _examples(view: ViewState) -> None:

@@ -22,7 +22,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.core.schema import Architecture, Parameter
-from tests.tiny_models import ALL, FAMILIES
+from tests.support.tiny_models import ALL, FAMILIES
 
 MODELS = [BUNDLED_ID, *(f"folder:{name}" for name in ALL)]
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"

@@ -12,7 +12,7 @@ import pytest
 
 from components.analysis.anatomy import build_tree, search, totals
 from components.analysis.costs import comparison_row, operations
-from components.analysis.readings import (
+from components.analysis.readings.anatomy import (
     anatomy_reading,
     anatomy_title,
     models_reading,
@@ -21,7 +21,7 @@ from components.analysis.readings import (
     search_reading,
     weights_reading,
 )
-from components.analysis.snippets import (
+from components.analysis.snippets.anatomy import (
     anatomy_snippet,
     card_lines,
     config_lines,
@@ -33,7 +33,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.core.schema import Architecture, Parameter
-from tests.tiny_models import ALL
+from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"
 NAMES = {"base": "bert-base-uncased", "large": "bert-large-uncased"}

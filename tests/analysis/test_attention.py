@@ -26,7 +26,7 @@ from components.analysis.attention import (
 from components.analysis.attention_grid import Grid, arrange
 from components.analysis.tokens import kinds, labels
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 TEXT, PAIR = "The teacher's unbelievable python", "Seventeen umbrellas"
 PADDING = 48

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from components.analysis.attention_grid import Grid, Item
-from components.analysis.readings import (
+from components.analysis.readings.attention import (
     AttentionShown,
     attention_reading,
     attention_title,
     special_note,
 )
-from components.analysis.snippets import attention_snippet
+from components.analysis.snippets.attention import attention_snippet
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.attention import DIRECTIONS, LOOKS, PAGE, SPECIALS, UNITS, AttentionView, compute
-from components.ui.view import Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 from tests.analysis.test_snippets import run
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 EVEN = {"previous": 0.14, "next": 0.14, "first": 0.14, "separators": 0.14, "word": 0.14}
 LOW = dict.fromkeys(EVEN, 0.1)

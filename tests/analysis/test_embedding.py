@@ -25,7 +25,7 @@ from components.analysis.embedding import (
 )
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.embedding import norm_of
-from tests.tiny_models import ALL
+from tests.support.tiny_models import ALL
 
 TEXT = "The python's owner walked by the river"
 RANDOM = np.random.default_rng(0)

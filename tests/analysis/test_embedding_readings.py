@@ -7,19 +7,21 @@ import pytest
 
 from components.analysis.embedding import Band, Shared, shares
 from components.analysis.positions import look_at_positions, sinusoid
-from components.analysis.readings import (
+from components.analysis.readings.embedding import (
     embedding_reading,
     embedding_title,
-    learned_reading,
-    moved_reading,
     neighbours_reading,
-    positions_reading,
-    positions_title,
     same_rows_reading,
     same_rows_title,
-    segment_rows_reading,
     tiny,
     token_title,
+)
+from components.analysis.readings.embedding_tables import (
+    learned_reading,
+    moved_reading,
+    positions_reading,
+    positions_title,
+    segment_rows_reading,
 )
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Parameter, PartState

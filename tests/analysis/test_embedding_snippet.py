@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.snippets import embedding_snippet
+from components.analysis.snippets.embedding import embedding_snippet
 from components.core import BUNDLED_ID, EncoderService
-from tests.tiny_models import ALL
+from tests.support.tiny_models import ALL
 
 TEXTS = {
     "plain": ("I love my pet python", None),

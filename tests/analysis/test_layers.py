@@ -23,7 +23,7 @@ from components.analysis.layers import (
     token_pairs,
 )
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from tests.tiny_models import ALL, FAMILIES
+from tests.support.tiny_models import ALL, FAMILIES
 
 TEXT, PAIR = "A python slept under the lamp", "She is an engineer"
 RANDOM = np.random.default_rng(0)

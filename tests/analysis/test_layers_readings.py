@@ -9,15 +9,17 @@ import pytest
 
 from components.analysis.baseline import Band
 from components.analysis.layers import Measure, Neighbours, measure
-from components.analysis.readings import (
-    alike_reading,
-    alike_title,
+from components.analysis.readings.layers import (
     layers_picture_title,
     layers_reading,
     nearest_reading,
     pairs_reading,
     pairs_title,
     pooler_reading,
+)
+from components.analysis.readings.spaces import (
+    alike_reading,
+    alike_title,
     spread_reading,
     spread_titles,
 )

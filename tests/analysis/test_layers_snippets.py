@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from components.analysis.layers import measures
-from components.analysis.snippets import (
+from components.analysis.snippets.layers import (
     SnippetText,
     cka_snippet,
     layers_snippet,
@@ -20,8 +20,8 @@ from components.analysis.snippets import (
 from components.analysis.spaces import alike, shared, variance_shares, words_of
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
-from components.ui.export import to_npz
-from tests.tiny_models import FAMILIES
+from components.ui.widgets.export import to_npz
+from tests.support.tiny_models import FAMILIES
 
 TEXTS = (("A python slept under the lamp", None), ("She is an engineer", "One word, {many} means"))
 RUDE = 'She said "python"\n{x} <b> 🐍 [MASK]'

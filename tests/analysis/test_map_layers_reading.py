@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.analysis.agreement import Agreement, LabelShare, agreement_by_layer
-from components.analysis.readings import parted_layers, senses_reading, senses_title
+from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
 from components.analysis.words import word_vectors
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word

@@ -15,14 +15,16 @@ from components.analysis.baseline import Band
 from components.analysis.honesty import Honesty
 from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points, Unit
-from components.analysis.readings import (
-    count_identical,
-    label_agreement,
+from components.analysis.readings.map_points import (
     map_neighbours_reading,
-    map_reading,
-    map_title,
     pinned_reading,
     selection_reading,
+)
+from components.analysis.readings.maps import (
+    count_identical,
+    label_agreement,
+    map_reading,
+    map_title,
 )
 
 RANDOM = np.random.default_rng(3)

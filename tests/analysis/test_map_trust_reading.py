@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
 from components.analysis.honesty import Honesty
-from components.analysis.readings import verdict
-from components.analysis.readings.map_trust import chance_recall, chance_trustworthiness
+from components.analysis.readings.map_trust import chance_recall, chance_trustworthiness, verdict
 
 ORDER = ("doubt", "care", "trust")
 

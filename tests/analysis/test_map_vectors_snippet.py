@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from components.analysis.similarity import cosine_matrix
-from components.analysis.snippets import SENTENCE_POOLINGS, MapText, map_vectors_snippet
+from components.analysis.snippets.map_vectors import SENTENCE_POOLINGS, MapText, map_vectors_snippet
 from components.analysis.words import POOLINGS, Pooling, word_vectors
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Encoding
 from components.core.words import split_words
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 TEXTS = (
     "The unbelievability of it",

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from components.analysis.projection import Map, MapSettings, project
-from components.analysis.snippets import redraw_snippet
+from components.analysis.snippets.maps import redraw_snippet
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
-from components.ui.export import to_npz
+from components.ui.widgets.export import to_npz
 
 PASSPORT = Passport("model", "1", "abc", "exact", {})
 SENTENCES = (

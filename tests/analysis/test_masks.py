@@ -26,7 +26,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.ui.masks import encode_both
 from tests.core.test_agreement import Oracle
-from tests.tiny_models import FAMILIES, MAX_LENGTH
+from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 
 TEXTS = ("I love my pet python", "Rain.", "She is an engineer and works by the sea")
 PAIRS = ("A snake, I think.", None, "in the town")

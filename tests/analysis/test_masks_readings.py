@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from components.analysis.masks import Lab, saving
-from components.analysis.readings import (
+from components.analysis.readings.masks import (
     batch_title,
     cut_title,
     layers_title,

@@ -13,11 +13,11 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from components.analysis.shapes import shape_steps
-from components.analysis.snippets import masks_snippet
+from components.analysis.snippets.masks import masks_snippet
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.masks import encode_both
 from tests.analysis.test_snippets import AWKWARD, run
-from tests.tiny_models import FAMILIES, MAX_LENGTH
+from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 
 Texts = Sequence[tuple[str, str, str | None]]
 TEXTS: Texts = (

@@ -17,11 +17,11 @@ from components.analysis.compiled import WAITING, umap_functions
 from components.analysis.estimates import stage_seconds
 from components.analysis.layouts import pca
 from components.analysis.map_settings import METHODS, MapSettings, Method
-from components.analysis.progress import Stages
 from components.analysis.projection import Map, estimate, project
 from components.analysis.umap_layout import optimize
 from components.analysis.vector_space import METRICS, Metric, VectorSpace
 from components.core.errors import RequestError
+from components.maps.progress import Stages
 
 by_method = pytest.mark.parametrize("method", METHODS)
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.analysis.baseline import Band
-from components.analysis.readings import escape, meaning_in_context, meaning_title, quoted
+from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.similarity import Comparison, Item
+from components.content.wording import escape, quoted
 
 LETTERS = "ABCDEFGH"
 BOLD = re.compile(r"\*\*(.*?)\*\*")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.analysis.rewriting import Change, Part, fates, rewritten
 from components.core import BUNDLED_ID, EncoderService
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 

@@ -19,7 +19,7 @@ from components.analysis.spaces import (
 )
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 RANDOM = np.random.default_rng(1)
 TEXTS = ["I love my pet python", "Its unbelievability is overrated, she said."]

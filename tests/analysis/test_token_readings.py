@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.readings import (
+from components.analysis.readings.tokens import (
     back_reading,
-    row_reading,
     tokenizers_reading,
     tokens_reading,
     twins_reading,
-    vocabulary_reading,
 )
+from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
 from components.analysis.tokens import find_pieces, kinds, labels
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens

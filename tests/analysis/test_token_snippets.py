@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from components.analysis.snippets import row_snippet, tokens_snippet
+from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from tests.analysis.test_snippets import AWKWARD
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 CASES = {
     "one text": ("I love my pet python", None, 512, None),

@@ -22,7 +22,7 @@ from components.analysis.tokens import (
 )
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 by_family = pytest.mark.parametrize("family", FAMILIES)
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)

@@ -12,7 +12,7 @@ from components.analysis.words import POOLINGS, Pooling, pool, token_positions, 
 from components.core import BUNDLED_ID, EncoderService, Tokens
 from components.core.errors import RequestError
 from components.core.words import find_word, split_words
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 ENGINEER = "She is a MachineLearning Engineer and works in California"
 

@@ -15,7 +15,7 @@ from components.analysis.layers import lowest_cosine, measures
 from components.core import open_service
 from components.core.registry import BUNDLED_ID
 from components.ui.layers import PAGE, SECTIONS
-from components.ui.view import Sentence, ViewState, encode
+from components.ui.state.view import Sentence, ViewState, encode
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from components.ui.view import DEFAULT, encode
+from components.ui.state.view import DEFAULT, encode
 
 pytestmark = pytest.mark.browser
 

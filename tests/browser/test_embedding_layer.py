@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from components.ui.embedding import PAGE, SECTIONS
-from components.ui.view import DEFAULT, Sentence, ViewState, encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
 from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from components.content.examples import EXAMPLES
-from components.ui.view import DEFAULT
+from components.ui.state.view import DEFAULT
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from components.core import EncoderService
-from components.ui.view import DEFAULT, Sentence, ViewState, encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
 from tests.analysis.test_masks import lab_of
 from tests.browser.test_app import HOSTILE
 from tests.browser.test_look import (

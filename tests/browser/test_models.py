@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from components.ui.view import DEFAULT, encode
-from tests.hub_server import HubServer, Reply, Request, error, hub_server
-from tests.tiny_models import build
+from components.ui.state.view import DEFAULT, encode
+from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
+from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ class Hub:
 
     def new(self) -> str:
         """The id of a model that nobody has asked for yet."""
-        from tests.hub_server import Repository
+        from tests.support.hub_server import Repository
 
         self._n += 1
         name = f"org/tiny-{self._n}"

@@ -14,8 +14,8 @@ from playwright.sync_api import Locator, expect
 from components.content.token_examples import TOKEN_EXAMPLES
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
+from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
 from components.ui.tokens import SECTIONS, from_example
-from components.ui.view import DEFAULT, Sentence, ViewState, encode
 from tests.browser.test_look import (
     DESK,
     OVER_THE_TITLE,

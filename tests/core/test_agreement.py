@@ -18,7 +18,7 @@ from transformers import AutoModel, AutoTokenizer
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, Encoding
 from components.core.errors import RequestError
-from tests.tiny_models import FAMILIES, VARIANTS
+from tests.support.tiny_models import FAMILIES, VARIANTS
 
 N_SENTENCES = 200
 N_FOR_VARIANTS = 40

@@ -14,7 +14,7 @@ from components.core.errors import UnknownModelError
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.core.schema import Architecture
-from tests.tiny_models import ALL
+from tests.support.tiny_models import ALL
 
 BASE = "google-bert/bert-base-uncased"
 by_preset = pytest.mark.parametrize("preset", [spec.id for spec in PRESETS])

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from components.core import EncoderService, ModelCard
 from components.core.errors import CheckpointError
-from tests.tiny_models import FAMILIES, build
+from tests.support.tiny_models import FAMILIES, build
 
 SECONDS = 2.0
 MEGABYTES = 150

@@ -12,7 +12,7 @@ from transformers import AutoModel
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
-from tests.tiny_models import ALL, family_of
+from tests.support.tiny_models import ALL, family_of
 
 TEXT = "The python's owner walked by the river"
 PROJECTIONS = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}

@@ -18,8 +18,8 @@ import pytest
 from components.core.errors import CheckpointError, FetchError, ModelError, UnknownModelError
 from components.core.hub import Fetched, cached, faults, fetch, fetching
 from components.core.schema import ProgressEvent
-from tests.hub_server import Faults, HubServer, Reply, Request, error, hub_server
-from tests.tiny_models import build
+from tests.support.hub_server import Faults, HubServer, Reply, Request, error, hub_server
+from tests.support.tiny_models import build
 
 ID = "org/tiny-bert"
 WEIGHTS = "model.safetensors"

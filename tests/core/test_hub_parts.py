@@ -24,8 +24,8 @@ from components.core.errors import (
 from components.core.hub import Fetched, cached, fetch
 from components.core.schema import ProgressEvent
 from components.core.settings import Settings
-from tests.hub_server import HubServer, Reply, Request, hub_server
-from tests.tiny_models import build
+from tests.support.hub_server import HubServer, Reply, Request, hub_server
+from tests.support.tiny_models import build
 
 ID = "org/tiny-bert"
 WEIGHTS = "model.safetensors"

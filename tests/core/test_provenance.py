@@ -18,7 +18,7 @@ from transformers import T5Config
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard, registry
 from components.core.errors import CheckpointError, UnknownModelError, UnsupportedModelError
-from tests.tiny_models import ALL, build
+from tests.support.tiny_models import ALL, build
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 

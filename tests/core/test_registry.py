@@ -26,8 +26,8 @@ from components.core.registry import (
     locate,
 )
 from components.core.settings import Settings
-from tests.hub_server import hub_server
-from tests.tiny_models import build
+from tests.support.hub_server import hub_server
+from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[2]
 EXPECTED_PRESETS = [

@@ -17,7 +17,7 @@ from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, Tokens
 from components.core.errors import RequestError, TextError
 from components.core.words import split_words
-from tests.tiny_models import FAMILIES
+from tests.support.tiny_models import FAMILIES
 
 ODD_TEXTS = {
     "emoji": "I 🐍 Python 👩‍🚀 and 🇫🇷!",

@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import CheckpointError, RequestError
-from tests.tiny_models import ALL, FAMILIES
+from tests.support.tiny_models import ALL, FAMILIES
 
 TEXTS = ["I love my pet python", "Café İstanbul ÜBER", "🤗 漢字", "a  b\tc\n", "", "##ing [SEP]"]
 

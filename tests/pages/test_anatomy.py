@@ -15,11 +15,11 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import anatomy, export
+from components.ui import anatomy
 from components.ui.anatomy import PAGE
 from components.ui.anatomy_page import _arrays
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.widgets import export
 from tests.pages.test_similarity import (
     alone,
     app_settings,
@@ -32,7 +32,8 @@ from tests.pages.test_similarity import (
     reading,
     shown_view,
 )
-from tests.tiny_models import ALL
+from tests.support.fields import field
+from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"
 
@@ -122,7 +123,7 @@ def test_a_part_is_chosen_and_said_to_be_untrained() -> None:
 
 
 def _rows(name: str) -> list[Any]:
-    from components.ui.navigation import PAGES
+    from components.ui.frame.navigation import PAGES
 
     return [row for row in PAGES if row.name == name]
 

@@ -16,10 +16,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import attention, attention_more, runtime
-from components.ui.export import to_csv, to_npz
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
+from components.ui import attention, attention_more
+from components.ui.models import runtime
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.widgets.export import to_csv, to_npz
 from tests.pages.test_similarity import (
     alone,
     bundled_app,
@@ -28,8 +28,9 @@ from tests.pages.test_similarity import (
     reading,
     shown_view,
 )
-from tests.tiny_models import FAMILIES
-from tests.ui.test_chips import send_pick
+from tests.support.fields import field
+from tests.support.tiny_models import FAMILIES
+from tests.ui.widgets.test_chips import send_pick
 
 PAGE = "attention"
 PAIR = Sentence("My teacher's python is ill", "What does a snake eat")

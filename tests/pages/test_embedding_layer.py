@@ -19,8 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.embedding import MAX_ROWS, PAGE, SECTIONS
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.pages.test_similarity import (
     LONG,
     TYPED,
@@ -33,7 +32,8 @@ from tests.pages.test_similarity import (
     framed,
     shown_view,
 )
-from tests.tiny_models import FAMILIES
+from tests.support.fields import field
+from tests.support.tiny_models import FAMILIES
 
 CHART = "embedding_sum"
 TYPES = {"f4": np.float32, "f8": np.float64, "i1": np.int8, "i2": np.int16, "i4": np.int32}

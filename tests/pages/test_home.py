@@ -12,10 +12,8 @@ import pytest
 from components.content.examples import EXAMPLES, Example
 from components.content.explain.home import HOME_INTRO
 from components.core import BUNDLED_ID, EncoderService
-from components.ui.navigation import PAGES, SECTIONS
-from components.ui.view import DEFAULT, Sentence, ViewState, decode, from_example
-from tests.fields import field
-from tests.hub_server import hub_server
+from components.ui.frame.navigation import PAGES, SECTIONS
+from components.ui.state.view import DEFAULT, Sentence, ViewState, decode, from_example
 from tests.pages.test_similarity import (
     alone,
     app_data,
@@ -35,7 +33,9 @@ from tests.pages.test_similarity import (
     shown_view,
     type_in,
 )
-from tests.tiny_models import build
+from tests.support.fields import field
+from tests.support.hub_server import hub_server
+from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[2]
 CHART = "home_lines"

@@ -18,10 +18,11 @@ from streamlit.testing.v1 import AppTest
 
 from components.analysis.layers import measure
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import export, layers, layers_page, runtime
+from components.ui import layers, layers_page
 from components.ui.layers import MEASURES, SECTIONS, WORDS
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
+from components.ui.models import runtime
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.widgets import export
 from tests.pages.test_similarity import alone as alone_on
 from tests.pages.test_similarity import (
     app_settings,
@@ -32,7 +33,8 @@ from tests.pages.test_similarity import (
     shown_view,
 )
 from tests.pages.test_similarity import framed as framed_on
-from tests.tiny_models import ALL, build
+from tests.support.fields import field
+from tests.support.tiny_models import ALL, build
 
 LONG = "the python sleeps near a river bank " * 90  # more than 512 tokens
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'

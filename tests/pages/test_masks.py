@@ -17,12 +17,11 @@ from streamlit.testing.v1 import AppTest
 
 from components.analysis.masks import Lab
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import export
 from components.ui.masks import compute
 from components.ui.masks_export import arrays, token_rows
-from components.ui.view import DEFAULT, Control, Sentence, ViewState
+from components.ui.state.view import DEFAULT, Control, Sentence, ViewState
+from components.ui.widgets import export
 from tests.core.test_agreement import Oracle
-from tests.fields import field
 from tests.pages import test_similarity as whole
 from tests.pages.test_similarity import (
     TYPED,
@@ -36,6 +35,7 @@ from tests.pages.test_similarity import (
     shown_view,
     type_in,
 )
+from tests.support.fields import field
 
 BATCH, LAYERS, TOKENS, LIMIT = "masks_batch", "masks_layers", "masks_tokens", "masks_limit"
 

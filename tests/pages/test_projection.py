@@ -27,12 +27,11 @@ from streamlit.testing.v1 import AppTest
 
 from components.analysis import honesty, layer_maps
 from components.analysis.projection import MapSettings
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.pages.test_similarity import alone as alone_on
 from tests.pages.test_similarity import (
     app_data,
@@ -45,7 +44,8 @@ from tests.pages.test_similarity import (
 )
 from tests.pages.test_similarity import chart as figure_of
 from tests.pages.test_similarity import framed as framed_on
-from tests.tiny_models import build
+from tests.support.fields import field
+from tests.support.tiny_models import build
 
 SECONDS = 90  # for a map, on a busy machine
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
@@ -506,7 +506,7 @@ LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
 
 def go(app: AppTest, view: ViewState) -> AppTest:
     """The same visit on another view, as after a link."""
-    from components.ui.view import encode
+    from components.ui.state.view import encode
 
     app.query_params["s"] = encode(view)
     return app.run()

@@ -30,9 +30,9 @@ from components.analysis import baseline as baselines
 from components.content.examples import EXAMPLES
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word, split_words
-from components.ui import runtime
-from components.ui.navigation import PAGES
-from components.ui.view import (
+from components.ui.frame.navigation import PAGES
+from components.ui.models import runtime
+from components.ui.state.view import (
     DEFAULT,
     MAX_SENTENCES,
     Sentence,
@@ -42,8 +42,8 @@ from components.ui.view import (
     from_example,
     to_json,
 )
-from tests.fields import field
-from tests.ui.test_chips import send_pick
+from tests.support.fields import field
+from tests.ui.widgets.test_chips import send_pick
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60

@@ -21,11 +21,10 @@ from streamlit.testing.v1 import AppTest
 from components.analysis.tokens import token_rows
 from components.content.token_examples import TOKEN_EXAMPLES
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import export, tokenizers, tokens, tokens_page
-from components.ui import runtime as app_runtime
-from components.ui.view import DEFAULT, Sentence, ViewState
-from tests.fields import field
-from tests.hub_server import HubServer, Reply, error, hub_server
+from components.ui import tokenizers, tokens, tokens_page
+from components.ui.models import runtime as app_runtime
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.widgets import export
 from tests.pages.test_similarity import (
     TYPED,
     app_settings,
@@ -37,7 +36,9 @@ from tests.pages.test_similarity import (
 )
 from tests.pages.test_similarity import alone as alone_on
 from tests.pages.test_similarity import framed as framed_on
-from tests.ui.test_token_strip import covered
+from tests.support.fields import field
+from tests.support.hub_server import HubServer, Reply, error, hub_server
+from tests.ui.widgets.test_token_strip import covered
 
 SECTIONS = tokens.SECTIONS
 CASED = "google-bert/bert-base-cased"
@@ -543,7 +544,7 @@ def test_a_tokenizer_with_more_tokens_than_the_table_has_rows_is_said(
     tiny_root: Path, tmp_path: Path
 ) -> None:
     """A damaged model folder: one look says so, the rest of the page stays."""
-    from tests.tiny_models import build
+    from tests.support.tiny_models import build
 
     build("bert", tmp_path / "models" / "short", vocab_size=20)
     with tiny_app(tmp_path / "models", DATA_DIR=str(tmp_path / "data")):

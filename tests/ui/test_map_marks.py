@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.analysis.points import Points
 from components.ui.map_marks import found
-from components.ui.view import decode
+from components.ui.state.view import decode
 
 SECONDS = 30
 
@@ -27,12 +27,13 @@ def script() -> None:
     from components.analysis.neighbors import nearest
     from components.analysis.points import Points
     from components.corpus.corpus import Corpus
-    from components.ui import map_marks, state
+    from components.ui import map_marks
     from components.ui.map_request import request_of
     from components.ui.maps import Picture
-    from components.ui.services import service
+    from components.ui.models.services import service
+    from components.ui.state import session
 
-    view = state.current()
+    view = session.current()
     card = service().load(view.model)
     texts = tuple(f"sentence {i}" for i in range(8))
 
@@ -98,7 +99,7 @@ def script() -> None:
     for name, act in actions.items():
         st.button(name, key=name, on_click=act)
     for own in (picture, other):
-        marked = map_marks.marked(state.current(), own)
+        marked = map_marks.marked(session.current(), own)
         selected = None if marked.selection is None else marked.selection.points
         st.text(repr((marked.point, marked.pin_a, marked.pin_b, selected)))
 

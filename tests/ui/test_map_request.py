@@ -25,7 +25,7 @@ from components.ui.map_request import (
     settings_of,
     with_layer,
 )
-from components.ui.view import DEFAULT, ViewState, decode, encode
+from components.ui.state.view import DEFAULT, ViewState, decode, encode
 
 USUAL = MapRequest(
     model=BUNDLED_ID,

@@ -20,10 +20,11 @@ from components.core.errors import RequestError
 from components.core.service import LocalService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
-from components.ui import map_costs, maps, services
+from components.ui import map_costs, maps
 from components.ui.map_costs import Costs
 from components.ui.map_request import MapRequest, with_layer
 from components.ui.maps import Picture
+from components.ui.models import services
 from tests.pages.test_similarity import app_data, app_settings
 
 WAIT = 60

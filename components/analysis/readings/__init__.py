@@ -78,7 +78,6 @@ from components.analysis.readings.spaces import (
     spread_reading,
     spread_titles,
 )
-from components.analysis.readings.text import escape, quoted
 from components.analysis.readings.tokens import (
     back_reading,
     tokenizers_reading,
@@ -86,6 +85,7 @@ from components.analysis.readings.tokens import (
     twins_reading,
 )
 from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
+from components.content.wording import escape, quoted
 
 __all__ = [
     "AttentionShown",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from components.analysis.anatomy import Node, Totals, n_values, percent
-from components.analysis.readings.text import escape
 from components.analysis.weights import WeightStatistics
+from components.content.wording import escape
 from components.core.schema import Architecture
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from components.analysis.attention_grid import Grid, Item
-from components.analysis.readings.text import bold, escape, quoted, two
+from components.content.wording import bold, escape, quoted, two
 from components.core.schema import FloatArray
 
 __all__ = ["AttentionShown", "attention_reading", "attention_title", "special_note"]

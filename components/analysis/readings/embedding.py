@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from components.analysis.embedding import Band, Shared
-from components.analysis.readings.text import bold, escape, quoted, two
+from components.content.wording import bold, escape, quoted, two
 from components.core.schema import FloatArray, PartState
 
 __all__ = [

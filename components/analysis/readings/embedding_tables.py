@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.analysis.positions import Positions, distance_means
-from components.analysis.readings.text import bold, escape
+from components.content.wording import bold, escape
 from components.core.schema import FloatArray, Parameter, PartState
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.analysis.layers import Measure, Neighbours
-from components.analysis.readings.text import bold, quoted, two
+from components.content.wording import bold, quoted, two
 from components.core.schema import FloatArray, ModelCard
 
 __all__ = [

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from components.analysis.agreement import Agreement
 from components.analysis.readings.masks import percent
-from components.analysis.readings.text import listed, quoted
+from components.content.wording import listed, quoted
 
 __all__ = ["parted_layers", "senses_reading", "senses_title"]
 

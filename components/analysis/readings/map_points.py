@@ -10,7 +10,7 @@ from components.analysis.baseline import Band
 from components.analysis.points import Points
 from components.analysis.readings.masks import percent
 from components.analysis.readings.meaning import against
-from components.analysis.readings.text import bold, quoted
+from components.content.wording import bold, quoted
 
 __all__ = ["map_neighbours_reading", "pinned_reading", "selection_reading"]
 

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 from components.analysis.honesty import Honesty
 from components.analysis.readings.masks import percent
-from components.analysis.readings.text import bold, two
+from components.content.wording import bold, two
 
 __all__ = [
     "FEW",

@@ -16,7 +16,7 @@ from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points
 from components.analysis.readings.map_trust import FEW
 from components.analysis.readings.masks import percent
-from components.analysis.readings.text import bold, quoted
+from components.content.wording import bold, quoted
 from components.core.schema import IntArray
 
 __all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from components.analysis.masks import Lab, LabRow, Saving, token_labels
-from components.analysis.readings.text import bold, escape, quoted, two
+from components.content.wording import bold, escape, quoted, two
 from components.core.schema import Tokens
 
 __all__ = [

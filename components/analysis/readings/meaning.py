@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from components.analysis.baseline import Band
-from components.analysis.readings.text import bold, listed, quoted, two
 from components.analysis.similarity import Comparison, Item, Pair
+from components.content.wording import bold, listed, quoted, two
 from components.core.schema import FloatArray
 
 __all__ = ["against", "meaning_in_context", "meaning_title"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.analysis.readings.text import escape, quoted
 from components.analysis.tokens import Kind, cut_words
+from components.content.wording import escape, quoted
 from components.core.schema import Tokens
 from components.core.words import split_words
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.analysis.readings.text import bold, escape, quoted
 from components.analysis.tokens import unknown_reason
+from components.content.wording import bold, escape, quoted
 from components.core.schema import FloatArray, Tokens, Vocabulary
 
 __all__ = ["row_reading", "vocabulary_reading"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
 
 __all__ = ["anatomy_snippet", "card_lines", "config_lines", "weights_snippet"]

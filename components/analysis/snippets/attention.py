@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.analysis.attention_grid import Grid
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
 
 __all__ = ["attention_snippet"]

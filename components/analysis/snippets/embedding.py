@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import EmbeddingParts, ModelCard
 
 __all__ = ["embedding_snippet"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
 
 __all__ = ["SnippetText", "cka_snippet", "layers_snippet", "pooler_snippet", "variance_snippet"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from components.analysis.points import Unit
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.analysis.words import Pooling
 from components.core.errors import RequestError
 from components.core.schema import ModelCard

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from components.analysis.honesty import Honesty
 from components.analysis.projection import Map
-from components.analysis.snippets.source import literal
+from components.analysis.snippet_start import literal
 
 __all__ = ["redraw_snippet"]
 

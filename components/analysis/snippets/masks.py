@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.analysis.snippets.source import literal, load_lines
+from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
 
 __all__ = ["masks_snippet"]

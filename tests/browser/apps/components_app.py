@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.core.words import Span
-from components.ui.chips import ChipRow, word_chips
-from components.ui.picture import picture_buttons
+from components.ui.widgets.chips import ChipRow, word_chips
+from components.ui.widgets.picture_buttons import picture_buttons
 
 LONG = " ".join(f"word{i}" for i in range(600))
 START = {

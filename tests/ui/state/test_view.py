@@ -23,8 +23,8 @@ from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID
 from components.core.errors import StateError
 from components.core.words import find_word, split_words
-from components.ui.state import is_too_long
-from components.ui.view import (
+from components.ui.state.session import is_too_long
+from components.ui.state.view import (
     DEFAULT,
     MAX_ADDRESS,
     MAX_CHARACTERS,

@@ -13,10 +13,10 @@ from components.analysis.tokens import lost_spans
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens
 from components.core.words import split_words
-from components.ui import token_strip
-from components.ui.chips import visible
-from tests.tiny_models import FAMILIES
-from tests.ui.test_chips import send_pick
+from components.ui.widgets import token_strip
+from components.ui.widgets.chips import visible
+from tests.support.tiny_models import FAMILIES
+from tests.ui.widgets.test_chips import send_pick
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 by_family = pytest.mark.parametrize("family", FAMILIES)
@@ -132,7 +132,7 @@ def script() -> None:
     import streamlit as st
 
     from components.core import BUNDLED_ID, Settings, open_service
-    from components.ui.token_strip import token_strip
+    from components.ui.widgets.token_strip import token_strip
 
     service = open_service(Settings(allow_downloads=False))
     tokens = service.tokenize(BUNDLED_ID, ["nul\x00 a🐍b"])[0]

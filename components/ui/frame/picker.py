@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import ModelSpec
-from components.ui import runtime, state, wishes
-from components.ui.services import service, settings
-from components.ui.view import ViewState
-from components.ui.wishes import Wish
+from components.ui.models import runtime, wishes
+from components.ui.models.services import service, settings
+from components.ui.models.wishes import Wish
+from components.ui.state import session
+from components.ui.state.view import ViewState
 
 __all__ = ["draw"]
 
@@ -24,7 +25,7 @@ def draw(view: ViewState) -> None:
     wish = wishes.current(view)
     shown = wish.model if wish is not None and wish.is_pending else view.model
     specs = _specs(shown)
-    key = state.bind("model", shown)
+    key = session.bind("model", shown)
     st.selectbox(
         "Model",
         list(specs),
@@ -70,8 +71,8 @@ def _help(specs: Mapping[str, ModelSpec]) -> str:
 
 
 def _choose(key: str) -> None:
-    if state.is_shown(key):
-        wishes.choose(_meant(str(state.value(key) or "")))
+    if session.is_shown(key):
+        wishes.choose(_meant(str(session.value(key) or "")))
 
 
 def _meant(text: str) -> str:
@@ -90,7 +91,7 @@ def _meant(text: str) -> str:
 @st.fragment(run_every=_POLL_SECONDS)
 def _watch() -> None:
     """How far the chosen model is; the page beside goes on with the one it has."""
-    wish: Wish | None = state.wish()
+    wish: Wish | None = session.wish()
     if wish is None or not wish.is_pending:
         st.rerun()
     elif wishes.is_over(wish):

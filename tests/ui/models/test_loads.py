@@ -10,8 +10,8 @@ import pytest
 
 from components.core.errors import FetchError
 from components.core.schema import ProgressEvent
-from components.ui import loads as module
-from components.ui.loads import Load, Loads, NotWantedError, Status, in_words, time_left
+from components.ui.models import loads as module
+from components.ui.models.loads import Load, Loads, NotWantedError, Status, in_words, time_left
 
 SECONDS = 20
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from components.core import BUNDLED_ID
-from components.ui import maps, runtime, startup
+from components.ui import maps
+from components.ui.frame import startup
+from components.ui.models import runtime
 from tests.pages.test_similarity import app_settings
 
 

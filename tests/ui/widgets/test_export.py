@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.schema import Passport
-from components.ui.export import caption, to_csv, to_npz
+from components.ui.widgets.export import caption, to_csv, to_npz
 
 PASSPORT = Passport(
     model="org/a-model",

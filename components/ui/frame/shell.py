@@ -14,13 +14,15 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape
 from components.content.glossary import GLOSSARY
+from components.content.wording import escape
 from components.core.errors import StateError
 from components.core.schema import Passport
-from components.ui import export, navigation, state
-from components.ui.picture import picture_buttons
-from components.ui.view import ViewState, from_json, to_json
+from components.ui.frame import navigation
+from components.ui.state import session
+from components.ui.state.view import ViewState, from_json, to_json
+from components.ui.widgets import export
+from components.ui.widgets.picture_buttons import picture_buttons
 
 __all__ = [
     "configure",
@@ -94,7 +96,7 @@ def configure() -> None:
 
     The icon is ours: Streamlit's own would be fetched from the network.
     """
-    icon = str(files("components.ui") / "assets" / "icon.svg")
+    icon = str(files("components.ui.frame") / "assets" / "icon.svg")
     st.set_page_config(page_title="Contextlens", page_icon=icon, layout="wide")
     st.html(_CSS)
 
@@ -110,7 +112,7 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
             st.caption(page.question)
         _link_popover(view)
         downloads = st.container(width="content", key="downloads")
-    notice = state.take_notice()
+    notice = session.take_notice()
     if notice:
         st.warning(escape(notice), icon=":material/info:")
     return downloads
@@ -189,7 +191,7 @@ def passport_json(passport: Passport) -> None:
 
 def _link_popover(view: ViewState) -> None:
     with st.popover("Copy link", icon=":material/link:", key="copy_link"):
-        if state.is_too_long(view):
+        if session.is_too_long(view):
             st.markdown("These texts are too long for an address. Send a state file instead.")
         else:
             st.markdown("Who opens this address sees this view.")
@@ -211,17 +213,17 @@ def _link_popover(view: ViewState) -> None:
 def _address(view: ViewState) -> str:
     """The address of this page on this view."""
     base = (st.context.url or "").split("?")[0]
-    query = urlencode(state.parameters(view))
+    query = urlencode(session.parameters(view))
     return f"{base}?{query}" if query else base
 
 
 def _open_view() -> None:
-    file = state.value("open_view")
+    file = session.value("open_view")
     if file is None:
         return
     try:
-        state.write(from_json(file.getvalue().decode()))
+        session.write(from_json(file.getvalue().decode()))
     except UnicodeDecodeError:
-        state.remember("This file is not text, so it is not a view. Choose another file.")
+        session.remember("This file is not text, so it is not a view. Choose another file.")
     except StateError as exc:
-        state.remember(str(exc))
+        session.remember(str(exc))

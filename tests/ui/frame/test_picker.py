@@ -17,10 +17,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID
-from components.ui import runtime
-from components.ui.view import DEFAULT, encode
-from tests.fields import field
-from tests.hub_server import HubServer, Reply, Repository, Request, error, hub_server
+from components.ui.models import runtime
+from components.ui.state.view import DEFAULT, encode
 from tests.pages.test_similarity import (
     app_data,
     app_settings,
@@ -33,7 +31,9 @@ from tests.pages.test_similarity import (
     shown_view,
     type_in,
 )
-from tests.tiny_models import build
+from tests.support.fields import field
+from tests.support.hub_server import HubServer, Reply, Repository, Request, error, hub_server
+from tests.support.tiny_models import build
 
 SECONDS = 30
 PRESET = "distilbert/distilbert-base-uncased"  # ids that the picker offers; a tiny BERT behind them

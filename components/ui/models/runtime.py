@@ -16,13 +16,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis import baseline as baselines
-from components.analysis.readings import escape
 from components.content.sample import baseline_sentences
+from components.content.wording import escape
 from components.core import ModelCard
 from components.core.words import Span, split_words
-from components.ui import state
-from components.ui.loads import Load, Loads, Status, in_words
-from components.ui.services import service, settings
+from components.ui.models.loads import Load, Loads, Status, in_words
+from components.ui.models.services import service, settings
+from components.ui.state import session
 
 __all__ = [
     "await_baseline",
@@ -173,7 +173,7 @@ def _wait(found: Load, place: DeltaGenerator, height: int | None) -> None:
 
 def _go_on_without(model: str) -> None:
     give_up(model)
-    state.write(replace(state.current(), model=state.default().model, layer=None))
+    session.write(replace(session.current(), model=session.default().model, layer=None))
 
 
 def show_progress(status: Status, place: DeltaGenerator) -> None:

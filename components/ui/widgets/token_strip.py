@@ -20,7 +20,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from components.analysis.tokens import Kind, kinds, labels, lost_spans
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
-from components.ui.chips import visible
+from components.ui.widgets.chips import visible
 
 __all__ = ["token_strip"]
 
@@ -95,7 +95,7 @@ def token_strip(
 
 @cache
 def _renderer() -> ComponentRenderer:
-    assets = files("components.ui") / "assets"
+    assets = files("components.ui.widgets") / "assets"
     html, css, js = (
         (assets / f"tokens.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core.errors import CheckpointError, ContextlensError, FetchError
 
 __all__ = ["boundary", "show"]

@@ -22,9 +22,8 @@ from components.analysis import baseline as baselines
 from components.analysis.baseline import Baseline
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.ui import runtime
-from components.ui.view import DEFAULT, encode
-from tests.hub_server import HubServer, Reply, Request, hub_server
+from components.ui.models import runtime
+from components.ui.state.view import DEFAULT, encode
 from tests.pages.test_similarity import (
     app_data,
     app_settings,
@@ -35,7 +34,8 @@ from tests.pages.test_similarity import (
     press,
     type_in,
 )
-from tests.tiny_models import build
+from tests.support.hub_server import HubServer, Reply, Request, hub_server
+from tests.support.tiny_models import build
 
 SECONDS = 60
 PRESET = "distilbert/distilbert-base-uncased"  # an id that the picker offers; a tiny BERT behind it

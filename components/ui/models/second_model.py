@@ -6,11 +6,12 @@ import time
 
 import streamlit as st
 
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import ModelCard, ModelSpec
 from components.core.errors import ModelError
-from components.ui import errors, runtime
-from components.ui.loads import Load
+from components.ui.frame import errors
+from components.ui.models import runtime
+from components.ui.models.loads import Load
 
 __all__ = ["card_of"]
 

@@ -16,8 +16,8 @@ from typing import Any
 import streamlit as st
 
 from components.core.errors import StateError
-from components.ui.services import service
-from components.ui.view import (
+from components.ui.models.services import service
+from components.ui.state.view import (
     DEFAULT,
     MAX_ADDRESS,
     Control,

@@ -11,8 +11,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from components.core.words import split_words
-from components.ui import chips, picture
-from components.ui.chips import ChipRow
+from components.ui.widgets import chips
+from components.ui.widgets import picture_buttons as widgets_picture_buttons
+from components.ui.widgets.chips import ChipRow
 
 # Everything a text field, an address or a file can bring: surrogates and control characters too.
 texts = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -153,8 +154,8 @@ def test_other_picks_are_ignored(pick: object) -> None:
 def script() -> None:
     import streamlit as st
 
-    from components.ui.chips import ChipRow, word_chips
-    from components.ui.picture import picture_buttons
+    from components.ui.widgets.chips import ChipRow, word_chips
+    from components.ui.widgets.picture_buttons import picture_buttons
 
     def keep(row: int, span: tuple[int, int]) -> None:
         st.session_state["picked"] = (row, span)
@@ -205,4 +206,4 @@ def test_the_components_get_their_data_as_json() -> None:
 
 
 def test_a_chart_key_becomes_the_class_that_streamlit_makes_of_it() -> None:
-    assert picture._css_class(" senses of “bank” 2 ") == "st-key-senses-of--bank--2"
+    assert widgets_picture_buttons._css_class(" senses of “bank” 2 ") == "st-key-senses-of--bank--2"

@@ -39,7 +39,7 @@ def _css_class(key: str) -> str:
 
 @cache
 def _renderer() -> ComponentRenderer:
-    assets = files("components.ui") / "assets"
+    assets = files("components.ui.widgets") / "assets"
     html, css, js = (
         (assets / f"picture.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )

@@ -9,8 +9,8 @@ from typing import Literal
 import streamlit as st
 
 from components.core.words import Span
-from components.ui import state
-from components.ui.view import (
+from components.ui.state import session
+from components.ui.state.view import (
     MAX_CHARACTERS,
     MAX_SENTENCES,
     Control,
@@ -46,7 +46,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
         with st.container(
             horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
         ):
-            field = state.bind(key, sentence.text)
+            field = session.bind(key, sentence.text)
             st.text_input(
                 label,
                 sentence.text,
@@ -81,7 +81,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
 
 def pick_word(row: int, span: Span) -> None:
     """Choose a word by its row of chips; a reference's chosen word again means its whole text."""
-    view = state.current()
+    view = session.current()
     n = len(view.sentences)
     group: Group = "sentences" if row < n else "references"
     index = row if row < n else row - n
@@ -94,7 +94,7 @@ def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
     """A slider over the layers; gives the chosen one, the last where the view names none."""
     last = layers[-1]
     chosen = view.layer if view.layer in layers else last
-    key = state.bind(key, chosen)
+    key = session.bind(key, chosen)
     st.slider(
         "Layer",
         layers[0],
@@ -109,9 +109,9 @@ def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
 
 
 def _write_layer(key: str, last: int) -> None:
-    if state.is_shown(key):
-        layer = int(state.value(key))
-        state.write(replace(state.current(), layer=None if layer == last else layer))
+    if session.is_shown(key):
+        layer = int(session.value(key))
+        session.write(replace(session.current(), layer=None if layer == last else layer))
 
 
 def choice(
@@ -125,11 +125,11 @@ def choice(
     help: str = "",  # noqa: A002
 ) -> str:
     """A choice of a few words; the first option is the default unless another is named."""
-    key = state.control_key(page, name)
+    key = session.control_key(page, name)
     default = default or options[0]
     chosen = str(view.control(page, name, default))
     chosen = chosen if chosen in options else default
-    key = state.bind(key, chosen)
+    key = session.bind(key, chosen)
     st.segmented_control(
         label,
         options,
@@ -144,9 +144,9 @@ def choice(
 
 def switch(view: ViewState, page: str, name: str, label: str, *, help: str = "") -> bool:  # noqa: A002
     """An option that is off by default."""
-    key = state.control_key(page, name)
+    key = session.control_key(page, name)
     on = bool(view.control(page, name, default=False))
-    key = state.bind(key, on)
+    key = session.bind(key, on)
     st.toggle(
         label, on, key=key, help=help or None, on_change=_write_control(page, name, key, False)
     )
@@ -166,7 +166,7 @@ def number(
     """A whole number between two bounds, both allowed; what the view holds is brought between."""
     low, high = between
     chosen = min(max(int(view.control(page, name, default)), low), high)
-    key = state.bind(state.control_key(page, name), chosen)
+    key = session.bind(session.control_key(page, name), chosen)
     st.number_input(
         label,
         low,
@@ -185,7 +185,7 @@ def text(
 ) -> str:
     """A short text."""
     chosen = str(view.control(page, name, default))
-    key = state.bind(state.control_key(page, name), chosen)
+    key = session.bind(session.control_key(page, name), chosen)
     st.text_input(
         label,
         chosen,
@@ -202,7 +202,7 @@ def select(view: ViewState, page: str, name: str, options: Mapping[str, str], la
     values = list(options)
     chosen = str(view.control(page, name, values[0]))
     chosen = chosen if chosen in options else values[0]
-    key = state.bind(state.control_key(page, name), chosen)
+    key = session.bind(session.control_key(page, name), chosen)
     st.selectbox(
         label,
         values,
@@ -225,7 +225,7 @@ def sentence_choice(view: ViewState, page: str, *, label: str = "Sentence") -> i
 def pair_field(view: ViewState, index: int, *, key: str) -> None:
     """A text field for a sentence's second text; empty, the sentence stands alone."""
     pair = view.sentences[index].pair or ""
-    field = state.bind(key, pair)
+    field = session.bind(key, pair)
     st.text_input(
         f"Second text of {letter(index)}",
         pair,
@@ -238,26 +238,26 @@ def pair_field(view: ViewState, index: int, *, key: str) -> None:
 
 
 def _write_pair(index: int, key: str) -> None:
-    view = state.current()
-    if index < len(view.sentences) and state.is_shown(key):
-        pair = str(state.value(key) or "") or None
+    view = session.current()
+    if index < len(view.sentences) and session.is_shown(key):
+        pair = str(session.value(key) or "") or None
         _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
 
 
 def _write_control(page: str, name: str, key: str, default: Control) -> Callable[[], None]:
     def write() -> None:
-        if state.is_shown(key):
-            state.write(state.current().with_control(page, name, state.value(key), default))
+        if session.is_shown(key):
+            session.write(session.current().with_control(page, name, session.value(key), default))
 
     return write
 
 
 def _retype(group: Group, index: int, key: str) -> None:
-    view = state.current()
+    view = session.current()
     rows: tuple[Sentence, ...] = getattr(view, group)
-    if index >= len(rows) or not state.is_shown(key):
+    if index >= len(rows) or not session.is_shown(key):
         return
-    text = str(state.value(key) or "")
+    text = str(session.value(key) or "")
     old = rows[index]
     if group == "sentences":
         _replace_row(view, group, index, retyped(old, text, _word_of_others(view, index)))
@@ -281,19 +281,19 @@ def _replace_row(view: ViewState, group: Group, index: int, new: Sentence) -> No
 
 
 def _remove(group: Group, index: int) -> None:
-    view = state.current()
+    view = session.current()
     rows = [row for i, row in enumerate(getattr(view, group)) if i != index]
     _write_rows(view, group, rows)
 
 
 def _add(group: Group) -> None:
-    view = state.current()
+    view = session.current()
     if len(getattr(view, group)) < MAX_SENTENCES:
         _write_rows(view, group, [*getattr(view, group), Sentence("")])
 
 
 def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:
     if group == "sentences":
-        state.write(replace(view, sentences=tuple(rows)))
+        session.write(replace(view, sentences=tuple(rows)))
     else:
-        state.write(replace(view, references=tuple(rows)))
+        session.write(replace(view, references=tuple(rows)))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings import escape
+from components.content.wording import escape
 from components.core import ModelCard
-from components.ui import examples, inputs, navigation, picker, runtime, state, wishes
-from components.ui.view import ViewState
+from components.ui.frame import navigation, picker
+from components.ui.models import runtime, wishes
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import examples, inputs
 
 __all__ = ["draw", "finish"]
 
@@ -72,4 +75,4 @@ def _card_details(card: ModelCard) -> None:
 
 def _reset() -> None:
     wishes.drop()
-    state.write(state.default())
+    session.write(session.default())

@@ -85,7 +85,7 @@ def word_chips(rows: Sequence[ChipRow], *, key: str, on_pick: Callable[[int, Spa
 
 @cache
 def _renderer() -> ComponentRenderer:
-    assets = files("components.ui") / "assets"
+    assets = files("components.ui.widgets") / "assets"
     html, css, js = (
         (assets / f"chips.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )

@@ -7,7 +7,8 @@ import threading
 
 import streamlit as st
 
-from components.ui import maps, runtime
+from components.ui import maps
+from components.ui.models import runtime
 
 __all__ = ["begin"]
 

@@ -10,8 +10,8 @@ from streamlit.errors import StreamlitPageNotFoundError
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
-from components.ui import state
-from components.ui.view import ViewState
+from components.ui.state import session
+from components.ui.state.view import ViewState
 
 __all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]
 
@@ -137,6 +137,6 @@ def link(
     """A link to a page that opens it on a view."""
     text, sign = label or page.title, icon or page.icon
     try:
-        st.page_link(page.file, label=text, icon=sign, query_params=state.parameters(view))
+        st.page_link(page.file, label=text, icon=sign, query_params=session.parameters(view))
     except StreamlitPageNotFoundError:  # a page script that runs alone has no other pages
         st.button(text, icon=sign, disabled=True, type="tertiary", key=f"alone_{text}")

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 
 from components.core import registry
 from components.core.errors import ContextlensError
-from components.ui import runtime, state
-from components.ui.loads import Load
-from components.ui.services import settings
-from components.ui.view import ViewState
+from components.ui.models import runtime
+from components.ui.models.loads import Load
+from components.ui.models.services import settings
+from components.ui.state import session
+from components.ui.state.view import ViewState
 
 __all__ = ["Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
 
@@ -58,7 +59,7 @@ class Wish:
 
 def current(view: ViewState) -> Wish | None:
     """The wish that this view waits for, or None."""
-    wish: Wish | None = state.wish()
+    wish: Wish | None = session.wish()
     if wish is not None and wish.instead_of != view.model:
         drop()
         return None
@@ -67,35 +68,35 @@ def current(view: ViewState) -> Wish | None:
 
 def choose(model: str) -> None:
     """Wish for a model. Call in callbacks only: what is in memory becomes the view's at once."""
-    view = state.current()
+    view = session.current()
     drop()
     if model == view.model:
         return
     try:
         registry.check_model(model, settings())
     except ContextlensError as exc:
-        state.keep_wish(Wish(model, view.model, error=str(exc)))
+        session.keep_wish(Wish(model, view.model, error=str(exc)))
         return
     if runtime.is_near(view.model) and not runtime.is_loaded(model):
-        state.keep_wish(Wish(model, view.model).renewed())
+        session.keep_wish(Wish(model, view.model).renewed())
     else:  # it is here, or there is nothing else to go on with: then the page shows how far it is
         runtime.give_up(view.model)
-        state.write(replace(view, model=model, layer=None))
+        session.write(replace(view, model=model, layer=None))
 
 
 def retry() -> None:
     """Begin again what failed."""
-    wish: Wish | None = state.wish()
+    wish: Wish | None = session.wish()
     if wish is not None:
-        state.keep_wish(wish.renewed())
+        session.keep_wish(wish.renewed())
 
 
 def drop() -> None:
     """Wish for nothing any more."""
-    wish: Wish | None = state.wish()
+    wish: Wish | None = session.wish()
     if wish is not None:
         wish.give_up()
-        state.keep_wish(None)
+        session.keep_wish(None)
 
 
 def is_over(wish: Wish) -> bool:
@@ -111,11 +112,11 @@ def grant(wish: Wish) -> bool:
     """
     problem = None if wish.load is None else wish.load.exception()
     if problem is not None:
-        state.keep_wish(replace(wish, error=_said(wish.model, problem)))
+        session.keep_wish(replace(wish, error=_said(wish.model, problem)))
         return False
     wish.give_up()
-    state.keep_wish(None)
-    state.write(replace(state.current(), model=wish.model, layer=None))
+    session.keep_wish(None)
+    session.write(replace(session.current(), model=wish.model, layer=None))
     return True
 
 

@@ -6,8 +6,9 @@ import streamlit as st
 
 from components.content.examples import EXAMPLES, Example
 from components.content.explain.home import HOME_INTRO
-from components.ui import navigation, runtime
-from components.ui.view import ViewState, from_example
+from components.ui.frame import navigation
+from components.ui.models import runtime
+from components.ui.state.view import ViewState, from_example
 
 __all__ = ["gallery", "introduction", "menu"]
 

@@ -1,0 +1,1 @@
+"""What stands around every page: header, menu, sidebar, errors, start."""

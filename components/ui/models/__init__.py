@@ -1,0 +1,1 @@
+"""Which model is wanted, its loading, and waiting for it."""

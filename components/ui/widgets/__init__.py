@@ -1,0 +1,1 @@
+"""Widgets that several pages use, with their HTML, CSS and JavaScript."""
