@@ -14,10 +14,10 @@ from components.analysis.projection import METHODS, MapSettings
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.explain import projection
-from components.content.explain.home import HOME_INTRO
 from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
+from components.features.home.explain import HOME_INTRO
 
 EXPLAIN = [
     import_module(f"{explain.__name__}.{module.name}") for module in iter_modules(explain.__path__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.content.examples import EXAMPLES, Example
-from components.content.explain.home import HOME_INTRO
+from components.features.home.explain import HOME_INTRO
 from components.ui.frame import navigation
 from components.ui.models import runtime
 from components.ui.state.view import ViewState, from_example

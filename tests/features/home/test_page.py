@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from components.content.examples import EXAMPLES, Example
-from components.content.explain.home import HOME_INTRO
 from components.core import BUNDLED_ID, EncoderService
+from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState, decode, from_example
 from tests.pages.test_similarity import (
