@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.ui import tokens, tokens_closer, tokens_page
+from components.features.tokens import compute, looks, page
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -13,23 +13,23 @@ model = runtime.load(view.model, height=420)
 service = runtime.service()
 with st.skeleton(height=420):
     card = service.load_tokenizer(view.model)
-    what = tokens.compute(view, service, card)
+    what = compute.compute(view, service, card)
 
 with st.container(border=True, gap="small"):
-    tokens_page.toolbar(view, card)
-    tokens_page.strip(what)
-tokens_page.words(what)
-tokens_page.terms()
+    page.toolbar(view, card)
+    page.strip(what)
+page.words(what)
+page.terms()
 closer = st.container()  # filled last: it may wait for another tokenizer
-tokens_page.explain(what, model)
-tokens_page.downloads(what, downloads)
-tokens_page.closer(
+page.explain(what, model)
+page.downloads(what, downloads)
+page.closer(
     closer,
     view,
     {
-        "Vocabulary": lambda: tokens_closer.vocabulary(view, what, service),
-        "From ID to row": lambda: tokens_closer.id_to_row(what, service, model),
-        "Two tokenizers": lambda: tokens_closer.two_tokenizers(view, what, service),
-        "Back to text": lambda: tokens_closer.back(view, what, service),
+        "Vocabulary": lambda: looks.vocabulary(view, what, service),
+        "From ID to row": lambda: looks.id_to_row(what, service, model),
+        "Two tokenizers": lambda: looks.two_tokenizers(view, what, service),
+        "Back to text": lambda: looks.back(view, what, service),
     },
 )

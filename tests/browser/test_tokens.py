@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.content.token_examples import TOKEN_EXAMPLES
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
+from components.features.tokens.compute import SECTIONS, from_example
+from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
-from components.ui.tokens import SECTIONS, from_example
 from tests.browser.test_look import (
     DESK,
     OVER_THE_TITLE,

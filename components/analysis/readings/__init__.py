@@ -78,14 +78,14 @@ from components.analysis.readings.spaces import (
     spread_reading,
     spread_titles,
 )
-from components.analysis.readings.tokens import (
+from components.content.wording import escape, quoted
+from components.features.tokens.reading.tokens import (
     back_reading,
     tokenizers_reading,
     tokens_reading,
     twins_reading,
 )
-from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
-from components.content.wording import escape, quoted
+from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
 
 __all__ = [
     "AttentionShown",

@@ -29,7 +29,7 @@ from components.analysis.snippets.map_vectors import (
 from components.analysis.snippets.maps import redraw_snippet
 from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
-from components.analysis.snippets.tokens import row_snippet, tokens_snippet
+from components.features.tokens.snippet import row_snippet, tokens_snippet
 
 __all__ = [
     "SENTENCE_POOLINGS",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from components.analysis.tokens import Kind, kinds, labels, source, unknown_reason
-from components.content.token_examples import TokenExample
 from components.core import EncoderService
 from components.core.schema import Passport, TokenizerCard, Tokens, Vocabulary
+from components.features.tokens.samples import TokenExample
 from components.ui.state.view import Sentence, ViewState
 
 __all__ = ["PAGE", "SECTIONS", "TokenView", "compute", "cut_between", "from_example", "index_of"]

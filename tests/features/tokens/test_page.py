@@ -19,9 +19,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.analysis.tokens import token_rows
-from components.content.token_examples import TOKEN_EXAMPLES
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import tokenizers, tokens, tokens_page
+from components.features.tokens import compute, page, second_tokenizer
+from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.models import runtime as app_runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
@@ -40,7 +40,7 @@ from tests.support.fields import field
 from tests.support.hub_server import HubServer, Reply, error, hub_server
 from tests.ui.widgets.test_token_strip import covered
 
-SECTIONS = tokens.SECTIONS
+SECTIONS = compute.SECTIONS
 CASED = "google-bert/bert-base-cased"
 
 
@@ -682,7 +682,7 @@ def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: P
 def test_a_failed_fetch_does_not_outlive_its_server(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0"):
         asked(showing("a", **TWO))
-        assert tokenizers._asked()
+        assert second_tokenizer._asked()
     with hub_app(tiny_root / "roberta", tmp_path):
         app = showing("a", **TWO)
         assert_whole(app)
@@ -693,7 +693,7 @@ def test_a_failed_fetch_does_not_outlive_its_server(tiny_root: Path, tmp_path: P
 
 
 def what_is_shown(view: ViewState, service: EncoderService) -> Any:
-    return tokens.compute(view, service, service.load_tokenizer(view.model))
+    return compute.compute(view, service, service.load_tokenizer(view.model))
 
 
 @pytest.mark.parametrize("text", ["Sinan's =1+1 🐍, CRÈME", "", "a # b\n+c"])
@@ -720,7 +720,7 @@ def test_the_csv_is_the_table_with_its_passport(service: EncoderService, text: s
 
 def test_the_npz_is_the_services_arrays(service: EncoderService) -> None:
     what = what_is_shown(DEFAULT, service)
-    data = export.to_npz(tokens_page._arrays(what), what.passport)
+    data = export.to_npz(page._arrays(what), what.passport)
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         for name in ("token_ids", "attention_mask", "token_type_ids", "offsets"):

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.readings.tokens import (
+from components.analysis.tokens import find_pieces, kinds, labels
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Tokens
+from components.features.tokens.reading.tokens import (
     back_reading,
     tokenizers_reading,
     tokens_reading,
     twins_reading,
 )
-from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
-from components.analysis.tokens import find_pieces, kinds, labels
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Tokens
+from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 MARKUP = ("**b**", "_i_", "`c`", "[a](http://example.org)", "$x^2$", ":snake:", "<b>x</b>", "# h")

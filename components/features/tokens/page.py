@@ -9,20 +9,27 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings.tokens import tokens_reading
-from components.analysis.snippets.tokens import tokens_snippet
 from components.analysis.tokens import token_rows
-from components.content.explain.tokens import FORMULA, LIMITS, METHODS
-from components.content.token_examples import TOKEN_EXAMPLES
 from components.content.wording import escape, quoted
 from components.core import ModelCard
 from components.core.schema import TokenizerCard
+from components.features.tokens.compute import (
+    PAGE,
+    SECTIONS,
+    TokenView,
+    cut_between,
+    from_example,
+    index_of,
+)
+from components.features.tokens.explain import FORMULA, LIMITS, METHODS
+from components.features.tokens.figures import tokens_svg
+from components.features.tokens.reading.tokens import tokens_reading
+from components.features.tokens.samples import TOKEN_EXAMPLES
+from components.features.tokens.snippet import tokens_snippet
 from components.figures.theme import color_of
-from components.figures.tokens import tokens_svg
 from components.ui.frame import errors, navigation, shell
 from components.ui.state import session
 from components.ui.state.view import ViewState, letter
-from components.ui.tokens import PAGE, SECTIONS, TokenView, cut_between, from_example, index_of
 from components.ui.widgets import export, inputs
 from components.ui.widgets.token_strip import token_strip
 

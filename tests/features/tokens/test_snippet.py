@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from components.analysis.snippets.tokens import row_snippet, tokens_snippet
 from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.features.tokens.snippet import row_snippet, tokens_snippet
 from tests.analysis.test_snippets import AWKWARD
 from tests.support.tiny_models import FAMILIES
 

@@ -11,21 +11,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.readings.tokens import back_reading, tokenizers_reading, twins_reading
-from components.analysis.readings.vocabulary import row_reading, vocabulary_reading
-from components.analysis.rewriting import Change, Part, fates, rewritten
-from components.analysis.snippets.tokens import row_snippet
 from components.analysis.tokens import find_pieces
-from components.content.explain.tokens import ROW
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import Vocabulary
+from components.features.tokens import second_tokenizer
+from components.features.tokens.compute import PAGE, TokenView
+from components.features.tokens.explain import ROW
+from components.features.tokens.measures import Change, Part, fates, rewritten
+from components.features.tokens.reading.tokens import (
+    back_reading,
+    tokenizers_reading,
+    twins_reading,
+)
+from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
+from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui import tokenizers
 from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.tokens import PAGE, TokenView
 from components.ui.widgets import inputs
 from components.ui.widgets.chips import visible
 from components.ui.widgets.token_strip import token_strip
@@ -108,7 +112,7 @@ def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) ->
     specs = {spec.id: spec for spec in _cased_first(others)}
     titles = {spec.id: spec.title for spec in specs.values()}
     other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
-    card = tokenizers.card_of(specs[other])
+    card = second_tokenizer.card_of(specs[other])
     if card is None:
         shell.reading(twins_reading(what.tokens), key="reading_twins")
         return

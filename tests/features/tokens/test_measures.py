@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from components.analysis.rewriting import Change, Part, fates, rewritten
 from components.core import BUNDLED_ID, EncoderService
+from components.features.tokens.measures import Change, Part, fates, rewritten
 from tests.support.tiny_models import FAMILIES
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)

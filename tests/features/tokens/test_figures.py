@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.figures.tokens import tokens_svg
+from components.features.tokens.figures import tokens_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
