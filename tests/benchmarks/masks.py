@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from components.core import BUNDLED_ID, Settings, open_service
 from components.core.registry import bundled_folder
-from components.ui.masks import encode_both
+from components.features.masks.compute import encode_both
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, sentences_of
 from tests.benchmarks.workers import interleaved, seconds

@@ -17,7 +17,6 @@ from playwright.sync_api import expect
 
 from components.core import EncoderService
 from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
-from tests.analysis.test_masks import lab_of
 from tests.browser.test_app import HOSTILE
 from tests.browser.test_look import (
     DESK,
@@ -30,6 +29,7 @@ from tests.browser.test_look import (
     contrast,
     style,
 )
+from tests.features.masks.test_measures import lab_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

@@ -58,7 +58,15 @@ from components.analysis.readings.maps import (
     map_reading,
     map_title,
 )
-from components.analysis.readings.masks import (
+from components.analysis.readings.meaning import meaning_in_context, meaning_title
+from components.analysis.readings.spaces import (
+    alike_reading,
+    alike_title,
+    spread_reading,
+    spread_titles,
+)
+from components.content.wording import escape, quoted
+from components.features.masks.reading import (
     batch_title,
     cut_title,
     layers_title,
@@ -71,14 +79,6 @@ from components.analysis.readings.masks import (
     saving_title,
     share_title,
 )
-from components.analysis.readings.meaning import meaning_in_context, meaning_title
-from components.analysis.readings.spaces import (
-    alike_reading,
-    alike_title,
-    spread_reading,
-    spread_titles,
-)
-from components.content.wording import escape, quoted
 from components.features.tokens.reading.tokens import (
     back_reading,
     tokenizers_reading,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from components.analysis.honesty import Honesty
-from components.analysis.readings.masks import percent
 from components.content.wording import bold, two
+from components.features.masks.reading import percent
 
 __all__ = [
     "FEW",

@@ -15,9 +15,9 @@ from components.analysis.honesty import Honesty
 from components.analysis.neighbors import Neighbors
 from components.analysis.points import Points
 from components.analysis.readings.map_trust import FEW
-from components.analysis.readings.masks import percent
 from components.content.wording import bold, quoted
 from components.core.schema import IntArray
+from components.features.masks.reading import percent
 
 __all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
 

@@ -27,8 +27,8 @@ from components.analysis.snippets.map_vectors import (
     map_vectors_snippet,
 )
 from components.analysis.snippets.maps import redraw_snippet
-from components.analysis.snippets.masks import masks_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
+from components.features.masks.snippet import masks_snippet
 from components.features.tokens.snippet import row_snippet, tokens_snippet
 
 __all__ = [

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.masks import Lab, LabRow
 from components.core import BUNDLED_ID, EncoderService
-from components.figures.batch import COLORS, batch_grid
-from components.figures.limit import limit_bar
-from components.figures.masks import layer_lines, mask_range, token_heatmap
+from components.features.masks.compute import encode_both
+from components.features.masks.figures.batch import COLORS, batch_grid
+from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
+from components.features.masks.figures.limit import limit_bar
+from components.features.masks.measures.laboratory import Lab, LabRow
 from components.figures.theme import CATEGORICAL
-from components.ui.masks import encode_both
-from tests.analysis.test_masks import lab_of
+from tests.features.masks.test_measures import lab_of
 
 A, B = "I love my pet python", "Rain."
 RUDE = "<b>%{y}</b> & <a href='x'>y</a>"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from components.analysis.masks import Lab, LabRow, token_labels
+from components.features.masks.measures.laboratory import Lab, LabRow, token_labels
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
 __all__ = ["COLORS", "Color", "batch_grid"]

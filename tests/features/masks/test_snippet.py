@@ -12,10 +12,10 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from components.analysis.shapes import shape_steps
-from components.analysis.snippets.masks import masks_snippet
 from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.ui.masks import encode_both
+from components.features.masks.compute import encode_both
+from components.features.masks.measures.shapes import shape_steps
+from components.features.masks.snippet import masks_snippet
 from tests.analysis.test_snippets import AWKWARD, run
 from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.masks import Lab, LabRow
+from components.features.masks.measures.laboratory import Lab, LabRow
 
 __all__ = ["arrays", "summary_rows", "token_rows"]
 

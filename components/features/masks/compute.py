@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from components.analysis.masks import Damage, Lab, LabRow, Saving, damage, pad_sizes, saving
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import Mask, Passport, Tokens
-from components.figures.batch import COLORS, Color
+from components.features.masks.figures.batch import COLORS, Color
+from components.features.masks.measures.laboratory import (
+    Damage,
+    Lab,
+    LabRow,
+    Saving,
+    damage,
+    pad_sizes,
+    saving,
+)
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
 
 __all__ = [

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analysis.masks import Lab, saving
-from components.analysis.readings.masks import (
+from components.core import BUNDLED_ID, EncoderService
+from components.features.masks.measures.laboratory import Lab, saving
+from components.features.masks.reading import (
     batch_title,
     cut_title,
     layers_title,
@@ -22,8 +23,7 @@ from components.analysis.readings.masks import (
     saving_title,
     share_title,
 )
-from components.core import BUNDLED_ID, EncoderService
-from tests.analysis.test_masks import lab_of
+from tests.features.masks.test_measures import lab_of
 
 A, B = "I love my pet python", "I love coding in python"
 

@@ -8,24 +8,24 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.masks import Lab, LabRow
-from components.analysis.readings.masks import (
+from components.content.wording import escape
+from components.core import ModelCard
+from components.features.masks.compute import Masks, color_of_cells
+from components.features.masks.downloads import arrays, summary_rows, token_rows
+from components.features.masks.explain import FORMULA, LIMITS, MASK_HELP, OUTPUTS, PAD_TO_HELP
+from components.features.masks.figures.batch import batch_grid
+from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
+from components.features.masks.measures.laboratory import Lab, LabRow
+from components.features.masks.measures.shapes import shape_steps
+from components.features.masks.reading import (
     batch_title,
     layers_title,
     masks_reading,
     padding_note,
     share_title,
 )
-from components.analysis.shapes import shape_steps
-from components.analysis.snippets.masks import masks_snippet
-from components.content.explain.masks import FORMULA, LIMITS, MASK_HELP, OUTPUTS, PAD_TO_HELP
-from components.content.wording import escape
-from components.core import ModelCard
-from components.figures.batch import batch_grid
-from components.figures.masks import layer_lines, mask_range, token_heatmap
+from components.features.masks.snippet import masks_snippet
 from components.ui.frame import shell
-from components.ui.masks import Masks, color_of_cells
-from components.ui.masks_export import arrays, summary_rows, token_rows
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from components.analysis.masks import Lab, LabRow, token_labels
+from components.features.masks.measures.laboratory import Lab, LabRow, token_labels
 from components.figures.labels import spread
 from components.figures.theme import (
     CATEGORICAL,

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from components.analysis.masks import saving
-from components.analysis.readings.masks import (
+from components.content.sample import baseline_sentences
+from components.core import EncoderService, ModelCard
+from components.features.masks.compute import Masks, over_limit, repeats, sample_saving
+from components.features.masks.figures.limit import limit_bar
+from components.features.masks.measures.laboratory import saving
+from components.features.masks.reading import (
     cut_title,
     limit_reading,
     limit_title,
@@ -14,10 +18,6 @@ from components.analysis.readings.masks import (
     saving_reading,
     saving_title,
 )
-from components.content.sample import baseline_sentences
-from components.core import EncoderService, ModelCard
-from components.figures.limit import limit_bar
-from components.ui.masks import Masks, over_limit, repeats, sample_saving
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs
 

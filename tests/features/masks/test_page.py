@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.analysis.masks import Lab
 from components.core import BUNDLED_ID, EncoderService
-from components.ui.masks import compute
-from components.ui.masks_export import arrays, token_rows
+from components.features.masks.compute import compute
+from components.features.masks.downloads import arrays, token_rows
+from components.features.masks.measures.laboratory import Lab
 from components.ui.state.view import DEFAULT, Control, Sentence, ViewState
 from components.ui.widgets import export
 from tests.core.test_agreement import Oracle

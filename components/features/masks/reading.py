@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.analysis.masks import Lab, LabRow, Saving, token_labels
 from components.content.wording import bold, escape, quoted, two
 from components.core.schema import Tokens
+from components.features.masks.measures.laboratory import Lab, LabRow, Saving, token_labels
 
 __all__ = [
     "batch_title",

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cosine as cosine_distance
 
-from components.analysis.masks import (
+from components.core import BUNDLED_ID, EncoderService
+from components.core.errors import RequestError
+from components.features.masks.compute import encode_both
+from components.features.masks.measures.laboratory import (
     Damage,
     Lab,
     LabRow,
@@ -22,9 +25,6 @@ from components.analysis.masks import (
     saving,
     token_labels,
 )
-from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError
-from components.ui.masks import encode_both
 from tests.core.test_agreement import Oracle
 from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 
