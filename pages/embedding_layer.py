@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from components.ui import embedding, embedding_closer, embedding_page, embedding_tables
+from components.features.embedding_layer import compute, page
+from components.features.embedding_layer.looks import tables, words
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -12,22 +13,22 @@ downloads = shell.header("embedding_layer", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
 with st.skeleton(height=520):
-    what = embedding.compute(view, service, card)
+    what = compute.compute(view, service, card)
 
 with st.container(border=True, gap="small"):
-    embedding_page.toolbar(view, what)
-    embedding_page.picture(what)
-embedding_page.words(what)
-embedding_page.terms()
-embedding_page.closer(
+    page.toolbar(view, what)
+    page.picture(what)
+page.words(what)
+page.terms()
+page.closer(
     view,
     {
-        "Same word": lambda: embedding_closer.same_word(view, what, service),
-        "Neighbours": lambda: embedding_closer.neighbours(view, what, service),
-        "Positions": lambda: embedding_tables.positions(view, what, service),
-        "Segments": lambda: embedding_tables.segments(view, what, service),
-        "What is learned": lambda: embedding_tables.learned(what, service),
+        "Same word": lambda: words.same_word(view, what, service),
+        "Neighbours": lambda: words.neighbours(view, what, service),
+        "Positions": lambda: tables.positions(view, what, service),
+        "Segments": lambda: tables.segments(view, what, service),
+        "What is learned": lambda: tables.learned(what, service),
     },
 )
-embedding_page.explain(what)
-embedding_page.downloads(what, downloads)
+page.explain(what)
+page.downloads(what, downloads)

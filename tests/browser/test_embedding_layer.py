@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.ui.embedding import PAGE, SECTIONS
+from components.features.embedding_layer.compute import PAGE, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
 from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 

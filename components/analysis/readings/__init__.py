@@ -21,22 +21,6 @@ from components.analysis.readings.attention import (
     attention_title,
     special_note,
 )
-from components.analysis.readings.embedding import (
-    embedding_reading,
-    embedding_title,
-    neighbours_reading,
-    same_rows_reading,
-    same_rows_title,
-    tiny,
-    token_title,
-)
-from components.analysis.readings.embedding_tables import (
-    learned_reading,
-    moved_reading,
-    positions_reading,
-    positions_title,
-    segment_rows_reading,
-)
 from components.analysis.readings.layers import (
     layers_picture_title,
     layers_reading,
@@ -66,6 +50,22 @@ from components.analysis.readings.spaces import (
     spread_titles,
 )
 from components.content.wording import escape, quoted
+from components.features.embedding_layer.reading.parts import (
+    embedding_reading,
+    embedding_title,
+    neighbours_reading,
+    same_rows_reading,
+    same_rows_title,
+    tiny,
+    token_title,
+)
+from components.features.embedding_layer.reading.tables import (
+    learned_reading,
+    moved_reading,
+    positions_reading,
+    positions_title,
+    segment_rows_reading,
+)
 from components.features.masks.reading import (
     batch_title,
     cut_title,

@@ -6,15 +6,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.analysis.embedding import Band, Shared
-from components.figures.embedding import PART_COLORS, Panel, sum_strips, token_strips
-from components.figures.embedding_tables import (
+from components.features.embedding_layer.figures.parts import (
+    PART_COLORS,
+    Panel,
+    sum_strips,
+    token_strips,
+)
+from components.features.embedding_layer.figures.tables import (
     moved_bars,
     neighbour_bars,
     position_curve,
     position_heatmap,
     word_row_heatmap,
 )
+from components.features.embedding_layer.measures.parts import Band, Shared
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)

@@ -8,25 +8,33 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.embedding import rebuild
-from components.analysis.positions import Positions, look_at_positions, sinusoid
-from components.analysis.readings.embedding_tables import (
+from components.analysis.tokens import labels
+from components.content.wording import escape
+from components.core import EncoderService, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import EmbeddingParts, FloatArray, Parameter
+from components.features.embedding_layer.compute import PAGE, EmbeddingView
+from components.features.embedding_layer.explain import LEARNED
+from components.features.embedding_layer.figures.tables import (
+    moved_bars,
+    position_curve,
+    position_heatmap,
+)
+from components.features.embedding_layer.looks.words import CHART, other_texts
+from components.features.embedding_layer.measures.parts import rebuild
+from components.features.embedding_layer.measures.positions import (
+    Positions,
+    look_at_positions,
+    sinusoid,
+)
+from components.features.embedding_layer.reading.tables import (
     learned_reading,
     moved_reading,
     positions_reading,
     positions_title,
     segment_rows_reading,
 )
-from components.analysis.tokens import labels
-from components.content.explain.embedding_layer import LEARNED
-from components.content.wording import escape
-from components.core import EncoderService, ModelCard
-from components.core.errors import RequestError
-from components.core.schema import EmbeddingParts, FloatArray, Parameter
-from components.figures.embedding_tables import moved_bars, position_curve, position_heatmap
 from components.figures.strips import vector_strips
-from components.ui.embedding import PAGE, EmbeddingView
-from components.ui.embedding_closer import CHART, other_texts
 from components.ui.frame import shell
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.embedding import Band, Shared, shares
-from components.analysis.positions import look_at_positions, sinusoid
-from components.analysis.readings.embedding import (
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Parameter, PartState
+from components.features.embedding_layer.measures.parts import Band, Shared, shares
+from components.features.embedding_layer.measures.positions import look_at_positions, sinusoid
+from components.features.embedding_layer.reading.parts import (
     embedding_reading,
     embedding_title,
     neighbours_reading,
@@ -16,15 +18,13 @@ from components.analysis.readings.embedding import (
     tiny,
     token_title,
 )
-from components.analysis.readings.embedding_tables import (
+from components.features.embedding_layer.reading.tables import (
     learned_reading,
     moved_reading,
     positions_reading,
     positions_title,
     segment_rows_reading,
 )
-from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Parameter, PartState
 
 TRAINED = PartState("trained", "The checkpoint has weights.")
 UNTRAINED = PartState("untrained", "Every bias is exactly 0.")

@@ -6,19 +6,24 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.embedding import Band, random_band, row_cosines, shared_tokens
-from components.analysis.readings.embedding import (
-    neighbours_reading,
-    same_rows_reading,
-    same_rows_title,
-)
 from components.analysis.tokens import labels
 from components.content.examples import EXAMPLES
 from components.content.wording import quoted
 from components.core import EncoderService, ModelCard
 from components.core.schema import Vocabulary
-from components.figures.embedding_tables import neighbour_bars, word_row_heatmap
-from components.ui.embedding import PAGE, EmbeddingView
+from components.features.embedding_layer.compute import PAGE, EmbeddingView
+from components.features.embedding_layer.figures.tables import neighbour_bars, word_row_heatmap
+from components.features.embedding_layer.measures.parts import (
+    Band,
+    random_band,
+    row_cosines,
+    shared_tokens,
+)
+from components.features.embedding_layer.reading.parts import (
+    neighbours_reading,
+    same_rows_reading,
+    same_rows_title,
+)
 from components.ui.frame import shell
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets import inputs

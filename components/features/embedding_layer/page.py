@@ -11,13 +11,24 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.embedding import part_rows, summands
-from components.analysis.readings.embedding import embedding_reading, embedding_title, token_title
-from components.analysis.snippets.embedding import embedding_snippet
-from components.content.explain.embedding_layer import FORMULA, LIMITS, VARIANTS
 from components.content.wording import quoted
-from components.figures.embedding import sum_strips, token_strips
-from components.ui.embedding import MAX_ROWS, PAGE, SECTIONS, WIDTHS, EmbeddingView, index_of
+from components.features.embedding_layer.compute import (
+    MAX_ROWS,
+    PAGE,
+    SECTIONS,
+    WIDTHS,
+    EmbeddingView,
+    index_of,
+)
+from components.features.embedding_layer.explain import FORMULA, LIMITS, VARIANTS
+from components.features.embedding_layer.figures.parts import sum_strips, token_strips
+from components.features.embedding_layer.measures.parts import part_rows, summands
+from components.features.embedding_layer.reading.parts import (
+    embedding_reading,
+    embedding_title,
+    token_title,
+)
+from components.features.embedding_layer.snippet import embedding_snippet
 from components.ui.frame import shell
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs

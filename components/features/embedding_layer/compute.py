@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.embedding import Norm, rebuild, shares, summands
 from components.analysis.tokens import labels
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import EmbeddingParts, FloatArray, Parameter, Passport, Vocabulary
-from components.figures.embedding import Panel
+from components.features.embedding_layer.figures.parts import Panel
+from components.features.embedding_layer.measures.parts import Norm, rebuild, shares, summands
 from components.figures.strips import signed_bound
 from components.ui.state.view import Sentence, ViewState
 

@@ -12,7 +12,9 @@ import torch
 from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 
-from components.analysis.embedding import (
+from components.core import BUNDLED_ID, EncoderService
+from components.features.embedding_layer.compute import norm_of
+from components.features.embedding_layer.measures.parts import (
     Norm,
     layer_norm,
     part_rows,
@@ -23,8 +25,6 @@ from components.analysis.embedding import (
     shares,
     summands,
 )
-from components.core import BUNDLED_ID, EncoderService
-from components.ui.embedding import norm_of
 from tests.support.tiny_models import ALL
 
 TEXT = "The python's owner walked by the river"

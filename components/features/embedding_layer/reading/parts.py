@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from components.analysis.embedding import Band, Shared
 from components.content.wording import bold, escape, quoted, two
 from components.core.schema import FloatArray, PartState
+from components.features.embedding_layer.measures.parts import Band, Shared
 
 __all__ = [
     "embedding_reading",

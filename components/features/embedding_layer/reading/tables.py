@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.analysis.positions import Positions, distance_means
 from components.content.wording import bold, escape
 from components.core.schema import FloatArray, Parameter, PartState
+from components.features.embedding_layer.measures.positions import Positions, distance_means
 
 __all__ = [
     "learned_reading",

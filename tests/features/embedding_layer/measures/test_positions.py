@@ -8,8 +8,12 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
-from components.analysis.positions import distance_means, look_at_positions, sinusoid
 from components.core import BUNDLED_ID, EncoderService
+from components.features.embedding_layer.measures.positions import (
+    distance_means,
+    look_at_positions,
+    sinusoid,
+)
 
 NAME = "embeddings.position_embeddings.weight"
 

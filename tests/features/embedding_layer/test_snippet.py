@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.snippets.embedding import embedding_snippet
 from components.core import BUNDLED_ID, EncoderService
+from components.features.embedding_layer.snippet import embedding_snippet
 from tests.support.tiny_models import ALL
 
 TEXTS = {

@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.ui.embedding import MAX_ROWS, PAGE, SECTIONS
+from components.features.embedding_layer.compute import MAX_ROWS, PAGE, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.pages.test_similarity import (
     LONG,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.analysis.embedding import Band, Shared
 from components.core.schema import FloatArray
+from components.features.embedding_layer.measures.parts import Band, Shared
 from components.figures.theme import (
     CATEGORICAL,
     SEQUENTIAL,

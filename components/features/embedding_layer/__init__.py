@@ -1,0 +1,1 @@
+"""All that the page `embedding_layer` alone needs."""
