@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from components.analysis.layers import lowest_cosine, measures
 from components.core import open_service
 from components.core.registry import BUNDLED_ID
-from components.ui.layers import PAGE, SECTIONS
+from components.features.layers.compute import PAGE, SECTIONS
+from components.features.layers.measures.tokens import lowest_cosine, measures
 from components.ui.state.view import Sentence, ViewState, encode
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio

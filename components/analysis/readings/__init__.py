@@ -21,14 +21,6 @@ from components.analysis.readings.attention import (
     attention_title,
     special_note,
 )
-from components.analysis.readings.layers import (
-    layers_picture_title,
-    layers_reading,
-    nearest_reading,
-    pairs_reading,
-    pairs_title,
-    pooler_reading,
-)
 from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
 from components.analysis.readings.map_points import (
     map_neighbours_reading,
@@ -43,12 +35,6 @@ from components.analysis.readings.maps import (
     map_title,
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
-from components.analysis.readings.spaces import (
-    alike_reading,
-    alike_title,
-    spread_reading,
-    spread_titles,
-)
 from components.content.wording import escape, quoted
 from components.features.embedding_layer.reading.parts import (
     embedding_reading,
@@ -65,6 +51,20 @@ from components.features.embedding_layer.reading.tables import (
     positions_reading,
     positions_title,
     segment_rows_reading,
+)
+from components.features.layers.reading.spaces import (
+    alike_reading,
+    alike_title,
+    spread_reading,
+    spread_titles,
+)
+from components.features.layers.reading.tokens import (
+    layers_picture_title,
+    layers_reading,
+    nearest_reading,
+    pairs_reading,
+    pairs_title,
+    pooler_reading,
 )
 from components.features.masks.reading import (
     batch_title,

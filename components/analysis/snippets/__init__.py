@@ -12,13 +12,6 @@ from components.analysis.snippets.anatomy import (
     weights_snippet,
 )
 from components.analysis.snippets.attention import attention_snippet
-from components.analysis.snippets.layers import (
-    SnippetText,
-    cka_snippet,
-    layers_snippet,
-    pooler_snippet,
-    variance_snippet,
-)
 from components.analysis.snippets.map_vectors import (
     SENTENCE_POOLINGS,
     MapText,
@@ -28,6 +21,13 @@ from components.analysis.snippets.map_vectors import (
 from components.analysis.snippets.maps import redraw_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.features.embedding_layer.snippet import embedding_snippet
+from components.features.layers.snippet import (
+    SnippetText,
+    cka_snippet,
+    layers_snippet,
+    pooler_snippet,
+    variance_snippet,
+)
 from components.features.masks.snippet import masks_snippet
 from components.features.tokens.snippet import row_snippet, tokens_snippet
 

@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import ortho_group
 from sklearn.decomposition import PCA
 
-from components.analysis.spaces import (
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import split_words
+from components.features.layers.measures.spaces import (
     MAX_WORDS,
     Words,
     alike,
@@ -17,8 +19,6 @@ from components.analysis.spaces import (
     variance_shares,
     words_of,
 )
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
 from tests.support.tiny_models import FAMILIES
 
 RANDOM = np.random.default_rng(1)

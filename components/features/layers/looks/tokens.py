@@ -9,21 +9,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.layers import nearest, own_tokens, token_pairs
-from components.analysis.readings.layers import nearest_reading, pairs_reading, pairs_title
-from components.analysis.readings.spaces import spread_reading, spread_titles
-from components.analysis.snippets.layers import variance_snippet
 from components.analysis.tokens import labels
-from components.content.explain.layers import SPREAD
 from components.content.wording import quoted
 from components.core import EncoderService, Encoding
 from components.core.schema import FloatArray
-from components.figures.layers import MAX_PLAYED, pairs_heatmap
-from components.figures.spread import random_pairs_lines, variance_lines
-from components.figures.strips import vector_strips
-from components.figures.theme import color_of
-from components.ui.frame import shell
-from components.ui.layers import (
+from components.features.layers.compute import (
     PAGE,
     SECTIONS,
     LayerView,
@@ -31,7 +21,17 @@ from components.ui.layers import (
     sample_words,
     variance_shares,
 )
-from components.ui.layers_page import Arrays
+from components.features.layers.explain import SPREAD
+from components.features.layers.figures.spread import random_pairs_lines, variance_lines
+from components.features.layers.figures.tokens import MAX_PLAYED, pairs_heatmap
+from components.features.layers.measures.tokens import nearest, own_tokens, token_pairs
+from components.features.layers.page import Arrays
+from components.features.layers.reading.spaces import spread_reading, spread_titles
+from components.features.layers.reading.tokens import nearest_reading, pairs_reading, pairs_title
+from components.features.layers.snippet import variance_snippet
+from components.figures.strips import vector_strips
+from components.figures.theme import color_of
+from components.ui.frame import shell
 from components.ui.state import session
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets.token_strip import token_strip

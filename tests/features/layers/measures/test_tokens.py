@@ -11,7 +11,8 @@ import torch
 from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 
-from components.analysis.layers import (
+from components.core import BUNDLED_ID, EncoderService, Encoding
+from components.features.layers.measures.tokens import (
     KINDS,
     layer_rows,
     lowest_cosine,
@@ -22,7 +23,6 @@ from components.analysis.layers import (
     pool_by_hand,
     token_pairs,
 )
-from components.core import BUNDLED_ID, EncoderService, Encoding
 from tests.support.tiny_models import ALL, FAMILIES
 
 TEXT, PAIR = "A python slept under the lamp", "She is an engineer"

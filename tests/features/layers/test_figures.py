@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
-from components.analysis.layers import Measure
-from components.analysis.spaces import Alike
-from components.figures.layers import (
+from components.features.layers.figures.spread import random_pairs_lines, variance_lines
+from components.features.layers.figures.tokens import (
     MAX_PLAYED,
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,
     token_names,
 )
-from components.figures.spread import random_pairs_lines, variance_lines
+from components.features.layers.measures.spaces import Alike
+from components.features.layers.measures.tokens import Measure
 
 RANDOM = np.random.default_rng(0)
 SCALE = (-0.2, 1.0)

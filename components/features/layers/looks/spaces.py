@@ -6,22 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.layers import pool_by_hand
-from components.analysis.readings.layers import pooler_reading
-from components.analysis.readings.spaces import alike_reading, alike_title
 from components.analysis.similarity import cosine_matrix
-from components.analysis.snippets.layers import SnippetText, cka_snippet, pooler_snippet
-from components.analysis.spaces import Alike, Words
-from components.content.explain.layers import ALIKE, POOLER
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.core.words import split_words
-from components.figures.layers import spaces_heatmap
-from components.figures.strips import vector_strips
-from components.ui.frame import shell
-from components.ui.layers import (
+from components.features.layers.compute import (
     PAGE,
     WORDS,
     LayerView,
@@ -30,7 +21,16 @@ from components.ui.layers import (
     own_words,
     sample_words,
 )
-from components.ui.layers_page import Arrays
+from components.features.layers.explain import ALIKE, POOLER
+from components.features.layers.figures.tokens import spaces_heatmap
+from components.features.layers.measures.spaces import Alike, Words
+from components.features.layers.measures.tokens import pool_by_hand
+from components.features.layers.page import Arrays
+from components.features.layers.reading.spaces import alike_reading, alike_title
+from components.features.layers.reading.tokens import pooler_reading
+from components.features.layers.snippet import SnippetText, cka_snippet, pooler_snippet
+from components.figures.strips import vector_strips
+from components.ui.frame import shell
 from components.ui.models import second_model
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import inputs

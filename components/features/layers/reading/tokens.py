@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.analysis.layers import Measure, Neighbours
 from components.content.wording import bold, quoted, two
 from components.core.schema import FloatArray, ModelCard
+from components.features.layers.measures.tokens import Measure, Neighbours
 
 __all__ = [
     "layers_picture_title",

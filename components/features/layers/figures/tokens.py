@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.analysis.layers import Measure
-from components.analysis.spaces import Alike
 from components.core.schema import FloatArray
+from components.features.layers.measures.spaces import Alike
+from components.features.layers.measures.tokens import Measure
 from components.figures.frames import add_frames
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
 

@@ -11,15 +11,22 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.layers import layer_rows
-from components.analysis.readings.layers import layers_picture_title, layers_reading
-from components.analysis.snippets.layers import layers_snippet
 from components.analysis.tokens import labels
-from components.content.explain.layers import FORMULA, LIMITS
 from components.core import EncoderService, Encoding
-from components.figures.layers import layers_heatmap
+from components.features.layers.compute import (
+    MEASURES,
+    PAGE,
+    SECTIONS,
+    LayerView,
+    encode_all,
+    index_of,
+)
+from components.features.layers.explain import FORMULA, LIMITS
+from components.features.layers.figures.tokens import layers_heatmap
+from components.features.layers.measures.tokens import layer_rows
+from components.features.layers.reading.tokens import layers_picture_title, layers_reading
+from components.features.layers.snippet import layers_snippet
 from components.ui.frame import shell
-from components.ui.layers import MEASURES, PAGE, SECTIONS, LayerView, encode_all, index_of
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import export, inputs
 

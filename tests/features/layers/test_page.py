@@ -16,10 +16,10 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
-from components.analysis.layers import measure
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import layers, layers_page
-from components.ui.layers import MEASURES, SECTIONS, WORDS
+from components.features.layers import compute, page
+from components.features.layers.compute import MEASURES, SECTIONS, WORDS
+from components.features.layers.measures.tokens import measure
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
@@ -198,7 +198,7 @@ def test_the_spread_shows_the_baseline_and_the_components() -> None:
     band = runtime.baseline(card).band("mean", centred=False)
     drawn = chart(app, "layers_random_pairs")["data"][1]["y"]
     np.testing.assert_allclose(drawn, band.mean, atol=1e-5)
-    shares = layers.variance_shares(card, layers.sample_words(card, runtime.service()), 10)
+    shares = compute.variance_shares(card, compute.sample_words(card, runtime.service()), 10)
     for line, count in zip(chart(app, "layers_variance")["data"], (1, 3, 10), strict=True):
         np.testing.assert_allclose(line["y"], shares[:, count - 1], atol=1e-5)
     assert f"**{100 * shares[6, 9]:.0f}%**" in said(app, "reading_spread")
@@ -339,14 +339,14 @@ def test_a_model_that_is_not_here_waits_for_a_click_and_says_why_it_fails() -> N
 
 def test_the_files_hold_every_layer_of_every_sentence(service: EncoderService) -> None:
     card = service.load(BUNDLED_ID)
-    what = layers.compute(DEFAULT, service, card, None)
-    encodings = layers.encode_all(DEFAULT, service)
-    arrays = layers_page._arrays(encodings)
+    what = compute.compute(DEFAULT, service, card, None)
+    encodings = compute.encode_all(DEFAULT, service)
+    arrays = page._arrays(encodings)
     for letter, encoding in zip("AB", encodings, strict=True):
         np.testing.assert_array_equal(arrays[f"hidden_{letter}"], encoding.hidden)
         assert arrays[f"tokens_{letter}"].tolist() == list(encoding.tokens)
         assert arrays[f"text_{letter}"].tolist() == [encoding.text]
     assert export.to_npz(arrays, what.passport)
-    rows = layers_page._rows(what, encodings)
+    rows = page._rows(what, encodings)
     assert len(rows) == 7 * sum(e.n_tokens for e in encodings)
     assert {row["sentence"] for row in rows} == {"A", "B"}

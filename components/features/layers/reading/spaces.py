@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.analysis.baseline import Band
-from components.analysis.spaces import Alike
 from components.content.wording import bold, escape, two
 from components.core.schema import FloatArray
+from components.features.layers.measures.spaces import Alike
 
 __all__ = ["alike_reading", "alike_title", "spread_reading", "spread_titles"]
 

@@ -8,15 +8,21 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from components.analysis import spaces
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
-from components.analysis.layers import Kind, Measure, lowest_cosine, measure, own_tokens
-from components.analysis.spaces import Alike, Words
 from components.analysis.tokens import labels
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport, Vocabulary
 from components.core.words import split_words
+from components.features.layers.measures import spaces
+from components.features.layers.measures.spaces import Alike, Words
+from components.features.layers.measures.tokens import (
+    Kind,
+    Measure,
+    lowest_cosine,
+    measure,
+    own_tokens,
+)
 from components.figures.similarity import cosine_range
 from components.ui.state.view import Sentence, ViewState
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.layers import measures
-from components.analysis.snippets.layers import (
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import split_words
+from components.features.layers.measures.spaces import alike, shared, variance_shares, words_of
+from components.features.layers.measures.tokens import measures
+from components.features.layers.snippet import (
     SnippetText,
     cka_snippet,
     layers_snippet,
     pooler_snippet,
     variance_snippet,
 )
-from components.analysis.spaces import alike, shared, variance_shares, words_of
-from components.core import BUNDLED_ID, EncoderService
-from components.core.words import split_words
 from components.ui.widgets.export import to_npz
 from tests.support.tiny_models import FAMILIES
 

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
-from components.analysis.layers import Measure, Neighbours, measure
-from components.analysis.readings.layers import (
+from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.core.schema import PartState, Provenance
+from components.features.layers.measures.spaces import Alike
+from components.features.layers.measures.tokens import Measure, Neighbours, measure
+from components.features.layers.reading.spaces import (
+    alike_reading,
+    alike_title,
+    spread_reading,
+    spread_titles,
+)
+from components.features.layers.reading.tokens import (
     layers_picture_title,
     layers_reading,
     nearest_reading,
@@ -17,15 +26,6 @@ from components.analysis.readings.layers import (
     pairs_title,
     pooler_reading,
 )
-from components.analysis.readings.spaces import (
-    alike_reading,
-    alike_title,
-    spread_reading,
-    spread_titles,
-)
-from components.analysis.spaces import Alike
-from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.core.schema import PartState, Provenance
 
 LABELS = ("[CLS]", "cat", "*sat*", "[SEP]")
 OWN = np.array([False, True, True, False])

@@ -1,0 +1,1 @@
+"""The looks of its page, by what they are about."""
