@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
-from components.ui.attention import compute
+from components.features.attention.compute import compute
 from components.ui.state.view import DEFAULT, Sentence, encode
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio

@@ -15,12 +15,6 @@ from components.analysis.readings.anatomy import (
     search_reading,
     weights_reading,
 )
-from components.analysis.readings.attention import (
-    AttentionShown,
-    attention_reading,
-    attention_title,
-    special_note,
-)
 from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
 from components.analysis.readings.map_points import (
     map_neighbours_reading,
@@ -36,6 +30,12 @@ from components.analysis.readings.maps import (
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.content.wording import escape, quoted
+from components.features.attention.reading.weights import (
+    AttentionShown,
+    attention_reading,
+    attention_title,
+    special_note,
+)
 from components.features.embedding_layer.reading.parts import (
     embedding_reading,
     embedding_title,

@@ -11,7 +11,6 @@ from components.analysis.snippets.anatomy import (
     config_lines,
     weights_snippet,
 )
-from components.analysis.snippets.attention import attention_snippet
 from components.analysis.snippets.map_vectors import (
     SENTENCE_POOLINGS,
     MapText,
@@ -20,6 +19,7 @@ from components.analysis.snippets.map_vectors import (
 )
 from components.analysis.snippets.maps import redraw_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
+from components.features.attention.snippet import attention_snippet
 from components.features.embedding_layer.snippet import embedding_snippet
 from components.features.layers.snippet import (
     SnippetText,

@@ -17,7 +17,7 @@ import numpy as np
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from components.analysis.attention_grid import Grid, Item
+from components.features.attention.measures.grid import Grid, Item
 from components.ui.widgets.chips import visible
 
 __all__ = ["attention_lines"]

@@ -10,16 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.attention_grid import Grid, Item
-from components.analysis.readings.attention import (
+from components.core import BUNDLED_ID, EncoderService
+from components.features.attention.compute import (
+    DIRECTIONS,
+    LOOKS,
+    PAGE,
+    SPECIALS,
+    UNITS,
+    AttentionView,
+    compute,
+)
+from components.features.attention.measures.grid import Grid, Item
+from components.features.attention.reading.weights import (
     AttentionShown,
     attention_reading,
     attention_title,
     special_note,
 )
-from components.analysis.snippets.attention import attention_snippet
-from components.core import BUNDLED_ID, EncoderService
-from components.ui.attention import DIRECTIONS, LOOKS, PAGE, SPECIALS, UNITS, AttentionView, compute
+from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence, ViewState
 from tests.analysis.test_snippets import run
 from tests.support.tiny_models import FAMILIES

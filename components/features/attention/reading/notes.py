@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.analysis.readings.attention import special_note
 from components.content.wording import escape, quoted
-from components.ui.attention import PAGE, AttentionView
+from components.features.attention.compute import PAGE, AttentionView
+from components.features.attention.reading.weights import special_note
 from components.ui.state.view import ViewState
 
 __all__ = ["notes"]

@@ -10,10 +10,10 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.snippets.attention import attention_snippet
-from components.content.explain.attention import FORMULA, LIMITS, SUMMARIES
-from components.ui.attention import AttentionView
-from components.ui.attention_page import CHART, habit_names
+from components.features.attention.compute import AttentionView
+from components.features.attention.explain import FORMULA, LIMITS, SUMMARIES
+from components.features.attention.page import CHART, habit_names
+from components.features.attention.snippet import attention_snippet
 from components.ui.frame import shell
 from components.ui.widgets import export
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.analysis.attention import HABITS
-from components.analysis.readings.attention import attention_reading, attention_title
-from components.content.explain.attention import ROLLOUT
-from components.figures.attention import attention_heatmap
-from components.ui.attention import (
+from components.features.attention.compute import (
     DIRECTIONS,
     LOOKS,
     PAGE,
@@ -19,8 +15,12 @@ from components.ui.attention import (
     AttentionView,
     index_of,
 )
-from components.ui.attention_heads import Bar, attention_heads
-from components.ui.attention_lines import attention_lines
+from components.features.attention.explain import ROLLOUT
+from components.features.attention.figures import attention_heatmap
+from components.features.attention.measures.heads import HABITS
+from components.features.attention.reading.weights import attention_reading, attention_title
+from components.features.attention.widgets.heads import Bar, attention_heads
+from components.features.attention.widgets.lines import attention_lines
 from components.ui.frame import shell
 from components.ui.state import session
 from components.ui.state.view import ViewState

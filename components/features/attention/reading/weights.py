@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from components.analysis.attention_grid import Grid, Item
 from components.content.wording import bold, escape, quoted, two
 from components.core.schema import FloatArray
+from components.features.attention.measures.grid import Grid, Item
 
 __all__ = ["AttentionShown", "attention_reading", "attention_title", "special_note"]
 

@@ -16,7 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import attention, attention_more
+from components.features.attention import compute, tabs
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
@@ -326,12 +326,12 @@ def test_roberta_s_tokens_are_shown_as_text() -> None:
 def test_files_carry_the_numbers_and_the_passport() -> None:
     view = view_on(PAIR, show="Rollout", unit="Words")
     service = runtime.service()
-    what = attention.compute(view, service, service.load(BUNDLED_ID))
-    rows = attention_more._weight_rows(what)
+    what = compute.compute(view, service, service.load(BUNDLED_ID))
+    rows = tabs._weight_rows(what)
     assert len(rows) == what.grid.weights.size
     data = to_csv(rows, what.passport).decode("utf-8-sig")
     assert '"show": "rollout"' in data
     assert '"unit": "words"' in data
-    arrays = np.load(io.BytesIO(to_npz(attention_more._arrays(what), what.passport)))
+    arrays = np.load(io.BytesIO(to_npz(tabs._arrays(what), what.passport)))
     np.testing.assert_array_equal(arrays["weights"], what.grid.weights)
     assert arrays["habits"].shape == (6, 12, 6)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.analysis.attention_grid import Grid
 from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard
+from components.features.attention.measures.grid import Grid
 
 __all__ = ["attention_snippet"]
 

@@ -8,13 +8,13 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from components.analysis.attention import HABITS, Heads, ranked, rollout
-from components.analysis.attention_grid import Direction, Grid, Special, arrange
-from components.analysis.readings.attention import AttentionShown
 from components.analysis.tokens import Kind, kinds, labels
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport
-from components.ui.attention_kept import head_weights, reduced
+from components.features.attention.measures.grid import Direction, Grid, Special, arrange
+from components.features.attention.measures.heads import HABITS, Heads, ranked, rollout
+from components.features.attention.reading.weights import AttentionShown
+from components.features.attention.reduced import head_weights, reduced
 from components.ui.state.view import Sentence, ViewState
 
 __all__ = [

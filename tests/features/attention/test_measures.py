@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 from transformers import AutoModel, AutoTokenizer
 
-from components.analysis.attention import (
+from components.analysis.tokens import kinds, labels
+from components.core import BUNDLED_ID, EncoderService, Encoding
+from components.features.attention.measures.grid import Grid, arrange
+from components.features.attention.measures.heads import (
     HABITS,
     block_means,
     habits,
@@ -23,9 +26,6 @@ from components.analysis.attention import (
     rollout,
     separators,
 )
-from components.analysis.attention_grid import Grid, arrange
-from components.analysis.tokens import kinds, labels
-from components.core import BUNDLED_ID, EncoderService, Encoding
 from tests.support.tiny_models import FAMILIES
 
 TEXT, PAIR = "The teacher's unbelievable python", "Seventeen umbrellas"

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from components.analysis.attention import Heads, reduce_heads
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.cache import ByteCache
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
+from components.features.attention.measures.heads import Heads, reduce_heads
 from components.ui.state.view import Sentence
 
 __all__ = ["Reduced", "head_weights", "reduced"]
