@@ -14,9 +14,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from components.analysis.anatomy import build_tree
 from components.core import BUNDLED_ID, open_service
-from components.figures.anatomy import part_map
+from components.features.anatomy.figures import part_map
+from components.features.anatomy.measures.parameters import build_tree
 from components.ui.state.view import DEFAULT, encode
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio

@@ -6,15 +6,6 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
-from components.analysis.readings.anatomy import (
-    anatomy_reading,
-    anatomy_title,
-    models_reading,
-    models_title,
-    part_reading,
-    search_reading,
-    weights_reading,
-)
 from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
 from components.analysis.readings.map_points import (
     map_neighbours_reading,
@@ -30,6 +21,15 @@ from components.analysis.readings.maps import (
 )
 from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.content.wording import escape, quoted
+from components.features.anatomy.reading import (
+    anatomy_reading,
+    anatomy_title,
+    models_reading,
+    models_title,
+    part_reading,
+    search_reading,
+    weights_reading,
+)
 from components.features.attention.reading.weights import (
     AttentionShown,
     attention_reading,

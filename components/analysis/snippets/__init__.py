@@ -5,12 +5,6 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
-from components.analysis.snippets.anatomy import (
-    anatomy_snippet,
-    card_lines,
-    config_lines,
-    weights_snippet,
-)
 from components.analysis.snippets.map_vectors import (
     SENTENCE_POOLINGS,
     MapText,
@@ -19,6 +13,12 @@ from components.analysis.snippets.map_vectors import (
 )
 from components.analysis.snippets.maps import redraw_snippet
 from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
+from components.features.anatomy.snippet import (
+    anatomy_snippet,
+    card_lines,
+    config_lines,
+    weights_snippet,
+)
 from components.features.attention.snippet import attention_snippet
 from components.features.embedding_layer.snippet import embedding_snippet
 from components.features.layers.snippet import (

@@ -7,15 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from components.analysis.anatomy import build_tree, n_values
-from components.analysis.costs import comparison_row
-from components.analysis.readings.anatomy import models_reading, models_title, weights_reading
-from components.analysis.snippets.anatomy import weights_snippet
 from components.core import EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Architecture, Parameter
-from components.figures.anatomy import model_bars, singular_values, weight_histogram
-from components.ui.anatomy import (
+from components.features.anatomy.compute import (
     DEFAULT_TOKENS,
     MAX_TOKENS,
     PAGE,
@@ -25,6 +20,11 @@ from components.ui.anatomy import (
     measure,
     others,
 )
+from components.features.anatomy.figures import model_bars, singular_values, weight_histogram
+from components.features.anatomy.measures.costs import comparison_row
+from components.features.anatomy.measures.parameters import build_tree, n_values
+from components.features.anatomy.reading import models_reading, models_title, weights_reading
+from components.features.anatomy.snippet import weights_snippet
 from components.ui.frame import shell
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.analysis.anatomy import Node, Totals, n_values, percent
-from components.analysis.weights import WeightStatistics
 from components.content.wording import escape
 from components.core.schema import Architecture
+from components.features.anatomy.measures.parameters import Node, Totals, n_values, percent
+from components.features.anatomy.measures.weights import WeightStatistics
 
 __all__ = [
     "anatomy_reading",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from components.analysis.anatomy import n_values
 from components.core.schema import Architecture, Parameter
+from components.features.anatomy.measures.parameters import n_values
 
 __all__ = ["BYTES", "Operations", "comparison_row", "memory", "operations"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from components.analysis.anatomy import Node, percent
-from components.analysis.weights import WeightStatistics
+from components.features.anatomy.measures.parameters import Node, percent
+from components.features.anatomy.measures.weights import WeightStatistics
 from components.figures.theme import CATEGORICAL, NEUTRAL, figure, plain
 
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]

@@ -10,21 +10,21 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.anatomy import n_values, parameter_rows
-from components.analysis.costs import operations
-from components.analysis.readings.anatomy import (
+from components.content.wording import escape
+from components.core import EncoderService, ModelCard
+from components.core.presets import preset_config
+from components.features.anatomy.compute import PAGE, PICTURES, Anatomy, subjects
+from components.features.anatomy.explain import FORMULA, LIMITS, PARTS, SAID_MILLIONS
+from components.features.anatomy.figures import ROOT, part_map
+from components.features.anatomy.measures.costs import operations
+from components.features.anatomy.measures.parameters import n_values, parameter_rows
+from components.features.anatomy.reading import (
     anatomy_reading,
     anatomy_title,
     part_reading,
     search_reading,
 )
-from components.analysis.snippets.anatomy import anatomy_snippet, card_lines, config_lines
-from components.content.explain.anatomy import FORMULA, LIMITS, PARTS, SAID_MILLIONS
-from components.content.wording import escape
-from components.core import EncoderService, ModelCard
-from components.core.presets import preset_config
-from components.figures.anatomy import ROOT, part_map
-from components.ui.anatomy import PAGE, PICTURES, Anatomy, subjects
+from components.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
 from components.ui.frame import navigation, shell
 from components.ui.state import session
 from components.ui.state.view import ViewState

@@ -10,9 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.anatomy import build_tree, search, totals
-from components.analysis.costs import comparison_row, operations
-from components.analysis.readings.anatomy import (
+from components.core import BUNDLED_ID, EncoderService
+from components.core.presets import preset_config
+from components.core.registry import PRESETS
+from components.core.schema import Architecture, Parameter
+from components.features.anatomy.explain import PARTS, SAID_MILLIONS
+from components.features.anatomy.measures.costs import comparison_row, operations
+from components.features.anatomy.measures.parameters import build_tree, search, totals
+from components.features.anatomy.measures.weights import weight_statistics
+from components.features.anatomy.reading import (
     anatomy_reading,
     anatomy_title,
     models_reading,
@@ -21,18 +27,12 @@ from components.analysis.readings.anatomy import (
     search_reading,
     weights_reading,
 )
-from components.analysis.snippets.anatomy import (
+from components.features.anatomy.snippet import (
     anatomy_snippet,
     card_lines,
     config_lines,
     weights_snippet,
 )
-from components.analysis.weights import weight_statistics
-from components.content.explain.anatomy import PARTS, SAID_MILLIONS
-from components.core import BUNDLED_ID, EncoderService
-from components.core.presets import preset_config
-from components.core.registry import PRESETS
-from components.core.schema import Architecture, Parameter
 from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"

@@ -15,13 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from components.analysis.anatomy import build_tree, parameter_rows, percent, search, totals
-from components.analysis.costs import comparison_row, memory, operations
-from components.analysis.weights import evenly_spaced, weight_statistics
 from components.core import BUNDLED_ID, EncoderService
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.core.schema import Architecture, Parameter
+from components.features.anatomy.measures.costs import comparison_row, memory, operations
+from components.features.anatomy.measures.parameters import (
+    build_tree,
+    parameter_rows,
+    percent,
+    search,
+    totals,
+)
+from components.features.anatomy.measures.weights import evenly_spaced, weight_statistics
 from tests.support.tiny_models import ALL, FAMILIES
 
 MODELS = [BUNDLED_ID, *(f"folder:{name}" for name in ALL)]

@@ -7,12 +7,23 @@ from typing import Literal
 
 import streamlit as st
 
-from components.analysis.anatomy import Node, Totals, build_tree, n_values, search, totals
-from components.analysis.weights import WeightStatistics, evenly_spaced, weight_statistics
-from components.content.explain.anatomy import NO_POOLER
 from components.core import EncoderService, ModelCard
 from components.core.presets import preset_config
 from components.core.schema import Architecture, Parameter, Passport
+from components.features.anatomy.explain import NO_POOLER
+from components.features.anatomy.measures.parameters import (
+    Node,
+    Totals,
+    build_tree,
+    n_values,
+    search,
+    totals,
+)
+from components.features.anatomy.measures.weights import (
+    WeightStatistics,
+    evenly_spaced,
+    weight_statistics,
+)
 from components.ui.state.view import ViewState
 
 __all__ = [

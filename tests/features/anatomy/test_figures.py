@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analysis.anatomy import build_tree, search
-from components.analysis.weights import weight_statistics
 from components.core import BUNDLED_ID, EncoderService
-from components.figures.anatomy import (
+from components.features.anatomy.figures import (
     ROOT,
     model_bars,
     part_map,
     singular_values,
     weight_histogram,
 )
+from components.features.anatomy.measures.parameters import build_tree, search
+from components.features.anatomy.measures.weights import weight_statistics
 
 BASE = "google-bert/bert-base-uncased"
 

@@ -15,9 +15,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.ui import anatomy
-from components.ui.anatomy import PAGE
-from components.ui.anatomy_page import _arrays
+from components.features.anatomy import compute
+from components.features.anatomy.compute import PAGE
+from components.features.anatomy.page import _arrays
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
 from tests.pages.test_similarity import (
@@ -183,7 +183,7 @@ def test_roberta_and_distilbert_say_what_is_absent() -> None:
 
 
 def test_without_weights_there_is_nothing_to_look_into() -> None:
-    app = page(subject=BASE, section=anatomy.SECTIONS[1])
+    app = page(subject=BASE, section=compute.SECTIONS[1])
     assert "without its weights" in app.info[0].value
 
 
@@ -212,7 +212,7 @@ def test_the_number_of_tokens_changes_the_work() -> None:
 
 def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     service.load(BUNDLED_ID)
-    app = page(part="layer-2/attention/key", section=anatomy.SECTIONS[1])
+    app = page(part="layer-2/attention/key", section=compute.SECTIONS[1])
     shown = table(app, "Frobenius norm").iloc[0]
     array = torch.from_numpy(
         service.matrix(BUNDLED_ID, "encoder.layer.1.attention.self.key.weight").copy()
@@ -233,7 +233,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
 
 def test_of_the_word_table_rows_are_sampled_and_it_is_said(service: EncoderService) -> None:
     service.load(BUNDLED_ID)
-    app = page(section=anatomy.SECTIONS[1])
+    app = page(section=compute.SECTIONS[1])
     assert "A sample of" in words(app, "reading_weights")
     assert "Every 6th of 30,522 rows" in everything_said(app)
     rows = service.word_rows(BUNDLED_ID, np.arange(0, 30522, 6))
@@ -247,7 +247,7 @@ def test_of_the_word_table_rows_are_sampled_and_it_is_said(service: EncoderServi
 @pytest.mark.parametrize("name", ALL)
 def test_every_family_is_taken_apart(tiny_service: EncoderService, name: str) -> None:
     card = tiny_service.load(f"folder:{name}")
-    for part, section in (("", anatomy.SECTIONS[1]), ("layer-1/attention/query", "")):
+    for part, section in (("", compute.SECTIONS[1]), ("layer-1/attention/query", "")):
         app = page(on(name), part=part, section=section)
         assert f"**{card.n_parameters:,}** parameters" in reading(app)
         assert not [*app.error, *app.warning]
@@ -280,7 +280,7 @@ def test_a_text_that_is_too_long_for_a_model_has_no_operations() -> None:
         {"part": 7, "subject": 1.5, "tokens": "many", "search": False},
         {"tokens": -(10**9)},
         {"tokens": 10**12},
-        {"array": "pooler.dense.weight", "part": "layer-1", "section": anatomy.SECTIONS[1]},
+        {"array": "pooler.dense.weight", "part": "layer-1", "section": compute.SECTIONS[1]},
         {"search": "*[x](y)* $a$ :smile: <script>alert(1)</script>"},
         {"part": "layer-24", "subject": BASE},
     ],
@@ -329,10 +329,10 @@ def test_reset_brings_the_whole_model_back() -> None:
 
 @pytest.mark.parametrize("subject", ["", BASE])
 def test_the_files_hold_the_table_and_the_passport(service: EncoderService, subject: str) -> None:
-    from components.analysis.anatomy import parameter_rows
+    from components.features.anatomy.measures.parameters import parameter_rows
 
     card = service.load(BUNDLED_ID)
-    what = anatomy.compute(view_with(subject=subject), service, card)
+    what = compute.compute(view_with(subject=subject), service, card)
     csv = export.to_csv(parameter_rows(what.tree), what.passport)
     read = pd.read_csv(io.BytesIO(csv), comment="#", encoding="utf-8-sig")
     assert int(read["parameters"].sum()) == what.totals.n_values
