@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from components.ui import meaning, meaning_page
+from components.features.meaning import page
 from components.ui.frame import navigation, shell
 from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.widgets import examples, inputs
 from components.ui.widgets.chips import word_chips
+from components.ui.widgets.comparison import compute
 
 view = session.current()
 shell.header("home", view)
@@ -19,16 +20,16 @@ with right:
     examples.gallery(view)
 
 with left, st.container(border=True):
-    word_chips(meaning.chip_rows(view), key="chips", on_pick=inputs.pick_word)
+    word_chips(compute.chip_rows(view), key="chips", on_pick=inputs.pick_word)
     card = runtime.load(view.model, height=360)
     with st.skeleton(height=360):
         baseline = runtime.baseline(card)
-        result = meaning.compute(view, runtime.service(), card, baseline)
-    meaning_page.problems(result)
-    what = meaning_page.shown(result, view)
+        result = compute.compute(view, runtime.service(), card, baseline)
+    page.problems(result)
+    what = page.shown(result, view)
     if what is not None:
-        meaning_page.lines(what, key="home_lines", height=330)
-        meaning_page.words(what)
+        page.lines(what, key="home_lines", height=330)
+        page.words(what)
         if baseline is None:
             runtime.await_baseline(card)
     navigation.link(navigation.row("similarity"), view, label="Open in Meaning in context")

@@ -32,8 +32,8 @@ from components.core import BUNDLED_ID, EncoderService
 from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.pages.test_similarity import alone as alone_on
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import alone as alone_on
+from tests.features.meaning.test_page import (
     app_data,
     app_settings,
     bundled_app,
@@ -42,8 +42,8 @@ from tests.pages.test_similarity import (
     reading,
     shown_view,
 )
-from tests.pages.test_similarity import chart as figure_of
-from tests.pages.test_similarity import framed as framed_on
+from tests.features.meaning.test_page import chart as figure_of
+from tests.features.meaning.test_page import framed as framed_on
 from tests.support.fields import field
 from tests.support.tiny_models import build
 

@@ -25,7 +25,7 @@ from components.ui.map_corpora import (
 )
 from components.ui.map_request import PAGE
 from components.ui.state.view import DEFAULT, Sentence, ViewState, decode, encode
-from tests.pages.test_similarity import app_settings
+from tests.features.meaning.test_page import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
 TITLES = ["kind", "text", "where"]

@@ -25,7 +25,7 @@ from components.ui.map_costs import Costs
 from components.ui.map_request import MapRequest, with_layer
 from components.ui.maps import Picture
 from components.ui.models import services
-from tests.pages.test_similarity import app_data, app_settings
+from tests.features.meaning.test_page import app_data, app_settings
 
 WAIT = 60
 LAST = 6

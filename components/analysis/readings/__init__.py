@@ -19,7 +19,6 @@ from components.analysis.readings.maps import (
     map_reading,
     map_title,
 )
-from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.content.wording import escape, quoted
 from components.features.anatomy.reading import (
     anatomy_reading,
@@ -86,6 +85,7 @@ from components.features.tokens.reading.tokens import (
     twins_reading,
 )
 from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
+from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
 
 __all__ = [
     "AttentionShown",

@@ -12,7 +12,6 @@ from components.analysis.snippets.map_vectors import (
     map_vectors_snippet,
 )
 from components.analysis.snippets.maps import redraw_snippet
-from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.features.anatomy.snippet import (
     anatomy_snippet,
     card_lines,
@@ -29,6 +28,7 @@ from components.features.layers.snippet import (
     variance_snippet,
 )
 from components.features.masks.snippet import masks_snippet
+from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.features.tokens.snippet import row_snippet, tokens_snippet
 
 __all__ = [

@@ -20,7 +20,7 @@ from components.features.anatomy.compute import PAGE
 from components.features.anatomy.page import _arrays
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     alone,
     app_settings,
     blocks,

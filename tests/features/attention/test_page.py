@@ -20,7 +20,7 @@ from components.features.attention import compute, tabs
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     alone,
     bundled_app,
     everything_said,

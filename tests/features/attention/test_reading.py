@@ -29,7 +29,7 @@ from components.features.attention.reading.weights import (
 )
 from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence, ViewState
-from tests.analysis.test_snippets import run
+from tests.features.meaning.test_snippet import run
 from tests.support.tiny_models import FAMILIES
 
 EVEN = {"previous": 0.14, "next": 0.14, "first": 0.14, "separators": 0.14, "word": 0.14}

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from components.core import BUNDLED_ID, EncoderService
 from components.features.embedding_layer.compute import MAX_ROWS, PAGE, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     LONG,
     TYPED,
     alone,

@@ -14,7 +14,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState, decode, from_example
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     alone,
     app_data,
     app_settings,

@@ -23,8 +23,8 @@ from components.features.layers.measures.tokens import measure
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.pages.test_similarity import alone as alone_on
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import alone as alone_on
+from tests.features.meaning.test_page import (
     app_settings,
     blocks,
     bundled_app,
@@ -32,7 +32,7 @@ from tests.pages.test_similarity import (
     everything_said,
     shown_view,
 )
-from tests.pages.test_similarity import framed as framed_on
+from tests.features.meaning.test_page import framed as framed_on
 from tests.support.fields import field
 from tests.support.tiny_models import ALL, build
 

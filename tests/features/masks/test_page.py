@@ -22,8 +22,8 @@ from components.features.masks.measures.laboratory import Lab
 from components.ui.state.view import DEFAULT, Control, Sentence, ViewState
 from components.ui.widgets import export
 from tests.core.test_agreement import Oracle
-from tests.pages import test_similarity as whole
-from tests.pages.test_similarity import (
+from tests.features.meaning import test_page as whole
+from tests.features.meaning.test_page import (
     TYPED,
     app_settings,
     blocks,

@@ -16,7 +16,7 @@ from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.features.masks.compute import encode_both
 from components.features.masks.measures.shapes import shape_steps
 from components.features.masks.snippet import masks_snippet
-from tests.analysis.test_snippets import AWKWARD, run
+from tests.features.meaning.test_snippet import AWKWARD, run
 from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 
 Texts = Sequence[tuple[str, str, str | None]]

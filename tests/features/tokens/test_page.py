@@ -25,7 +25,7 @@ from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.models import runtime as app_runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     TYPED,
     app_settings,
     bundled_app,
@@ -34,8 +34,8 @@ from tests.pages.test_similarity import (
     press,
     shown_view,
 )
-from tests.pages.test_similarity import alone as alone_on
-from tests.pages.test_similarity import framed as framed_on
+from tests.features.meaning.test_page import alone as alone_on
+from tests.features.meaning.test_page import framed as framed_on
 from tests.support.fields import field
 from tests.support.hub_server import HubServer, Reply, error, hub_server
 from tests.ui.widgets.test_token_strip import covered

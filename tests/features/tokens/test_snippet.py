@@ -12,7 +12,7 @@ import torch
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.features.tokens.snippet import row_snippet, tokens_snippet
-from tests.analysis.test_snippets import AWKWARD
+from tests.features.meaning.test_snippet import AWKWARD
 from tests.support.tiny_models import FAMILIES
 
 CASES = {

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from components.core import BUNDLED_ID
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, encode
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     app_data,
     app_settings,
     bundled_app,

@@ -11,7 +11,7 @@ from components.core import BUNDLED_ID
 from components.ui import maps
 from components.ui.frame import startup
 from components.ui.models import runtime
-from tests.pages.test_similarity import app_settings
+from tests.features.meaning.test_page import app_settings
 
 
 @pytest.fixture(scope="module")

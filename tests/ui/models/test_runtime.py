@@ -24,7 +24,7 @@ from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, encode
-from tests.pages.test_similarity import (
+from tests.features.meaning.test_page import (
     app_data,
     app_settings,
     assert_shows,

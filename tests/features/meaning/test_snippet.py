@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from components.analysis.similarity import Comparison, Item, compare
-from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
 from components.analysis.words import POOLINGS, Pooling, word_vectors
 from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.ui.widgets.export import to_npz
 from tests.support.tiny_models import FAMILIES
 

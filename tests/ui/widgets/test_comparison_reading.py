@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.analysis.baseline import Band
-from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.similarity import Comparison, Item
 from components.content.wording import escape, quoted
+from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
 
 LETTERS = "ABCDEFGH"
 BOLD = re.compile(r"\*\*(.*?)\*\*")

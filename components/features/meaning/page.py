@@ -13,18 +13,18 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.readings.meaning import meaning_in_context, meaning_title
 from components.analysis.similarity import Comparison, Pair, pair_rows
-from components.analysis.snippets.meaning import SnippetWord, cosine_snippet
-from components.content.explain.meaning import CENTRED_DEFINITION, FORMULA, LIMITS
 from components.content.wording import escape, quoted
 from components.core import ModelCard
 from components.core.schema import FloatArray
+from components.features.meaning.explain import CENTRED_DEFINITION, FORMULA, LIMITS
+from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.figures.similarity import cosine_heatmap, cosine_lines, cosine_range
 from components.ui.frame import shell
-from components.ui.meaning import Meaning
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs
+from components.ui.widgets.comparison.compute import Meaning
+from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
 
 __all__ = [
     "Shown",
