@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.figures.theme import CATEGORICAL, NEUTRAL, plain
+from components.maps.points import Points
 
 __all__ = ["MAX_COLORED", "UNCOLORED", "Coloring", "Group", "coloring", "groups"]
 

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.analysis.points import Points, context
 from components.figures.map_colors import Coloring
 from components.figures.theme import plain
+from components.maps.points import Points, context
 
 __all__ = ["HOVER_BYTES", "hover_texts"]
 

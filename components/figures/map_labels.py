@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.clusters import ClusterLabel
 from components.core.schema import FloatArray
 from components.figures.map_axes import NAME_FONT
 from components.figures.theme import plain
+from components.maps.clusters import ClusterLabel
 
 __all__ = ["MAX_LABELS", "cluster_notes"]
 

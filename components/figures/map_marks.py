@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.points import Points
 from components.core.schema import FloatArray, IntArray
 from components.figures.map_axes import INK, axes_of, font_of
 from components.figures.theme import plain
+from components.maps.points import Points
 
 __all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces"]
 

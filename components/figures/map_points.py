@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.points import Points
 from components.core.schema import FloatArray
 from components.figures.map_axes import axes_of
 from components.figures.map_colors import UNCOLORED, Coloring, Group, groups
 from components.figures.map_hover import hover_texts
 from components.figures.theme import NEUTRAL, SEQUENTIAL, plain
+from components.maps.points import Points
 
 __all__ = ["MAX_SVG", "SHAPES", "kind_of", "point_size", "point_traces", "shape_traces"]
 

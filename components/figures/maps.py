@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.analysis.clusters import ClusterLabel
-from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.figures.map_axes import STALE, map_layout, map_ranges
@@ -22,6 +20,8 @@ from components.figures.map_labels import cluster_notes
 from components.figures.map_marks import NO_MARKS, Marks, mark_rows, mark_traces
 from components.figures.map_points import kind_of, point_size, point_traces, shape_traces
 from components.figures.theme import figure
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points
 
 __all__ = [
     "map_order",

@@ -9,11 +9,11 @@ from threading import Lock
 import numpy as np
 import streamlit as st
 
-from components.analysis.projection import estimate
 from components.core import ModelCard
 from components.core.schema import IntArray
 from components.core.words import split_words
 from components.corpus.corpus import Corpus
+from components.maps.projection import estimate
 from components.ui.map_request import MapRequest
 from components.ui.models.services import service
 

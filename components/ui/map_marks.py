@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.analysis.points import Points
+from components.maps.points import Points
 from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
 from components.ui.state import session

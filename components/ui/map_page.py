@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.analysis.map_settings import METHODS, method_name
-from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
+from components.maps.settings import METHODS, method_name
+from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui import map_corpora
 from components.ui.map_corpora import Chosen
 from components.ui.map_request import FOOTINGS, MOST, PAGE, SOURCES, USUAL_MOST, USUAL_WORD

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.baseline import Band
-from components.analysis.points import context
 from components.analysis.readings.map_points import (
     map_neighbours_reading,
     pinned_reading,
@@ -18,9 +17,10 @@ from components.analysis.readings.map_points import (
 from components.analysis.readings.map_trust import verdict
 from components.analysis.readings.maps import count_identical
 from components.analysis.similarity import cosine_matrix
-from components.analysis.typical import typical_of
 from components.content.wording import escape
 from components.core.errors import ContextlensError
+from components.maps.points import context
+from components.maps.typical import typical_of
 from components.ui import map_marks, maps
 from components.ui.frame import errors
 from components.ui.map_drawn import follow

@@ -7,11 +7,11 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
-from components.analysis.map_settings import MapSettings, method_name
-from components.analysis.points import UNITS, Unit
-from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core import ModelCard
 from components.core.errors import RequestError
+from components.maps.points import UNITS, Unit
+from components.maps.settings import MapSettings, method_name
+from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.state.view import ViewState
 
 __all__ = [

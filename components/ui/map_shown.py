@@ -8,17 +8,17 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from components.analysis.agreement import Agreement
-from components.analysis.clusters import ClusterLabel, cluster, cluster_labels
-from components.analysis.honesty import Honesty
-from components.analysis.neighbors import Neighbors, neighbors_of
-from components.analysis.points import Points, Unit
 from components.analysis.readings.map_layers import senses_title
 from components.analysis.readings.maps import label_agreement, map_title
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
 from components.figures.map_colors import Coloring, coloring
 from components.figures.map_marks import Marks
+from components.maps.agreement import Agreement
+from components.maps.clusters import ClusterLabel, cluster, cluster_labels
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors, neighbors_of
+from components.maps.points import Points, Unit
 from components.ui import map_marks
 from components.ui.map_drawn import Drawn
 from components.ui.map_marks import Marked

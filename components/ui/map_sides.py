@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from components.analysis.map_settings import METHODS, MapSettings, method_name
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import CorpusError, RequestError
 from components.corpus.corpus import Corpus
+from components.maps.settings import METHODS, MapSettings, method_name
 from components.ui import map_corpora, map_explain, map_page, map_panel, map_picture
 from components.ui.map_drawn import drawn
 from components.ui.map_request import PAGE, MapRequest, request_of, with_layer

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from components.analysis.gathering import Gathered, gather
 from components.core import Encoding, ModelCard
 from components.core.cache import ByteCache
 from components.corpus.corpus import Corpus
+from components.maps.gathering import Gathered, gather
 from components.ui import map_costs
 from components.ui.map_jobs import Job
 from components.ui.map_request import MapRequest

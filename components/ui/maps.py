@@ -8,23 +8,23 @@ from functools import cached_property
 
 import streamlit as st
 
-from components.analysis.gathering import Gathered
-from components.analysis.honesty import Honesty
-from components.analysis.layer_maps import How
-from components.analysis.neighbors import Neighbors
-from components.analysis.points import Points
-from components.analysis.projection import Map, Method, estimate
-from components.analysis.stability import Stability
 from components.core import ModelCard
 from components.core.schema import FloatArray, Passport
 from components.corpus.corpus import Corpus
+from components.maps.gathering import Gathered
+from components.maps.honesty import Honesty
+from components.maps.layer_maps import How
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points
+from components.maps.prepare import compiled_folder
+from components.maps.process import MapProcesses
+from components.maps.projection import Map, Method, estimate
+from components.maps.stability import Stability
 from components.ui import map_costs, map_vectors
 from components.ui.map_costs import SEED, Costs
 from components.ui.map_jobs import Job, Jobs
-from components.ui.map_process import MapProcesses
 from components.ui.map_request import MapRequest
 from components.ui.models.services import settings
-from components.ui.prepare import compiled_folder
 
 __all__ = [
     "Checked",

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.analysis.agreement import Agreement, LabelShare, agreement_by_layer
 from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
 from components.analysis.words import word_vectors
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
+from components.maps.agreement import Agreement, LabelShare, agreement_by_layer
 
 LAYERS = (0, 1, 2, 3, 4)
 

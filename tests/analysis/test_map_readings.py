@@ -10,11 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from components.analysis.agreement import agreement
 from components.analysis.baseline import Band
-from components.analysis.honesty import Honesty
-from components.analysis.neighbors import Neighbors
-from components.analysis.points import Points, Unit
 from components.analysis.readings.map_points import (
     map_neighbours_reading,
     pinned_reading,
@@ -26,6 +22,10 @@ from components.analysis.readings.maps import (
     map_reading,
     map_title,
 )
+from components.maps.agreement import agreement
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points, Unit
 
 RANDOM = np.random.default_rng(3)
 RUDE = "*<b>x</b>* $y$ [z](http://a.b)"

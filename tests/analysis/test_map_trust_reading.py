@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
-from components.analysis.honesty import Honesty
 from components.analysis.readings.map_trust import chance_recall, chance_trustworthiness, verdict
+from components.maps.honesty import Honesty
 
 ORDER = ("doubt", "care", "trust")
 

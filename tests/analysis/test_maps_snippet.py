@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.projection import Map, MapSettings, project
 from components.analysis.snippets.maps import redraw_snippet
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
+from components.maps.projection import Map, MapSettings, project
 from components.ui.widgets.export import to_npz
 
 PASSPORT = Passport("model", "1", "abc", "exact", {})

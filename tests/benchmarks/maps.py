@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from components.analysis.honesty import measure
-from components.analysis.layer_maps import project_layers
-from components.analysis.map_settings import MapSettings
-from components.analysis.projection import estimate, project, warm_up
 from components.core import BUNDLED_ID, Settings, open_service
+from components.maps.honesty import measure
+from components.maps.layer_maps import project_layers
+from components.maps.projection import estimate, project, warm_up
+from components.maps.settings import MapSettings
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import interleaved
@@ -122,7 +122,7 @@ def saved(vectors: np.ndarray) -> Iterator[Path]:
 def set_up_plain(path: Path) -> Turn:
     import warnings
 
-    from components.analysis.compiled import umap_functions
+    from components.maps.compiled import umap_functions
 
     warnings.filterwarnings("ignore", "n_jobs value", UserWarning)
     with umap_functions() as umap:

@@ -10,7 +10,6 @@ from pkgutil import iter_modules
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
-from components.analysis.projection import METHODS, MapSettings
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.explain import projection
@@ -18,6 +17,7 @@ from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
 from components.features.home.explain import HOME_INTRO
+from components.maps.projection import METHODS, MapSettings
 
 EXPLAIN = [
     import_module(f"{explain.__name__}.{module.name}") for module in iter_modules(explain.__path__)

@@ -7,8 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from components.analysis.clusters import ClusterLabel
-from components.analysis.points import Points
 from components.core.errors import RequestError
 from components.figures.map_axes import INK
 from components.figures.map_colors import MAX_COLORED, UNCOLORED, Coloring, coloring, groups
@@ -19,6 +17,8 @@ from components.figures.map_marks import Marks
 from components.figures.map_points import MAX_SVG, SHAPES
 from components.figures.maps import map_order, map_scatter, selected_points
 from components.figures.theme import CATEGORICAL
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points
 
 SENTENCE = (
     "The keeper said that a hungry python swallowed the rabbit near the old river bank at dawn"

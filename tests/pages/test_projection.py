@@ -25,10 +25,10 @@ from sklearn.neighbors import NearestNeighbors
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
-from components.analysis import honesty, layer_maps
-from components.analysis.projection import MapSettings
 from components.content.wording import escape
 from components.core import BUNDLED_ID, EncoderService
+from components.maps import honesty, layer_maps
+from components.maps.projection import MapSettings
 from components.ui.map_request import PAGE, PANELS
 from components.ui.maps import Picture
 from components.ui.state.view import DEFAULT, Sentence, ViewState

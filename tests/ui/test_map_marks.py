@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.analysis.points import Points
+from components.maps.points import Points
 from components.ui.map_marks import found
 from components.ui.state.view import decode
 
@@ -23,10 +23,10 @@ def script() -> None:
     import numpy as np
     import streamlit as st
 
-    from components.analysis.gathering import Gathered
-    from components.analysis.neighbors import nearest
-    from components.analysis.points import Points
     from components.corpus.corpus import Corpus
+    from components.maps.gathering import Gathered
+    from components.maps.neighbors import nearest
+    from components.maps.points import Points
     from components.ui import map_marks
     from components.ui.map_request import request_of
     from components.ui.maps import Picture

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from components.analysis.points import UNITS
-from components.analysis.projection import METHODS, MapSettings
-from components.analysis.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.maps.points import UNITS
+from components.maps.projection import METHODS, MapSettings
+from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.map_request import (
     FOOTINGS,
     MOST,

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from components.analysis import layer_maps, projection
-from components.analysis import stability as stabilities
-from components.analysis.points import UNITS
-from components.analysis.projection import MapSettings
 from components.core import BUNDLED_ID, Encoding, ModelCard, Settings
 from components.core.errors import RequestError
 from components.core.service import LocalService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
+from components.maps import layer_maps, projection
+from components.maps import stability as stabilities
+from components.maps.points import UNITS
+from components.maps.projection import MapSettings
 from components.ui import map_costs, maps
 from components.ui.map_costs import Costs
 from components.ui.map_request import MapRequest, with_layer

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from components.analysis.baseline import Band
-from components.analysis.points import Points
 from components.content.wording import bold, quoted
 from components.features.masks.reading import percent
+from components.maps.points import Points
 from components.ui.widgets.comparison.reading import against
 
 __all__ = ["map_neighbours_reading", "pinned_reading", "selection_reading"]

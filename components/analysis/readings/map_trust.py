@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from components.analysis.honesty import Honesty
 from components.content.wording import bold, two
 from components.features.masks.reading import percent
+from components.maps.honesty import Honesty
 
 __all__ = [
     "FEW",

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.analysis.agreement import Agreement, LabelShare, agreement
-from components.analysis.honesty import Honesty
-from components.analysis.neighbors import Neighbors
-from components.analysis.points import Points
 from components.analysis.readings.map_trust import FEW
 from components.content.wording import bold, quoted
 from components.core.schema import IntArray
 from components.features.masks.reading import percent
+from components.maps.agreement import Agreement, LabelShare, agreement
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points
 
 __all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
 

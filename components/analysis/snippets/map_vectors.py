@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from components.analysis.points import Unit
 from components.analysis.snippet_start import literal, load_lines
 from components.analysis.words import Pooling
 from components.core.errors import RequestError
 from components.core.schema import ModelCard
+from components.maps.points import Unit
 
 __all__ = ["SENTENCE_POOLINGS", "MapText", "SentencePooling", "map_vectors_snippet"]
 

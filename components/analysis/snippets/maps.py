@@ -10,9 +10,9 @@ the last digit on to the whole picture.
 
 from __future__ import annotations
 
-from components.analysis.honesty import Honesty
-from components.analysis.projection import Map
 from components.analysis.snippet_start import literal
+from components.maps.honesty import Honesty
+from components.maps.projection import Map
 
 __all__ = ["redraw_snippet"]
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from components.analysis.typical import TermCounts, count_terms
 from components.core.schema import FloatArray, IntArray
+from components.maps.typical import TermCounts, count_terms
 
 __all__ = ["UNITS", "Points", "Unit", "context"]
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from components.analysis.vector_space import METRICS, Metric
 from components.core.errors import RequestError
+from components.maps.vector_space import METRICS, Metric
 
 __all__ = ["EFFORTS", "METHODS", "Effort", "MapSettings", "Method", "method_name"]
 

@@ -11,14 +11,14 @@ from itertools import combinations
 
 import numpy as np
 
-from components.analysis import layouts
-from components.analysis.map_settings import MapSettings, method_name
-from components.analysis.neighbors import map_neighbors
-from components.analysis.projection import K_MEASURED, Map, plan
-from components.analysis.vector_space import VectorSpace
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
+from components.maps import layouts
+from components.maps.neighbors import map_neighbors
 from components.maps.progress import AXES, LINKING, OnProgress, Stages
+from components.maps.projection import K_MEASURED, Map, plan
+from components.maps.settings import MapSettings, method_name
+from components.maps.vector_space import VectorSpace
 
 __all__ = ["Stability", "stability"]
 

@@ -12,21 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from components.analysis import layouts
-from components.analysis.compiled import keep_compiled
-from components.analysis.estimates import Estimate, estimate, stage_seconds
-from components.analysis.honesty import ALL_UP_TO, FEWEST, Honesty, measure_in
-from components.analysis.map_settings import (
-    EFFORTS,
-    METHODS,
-    Effort,
-    MapSettings,
-    Method,
-    method_name,
-)
-from components.analysis.neighbors import Neighbors, nearest_in
-from components.analysis.vector_space import METRICS, Metric, VectorSpace
 from components.core.schema import FloatArray
+from components.maps import layouts
+from components.maps.compiled import keep_compiled
+from components.maps.estimates import Estimate, estimate, stage_seconds
+from components.maps.honesty import ALL_UP_TO, FEWEST, Honesty, measure_in
+from components.maps.neighbors import Neighbors, nearest_in
 from components.maps.progress import (
     ARRANGING,
     AXES,
@@ -36,6 +27,8 @@ from components.maps.progress import (
     OnProgress,
     Stages,
 )
+from components.maps.settings import EFFORTS, METHODS, Effort, MapSettings, Method, method_name
+from components.maps.vector_space import METRICS, Metric, VectorSpace
 
 __all__ = [
     "EFFORTS",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.analysis.gathering import gather
-from components.analysis.points import context
-from components.analysis.text_rows import SENTENCE_POOLINGS, sentence_vectors
 from components.analysis.words import word_vectors
 from components.core import EncoderService, Encoding
 from components.core.errors import RequestError
 from components.core.words import split_words
+from components.maps.gathering import gather
+from components.maps.points import context
+from components.maps.text_rows import SENTENCE_POOLINGS, sentence_vectors
 
 TEXTS = ("I love my pet python.", "I love coding in python, unbelievably!", "Ça va 👍🏽 mañana?")
 

@@ -10,12 +10,12 @@ from scipy.sparse import coo_matrix
 from scipy.spatial import procrustes
 from sklearn.datasets import load_digits, make_swiss_roll
 
-from components.analysis import layouts, umap_layout
-from components.analysis.compiled import umap_functions
-from components.analysis.honesty import measure_in
-from components.analysis.neighbors import nearest_in
-from components.analysis.umap_layout import optimize
-from components.analysis.vector_space import VectorSpace
+from components.maps import layouts, umap_layout
+from components.maps.compiled import umap_functions
+from components.maps.honesty import measure_in
+from components.maps.neighbors import nearest_in
+from components.maps.umap_layout import optimize
+from components.maps.vector_space import VectorSpace
 
 CURVE = {"a": 1.577, "b": 0.895}  # of min_dist 0.1
 NO_WORSE = 0.01  # in trustworthiness and continuity, on average over seeds

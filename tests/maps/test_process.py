@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis import layer_maps, map_worker, projection, stability
-from components.analysis.projection import MapSettings
 from components.core.errors import RequestError
-from components.ui.map_process import LARGE, MapError, MapProcess, MapProcesses
+from components.maps import layer_maps, projection, stability
+from components.maps import worker as maps_worker
+from components.maps.process import LARGE, MapError, MapProcess, MapProcesses
+from components.maps.projection import MapSettings
 
 ROOT = Path(__file__).parents[2]
 WAIT = 60
@@ -349,7 +350,7 @@ def test_stop_ends_the_children_and_they_start_again_when_needed(processes: MapP
 
 def test_the_worker_ends_when_its_input_ends() -> None:
     worker = subprocess.run(
-        [sys.executable, "-m", map_worker.__name__],
+        [sys.executable, "-m", maps_worker.__name__],
         input="not JSON\n" + json.dumps({"kind": "map", "settings": {}, "folder": "/nowhere"}),
         capture_output=True,
         encoding="utf-8",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.compiled import machine_code
+from components.maps.compiled import machine_code
 
 __all__ = ["move"]
 

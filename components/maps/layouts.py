@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.compiled import umap_functions
-from components.analysis.neighbors import Neighbors
-from components.analysis.umap_layout import optimize
-from components.analysis.vector_space import VectorSpace
 from components.core.schema import FloatArray
+from components.maps.compiled import umap_functions
+from components.maps.neighbors import Neighbors
 from components.maps.progress import OnProgress, Report
+from components.maps.umap_layout import optimize
+from components.maps.vector_space import VectorSpace
 
 __all__ = ["links", "pca", "tsne", "umap"]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components.analysis.points import Points, Unit
-from components.analysis.text_rows import TextRows, parts_of, rows_of
 from components.core.errors import RequestError
 from components.core.schema import Encoding, FloatArray, Passport
 from components.core.words import Span
+from components.maps.points import Points, Unit
+from components.maps.text_rows import TextRows, parts_of, rows_of
 
 __all__ = ["Gathered", "gather"]
 

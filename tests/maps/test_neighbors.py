@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
-from components.analysis import neighbors as module
-from components.analysis.neighbors import map_neighbors, nearest, neighbors_of
-from components.analysis.vector_space import METRICS, Metric
 from components.core.errors import RequestError
+from components.maps import neighbors as module
+from components.maps.neighbors import map_neighbors, nearest, neighbors_of
+from components.maps.vector_space import METRICS, Metric
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
 

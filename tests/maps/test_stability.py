@@ -10,10 +10,10 @@ import pytest
 from scipy.spatial import procrustes
 from sklearn.neighbors import NearestNeighbors
 
-from components.analysis.map_settings import MapSettings
-from components.analysis.projection import project
-from components.analysis.stability import stability
 from components.core.errors import RequestError
+from components.maps.projection import project
+from components.maps.settings import MapSettings
+from components.maps.stability import stability
 
 RANDOM = np.random.default_rng(0)
 VECTORS = RANDOM.normal(size=(8, 10))[RANDOM.integers(0, 8, 150)] * 4 + RANDOM.normal(

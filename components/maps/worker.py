@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.honesty import Honesty
-from components.analysis.layer_maps import LayerMaps, project_layers
-from components.analysis.neighbors import Neighbors
-from components.analysis.projection import Map, MapSettings, OnProgress, project, warm_up
-from components.analysis.stability import stability
 from components.core.errors import RequestError
+from components.maps.honesty import Honesty
+from components.maps.layer_maps import LayerMaps, project_layers
+from components.maps.neighbors import Neighbors
+from components.maps.projection import Map, MapSettings, OnProgress, project, warm_up
+from components.maps.stability import stability
 
 __all__ = ["CANCEL", "RESULT", "VECTORS", "main", "read_map", "read_maps", "write_map"]
 

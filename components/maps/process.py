@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis import map_worker
-from components.analysis.layer_maps import How, LayerMaps
-from components.analysis.projection import Map, MapSettings, OnProgress
-from components.analysis.stability import Stability
 from components.core.errors import ContextlensError, RequestError
 from components.core.schema import FloatArray
+from components.maps import worker
+from components.maps.layer_maps import How, LayerMaps
+from components.maps.projection import Map, MapSettings, OnProgress
+from components.maps.stability import Stability
 
 __all__ = ["LARGE", "MapError", "MapProcess", "MapProcesses"]
 
@@ -140,7 +140,7 @@ class MapProcess:
         self._answers = Queue()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", map_worker.__name__],
+                [sys.executable, "-m", worker.__name__],
                 cwd=_ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -155,7 +155,7 @@ class MapProcess:
     def _abandon(self, folder: Path | None) -> None:
         """Stop the task under way: it is asked first, and ended with its process if it is slow."""
         if folder is not None:
-            (folder / map_worker.CANCEL).touch()
+            (folder / worker.CANCEL).touch()
             end = time.monotonic() + _GRACE_SECONDS
             while time.monotonic() < end:
                 try:
@@ -196,7 +196,7 @@ class MapProcesses:
     ) -> Map:
         """`projection.project` of (n, n_dims) vectors."""
         task = {"kind": "map", "settings": settings.as_dict()}
-        found: Map = self._do(task, vectors, len(vectors), on_progress, map_worker.read_map)[0]
+        found: Map = self._do(task, vectors, len(vectors), on_progress, worker.read_map)[0]
         return found
 
     def project_layers(
@@ -210,7 +210,7 @@ class MapProcesses:
         """`layer_maps.project_layers` of (n_layers, n, n_dims) vectors."""
         task = {"kind": "layers", "how": how, "settings": settings.as_dict()}
         n = vectors.shape[0] * vectors.shape[1]
-        found: LayerMaps = self._do(task, vectors, n, on_progress, map_worker.read_maps)[0]
+        found: LayerMaps = self._do(task, vectors, n, on_progress, worker.read_maps)[0]
         return found
 
     def stability(
@@ -244,16 +244,16 @@ class MapProcesses:
         with TemporaryDirectory(prefix="contextlens-map-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             try:
-                np.save(folder / map_worker.VECTORS, vectors, allow_pickle=False)
+                np.save(folder / worker.VECTORS, vectors, allow_pickle=False)
                 if first is not None:
-                    map_worker.write_map(folder / map_worker.RESULT, first)
+                    worker.write_map(folder / worker.RESULT, first)
             except OSError as exc:
                 raise MapError(
                     f"There is no room on the disk to draw this map ({exc.strerror}). Free some, "
                     "or map fewer points."
                 ) from exc
             answer = process.ask({**task, "folder": name}, on_progress, folder=folder)
-            return read(folder / map_worker.RESULT), answer
+            return read(folder / worker.RESULT), answer
 
 
 def _listen(process: subprocess.Popen[str], answers: Queue[dict[str, Any] | None]) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.analysis.honesty import measure
-from components.analysis.layer_maps import How, project_layers
-from components.analysis.map_settings import METHODS, MapSettings, Method
-from components.analysis.neighbors import map_neighbors, nearest
-from components.analysis.projection import project
-from components.analysis.vector_space import METRICS, Metric
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
+from components.maps.honesty import measure
+from components.maps.layer_maps import How, project_layers
+from components.maps.neighbors import map_neighbors, nearest
+from components.maps.projection import project
+from components.maps.settings import METHODS, MapSettings, Method
+from components.maps.vector_space import METRICS, Metric
 
 N_LAYERS = 4
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from components.analysis.honesty import ALL_UP_TO, N_SAMPLE
-from components.analysis.map_settings import MapSettings, Method
+from components.maps.honesty import ALL_UP_TO, N_SAMPLE
 from components.maps.progress import ARRANGING, AXES, FINDING, FINDING_ACROSS, LINKING, MEASURING
+from components.maps.settings import MapSettings, Method
 
 __all__ = ["Estimate", "estimate", "layer_seconds", "stage_seconds"]
 

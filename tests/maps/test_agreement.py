@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from components.analysis.agreement import Agreement, agreement, agreement_by_layer
+from components.maps.agreement import Agreement, agreement, agreement_by_layer
 
 RANDOM = np.random.default_rng(7)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from components.core import Settings
-from components.ui.prepare import compiled_folder
+from components.maps.prepare import compiled_folder
 
 ROOT = Path(__file__).parents[2]
 READ = """

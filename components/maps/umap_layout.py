@@ -59,7 +59,7 @@ def optimize(
         report: told the share of rounds done; what it raises ends the work.
         n_threads: as many as there are processors if None; they do not change the result.
     """
-    from components.analysis.layout_kernel import move
+    from components.maps.layout_kernel import move
 
     random = np.random.RandomState(seed)
     n, n_components = start.shape

@@ -7,11 +7,11 @@ import pytest
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from components.analysis import honesty as module
-from components.analysis.honesty import Honesty, measure
-from components.analysis.neighbors import nearest
-from components.analysis.vector_space import METRICS, Metric
 from components.core.errors import RequestError
+from components.maps import honesty as module
+from components.maps.honesty import Honesty, measure
+from components.maps.neighbors import nearest
+from components.maps.vector_space import METRICS, Metric
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
 RANDOM = np.random.default_rng(3)

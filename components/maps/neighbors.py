@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.compiled import umap_functions
-from components.analysis.vector_space import Metric, VectorSpace
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.maps.compiled import umap_functions
 from components.maps.progress import FINDING, OnProgress, Stages
+from components.maps.vector_space import Metric, VectorSpace
 
 __all__ = ["EXACT_UP_TO", "Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
 
@@ -139,7 +139,7 @@ def _exact(space: VectorSpace, k: int) -> Iterator[Block]:
             rows = slice(begin, min(n, begin + size))
             yield rows, *_select(space, np.arange(n)[rows], space.keys(rows), k)
         return
-    from components.analysis.distance_kernel import keep_largest
+    from components.maps.distance_kernel import keep_largest
 
     width = min(n - 1, k + _SPARE_KEPT)
     values = np.full((n, width), -np.inf, np.float32)

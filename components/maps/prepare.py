@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from components.analysis.projection import warm_up
 from components.core import Settings
 from components.core.errors import SettingsError
+from components.maps.projection import warm_up
 
 __all__ = ["compiled_folder", "main"]
 

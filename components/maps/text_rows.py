@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from components.analysis.points import Unit
 from components.analysis.words import pool
 from components.core.errors import RequestError
 from components.core.schema import Encoding, FloatArray, IntArray
 from components.core.words import Span, split_words
+from components.maps.points import Unit
 
 __all__ = [
     "SENTENCE_POOLINGS",

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.neighbors import Neighbors
-from components.analysis.vector_space import Metric, VectorSpace
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.maps.neighbors import Neighbors
 from components.maps.progress import Report, silent
+from components.maps.vector_space import Metric, VectorSpace
 
 __all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "Honesty", "measure", "measure_in"]
 
@@ -151,7 +151,7 @@ def _sample(n: int, sample: int | None, seed: int) -> IntArray:
 
 def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.floating]:
     """(m, n) squared distances of some points from all, whose places are (n_axes, n)."""
-    from components.analysis.distance_kernel import squared_distances
+    from components.maps.distance_kernel import squared_distances
 
     squares = np.empty((len(some), places.shape[1]), places.dtype)
     squared_distances(places, some, squares)
@@ -160,7 +160,7 @@ def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.f
 
 def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
     """(m, k) the columns of each row's k smallest distances, in no order."""
-    from components.analysis.distance_kernel import nearest_columns
+    from components.maps.distance_kernel import nearest_columns
 
     found = np.zeros((len(distances), k), np.int64)
     nearest_columns(distances, np.empty(found.shape, distances.dtype), found)
@@ -169,7 +169,7 @@ def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
 
 def _excess(distances: NDArray[np.floating], chosen: IntArray, k: int) -> int:
     """By how much the ranks of the chosen columns exceed k, added up over all rows."""
-    from components.analysis.distance_kernel import n_below
+    from components.maps.distance_kernel import n_below
 
     ranks = np.empty(chosen.shape, np.int32)
     n_below(distances, np.ascontiguousarray(chosen), ranks)

@@ -17,16 +17,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from components.analysis import layouts
-from components.analysis.aligned import ALIGNED_EPOCHS, align
-from components.analysis.estimates import layer_seconds
-from components.analysis.honesty import FEWEST, Honesty, measure_in
-from components.analysis.map_settings import MapSettings, Method
-from components.analysis.neighbors import Neighbors, nearest_in
-from components.analysis.projection import K_MEASURED, n_needed, plan
-from components.analysis.vector_space import VectorSpace, checked_vectors
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
+from components.maps import layouts
+from components.maps.aligned import ALIGNED_EPOCHS, align
+from components.maps.estimates import layer_seconds
+from components.maps.honesty import FEWEST, Honesty, measure_in
+from components.maps.neighbors import Neighbors, nearest_in
 from components.maps.progress import (
     ARRANGING,
     AXES,
@@ -37,6 +34,9 @@ from components.maps.progress import (
     OnProgress,
     Stages,
 )
+from components.maps.projection import K_MEASURED, n_needed, plan
+from components.maps.settings import MapSettings, Method
+from components.maps.vector_space import VectorSpace, checked_vectors
 
 __all__ = ["WAYS", "How", "LayerMaps", "project_layers"]
 

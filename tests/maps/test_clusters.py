@@ -10,15 +10,10 @@ from sklearn.cluster import HDBSCAN
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
-from components.analysis.clusters import (
-    MAX_CLUSTERED,
-    cluster,
-    cluster_labels,
-    typical_words,
-)
-from components.analysis.points import Points
 from components.content.sample import baseline_sentences
 from components.core.errors import RequestError
+from components.maps.clusters import MAX_CLUSTERED, cluster, cluster_labels, typical_words
+from components.maps.points import Points
 
 
 def blobs(n: int, *, k: int = 5, n_axes: int = 2, seed: int = 0):

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from components.analysis.compiled import umap_functions
-from components.analysis.neighbors import Neighbors
 from components.core.schema import FloatArray
+from components.maps.compiled import umap_functions
+from components.maps.neighbors import Neighbors
 from components.maps.progress import OnProgress, Report
 
 __all__ = ["ALIGNED_EPOCHS", "align"]
@@ -49,7 +49,7 @@ def align(
         report: told the share of rounds done; what it raises ends the work.
         on_wait: told that another map is being made, as long as that is so.
     """
-    from components.analysis.layouts import links
+    from components.maps.layouts import links
 
     graphs = [links(own, n_neighbors, on_wait=on_wait).tocsr() for own in neighbors]
     random = np.random.RandomState(seed)

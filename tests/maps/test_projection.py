@@ -13,15 +13,15 @@ from scipy.spatial import procrustes
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE, trustworthiness
 
-from components.analysis.compiled import WAITING, umap_functions
-from components.analysis.estimates import stage_seconds
-from components.analysis.layouts import pca
-from components.analysis.map_settings import METHODS, MapSettings, Method
-from components.analysis.projection import Map, estimate, project
-from components.analysis.umap_layout import optimize
-from components.analysis.vector_space import METRICS, Metric, VectorSpace
 from components.core.errors import RequestError
+from components.maps.compiled import WAITING, umap_functions
+from components.maps.estimates import stage_seconds
+from components.maps.layouts import pca
 from components.maps.progress import Stages
+from components.maps.projection import Map, estimate, project
+from components.maps.settings import METHODS, MapSettings, Method
+from components.maps.umap_layout import optimize
+from components.maps.vector_space import METRICS, Metric, VectorSpace
 
 by_method = pytest.mark.parametrize("method", METHODS)
 

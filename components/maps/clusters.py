@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components.analysis.points import Points
-from components.analysis.typical import typical_of, typical_words
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
+from components.maps.points import Points
+from components.maps.typical import typical_of, typical_words
 
 __all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels", "typical_words"]
 

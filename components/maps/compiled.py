@@ -74,7 +74,7 @@ def keep_compiled(folder: Path) -> None:
     with umap_functions() as umap:
         from umap import layouts, utils
 
-        from components.analysis import distance_kernel, layout_kernel
+        from components.maps import distance_kernel, layout_kernel
 
         # numba looks at a function's own file only; what that calls changes with these versions.
         versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
