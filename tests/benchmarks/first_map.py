@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from components.ui.map_request import PAGE
+from components.features.map.request import PAGE
 from components.ui.state.view import DEFAULT, encode
 from tests.benchmarks.browser import ROOT, Server, chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio

@@ -12,11 +12,11 @@ from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
-from components.content.explain import projection
 from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
 from components.features.home.explain import HOME_INTRO
+from components.features.map import explain as map_explain
 from components.maps.projection import METHODS, MapSettings
 
 EXPLAIN = [
@@ -33,7 +33,7 @@ EXPLANATIONS = {
     **{
         f"projection.{name}[{key}]": said
         for name in ("METHODS", "SETTINGS", "LAYER_MAPS")
-        for key, said in getattr(projection, name).items()
+        for key, said in getattr(map_explain, name).items()
     },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
     **{f"{e.key}.question": e.question for e in EXAMPLES},
@@ -207,9 +207,9 @@ def test_the_glossary_has_the_terms_of_the_map():
 
 
 def test_every_setting_and_method_of_a_map_is_explained():
-    assert projection.SETTINGS.keys() == {f.name for f in fields(MapSettings)}
-    assert projection.METHODS.keys() == set(METHODS)
-    for said in (*projection.SETTINGS.values(), *projection.LAYER_MAPS.values()):
+    assert map_explain.SETTINGS.keys() == {f.name for f in fields(MapSettings)}
+    assert map_explain.METHODS.keys() == set(METHODS)
+    for said in (*map_explain.SETTINGS.values(), *map_explain.LAYER_MAPS.values()):
         assert len(re.findall(r"\.(?:\s|$)", said)) == 1
 
 

@@ -6,19 +6,6 @@ for each page; `text` has what they share.
 
 from __future__ import annotations
 
-from components.analysis.readings.map_layers import parted_layers, senses_reading, senses_title
-from components.analysis.readings.map_points import (
-    map_neighbours_reading,
-    pinned_reading,
-    selection_reading,
-)
-from components.analysis.readings.map_trust import Verdict, VerdictWord, verdict
-from components.analysis.readings.maps import (
-    count_identical,
-    label_agreement,
-    map_reading,
-    map_title,
-)
 from components.content.wording import escape, quoted
 from components.features.anatomy.reading import (
     anatomy_reading,
@@ -65,6 +52,19 @@ from components.features.layers.reading.tokens import (
     pairs_title,
     pooler_reading,
 )
+from components.features.map.reading.layers import parted_layers, senses_reading, senses_title
+from components.features.map.reading.maps import (
+    count_identical,
+    label_agreement,
+    map_reading,
+    map_title,
+)
+from components.features.map.reading.points import (
+    map_neighbours_reading,
+    pinned_reading,
+    selection_reading,
+)
+from components.features.map.reading.trust import Verdict, VerdictWord, verdict
 from components.features.masks.reading import (
     batch_title,
     cut_title,

@@ -5,13 +5,6 @@ One module for each page; the tests run what these functions return and compare.
 
 from __future__ import annotations
 
-from components.analysis.snippets.map_vectors import (
-    SENTENCE_POOLINGS,
-    MapText,
-    SentencePooling,
-    map_vectors_snippet,
-)
-from components.analysis.snippets.maps import redraw_snippet
 from components.features.anatomy.snippet import (
     anatomy_snippet,
     card_lines,
@@ -26,6 +19,13 @@ from components.features.layers.snippet import (
     layers_snippet,
     pooler_snippet,
     variance_snippet,
+)
+from components.features.map.snippet.redraw import redraw_snippet
+from components.features.map.snippet.vectors import (
+    SENTENCE_POOLINGS,
+    MapText,
+    SentencePooling,
+    map_vectors_snippet,
 )
 from components.features.masks.snippet import masks_snippet
 from components.features.meaning.snippet import SnippetWord, cosine_snippet

@@ -7,7 +7,7 @@ import threading
 
 import streamlit as st
 
-from components.ui import maps
+from components.features.map import drawing
 from components.ui.models import runtime
 
 __all__ = ["begin"]
@@ -27,4 +27,4 @@ def _prepare(model: str) -> None:
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
     gc.collect()
     gc.freeze()
-    maps.warm_up()
+    drawing.warm_up()

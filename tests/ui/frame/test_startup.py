@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.core import BUNDLED_ID
-from components.ui import maps
+from components.features.map import drawing
 from components.ui.frame import startup
 from components.ui.models import runtime
 from tests.features.meaning.test_page import app_settings
@@ -23,7 +23,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         startup._prepare(BUNDLED_ID)
         yield
         gc.unfreeze()
-        maps._processes().stop()
+        drawing._processes().stop()
 
 
 def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> None:
@@ -32,6 +32,6 @@ def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> Non
 
 
 def test_the_map_process_is_ready(prepared: None) -> None:
-    process = maps._processes().small._process
+    process = drawing._processes().small._process
     assert process is not None
     assert process.poll() is None

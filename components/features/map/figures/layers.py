@@ -1,0 +1,194 @@
+"""One map through all layers: the points move, the axes stay, and chosen points leave trails.
+
+The layers must have been projected together; maps of their own for each would move without cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.core.errors import RequestError
+from components.core.schema import FloatArray
+from components.features.map.figures.axes import STALE, axes_of, font_of, map_layout, map_ranges
+from components.features.map.figures.colors import UNCOLORED, Coloring, groups
+from components.features.map.figures.labels import cluster_notes
+from components.features.map.figures.marks import NO_MARKS, Marks, mark_traces
+from components.features.map.figures.points import kind_of, point_size, point_traces
+from components.figures.frames import add_frames
+from components.figures.theme import color_of, figure, plain
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points
+
+__all__ = ["MAX_PLAYED_POINTS", "MAX_TRAILS", "layers_scatter"]
+
+MAX_PLAYED_POINTS = 150_000
+"""Points in all frames together that are sent to be played: 1.6 MB."""
+MAX_TRAILS = 12
+_PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
+"""Parts of a trail: from and to how many layers ago, and how strong."""
+
+
+def layers_scatter(
+    points: Points,
+    coordinates: FloatArray,
+    layers: Sequence[int],
+    *,
+    layer: int,
+    color: Coloring = UNCOLORED,
+    clusters: Sequence[ClusterLabel] = (),
+    marks: Marks = NO_MARKS,
+    trails: Sequence[int] = (),
+    titles: Sequence[str],
+    stale: bool = False,
+    narrow: bool = False,
+    height: int = 560,
+) -> go.Figure:
+    """The map at one layer, and a button that plays all of them.
+
+    Its first traces are those of `map_scatter` with the same colouring, so `map_order` and
+    `selected_points` hold here too. More than `MAX_PLAYED_POINTS` have no button.
+
+    Args:
+        points: what the points are.
+        coordinates: (n_layers, n_points, 2), projected together.
+        layers: the layer of each row of `coordinates`.
+        layer: the layer shown.
+        color: what the colours stand for.
+        clusters: names to write on the map of the layer shown.
+        marks: points that stand out, at every layer.
+        trails: points whose way through the layers is drawn, at most `MAX_TRAILS`.
+        titles: the finding at each of `layers`.
+        stale, narrow: as in `map_scatter`.
+        height: in pixels.
+
+    Raises:
+        RequestError: the coordinates do not fit points and layers, the layer is not among them,
+            or there are too many trails.
+    """
+    places = _checked(points, coordinates, layers, layer, trails)
+    shown = list(layers).index(layer)
+    ink = _trail_colors(points, color, trails)
+    kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
+    strength = 0.5 if len(trails) or stale else 1.0
+    traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
+    n_own = len(traces)
+    names = _trail_names(points, color, trails)
+    for trail, name, own in zip(trails, names, ink, strict=True):
+        traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
+    traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
+    ranges = map_ranges(places.reshape(-1, 2))
+    layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1, narrow=narrow)
+    notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
+    layout["annotations"] = notes
+    whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
+    if len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS:
+        ways = {n: places[: i + 1] for i, n in enumerate(layers)}
+        frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
+        add_frames(whole, frames, layer, titles, notes=notes, narrow=narrow)
+    return whole
+
+
+def _checked(
+    points: Points,
+    coordinates: FloatArray,
+    layers: Sequence[int],
+    layer: int,
+    trails: Sequence[int],
+) -> FloatArray:
+    places = np.asarray(coordinates, dtype=np.float32)
+    if places.shape != (len(layers), points.n_points, 2):
+        raise RequestError(
+            f"{points.n_points} points at {len(layers)} layers need two coordinates for each; "
+            f"given was an array of shape {places.shape}."
+        )
+    if layer not in layers:
+        raise RequestError(f"Layer {layer} is not on this map; it has {list(layers)}.")
+    if len(trails) > MAX_TRAILS:
+        raise RequestError(
+            f"At most {MAX_TRAILS} points can leave trails, and {len(trails)} were chosen. "
+            "Choose fewer."
+        )
+    return places
+
+
+def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
+    """A trail has its point's category's colour; where there is none, one of its own."""
+    if color.kind != "category":
+        return [color_of(i + 1) for i in range(len(trails))]
+    inks = {int(row): own.color for own in groups(color, points.n_points) for row in own.rows}
+    return [inks[trail] for trail in trails]
+
+
+def _trail_names(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
+    """What to write at the trails' ends: their names, or categories where all names are alike."""
+    names = [plain(points.names[trail], 20) for trail in trails]
+    if len(set(names)) > 1 or color.kind != "category":
+        return names
+    return [
+        plain(str(color.values[trail]), 20) or name
+        for trail, name in zip(trails, names, strict=True)
+    ]
+
+
+def _trail(
+    way: FloatArray, name: str, color: str, *, kind: str, size: float
+) -> list[dict[str, Any]]:
+    """Lines through a point's places up to the last one, and marks at both ends."""
+    base = {"type": kind, "hoverinfo": "skip", "showlegend": False}
+    lines = [
+        {
+            **base,
+            "mode": "lines",
+            **_part(way, first, last),
+            "opacity": strength,
+            "line": {"color": color, "width": 3},
+        }
+        for first, last, strength in _PARTS
+    ]
+    ends = {
+        **base,
+        "mode": "markers+text",
+        **_ends(way),
+        "text": ["", name],
+        "textfont": font_of(kind),
+        "textposition": "top center",
+        "marker": {
+            "symbol": ["circle-open", "circle"],
+            "size": [size, size + 4],
+            "color": color,
+            "line": {"width": 2, "color": color},
+        },
+    }
+    return [*lines, ends]
+
+
+def _part(way: FloatArray, first: int, last: int) -> dict[str, Any]:
+    """The places from `last` to `first` layers ago, both included."""
+    end = len(way) - first
+    return axes_of(way[max(0, len(way) - last - 1) : max(0, end)])
+
+
+def _ends(way: FloatArray) -> dict[str, Any]:
+    return axes_of(way[[0, -1]])
+
+
+def _frame(
+    traces: Sequence[dict[str, Any]],
+    points: Points,
+    places: FloatArray,
+    color: Coloring,
+    trails: Sequence[int],
+    marks: Marks,
+) -> list[dict[str, Any]]:
+    """What moves, at the last of the layers given: coordinates alone."""
+    own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
+    for trail in trails:
+        way = places[:, trail]
+        own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
+    marked = mark_traces(points, places[-1], marks, kind=kind_of(points.n_points, 2), size=0)
+    own += [{axis: trace[axis] for axis in "xy"} for trace in marked]
+    return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]

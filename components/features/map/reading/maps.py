@@ -1,0 +1,238 @@
+"""A map, said in words: labels, groups or closest points, each told from the full space.
+
+A map may draw near what is not, and how far its groups lie apart means nothing. So whatever is said
+of nearness here comes from the lists of true neighbours, never from where points are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.content.wording import bold, quoted
+from components.core.schema import IntArray
+from components.features.map.reading.trust import FEW
+from components.features.masks.reading import percent
+from components.maps.agreement import Agreement, LabelShare, agreement
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points
+
+__all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
+
+_LONGEST = 24
+_SAME = 1e-6  # distances up to here are those of equal vectors
+_PAIR = 2
+_LABEL_POINTS = 5  # a label of fewer is best or worst by accident
+
+
+def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
+    """How often nearest points share a label, in the full space; None with nothing to compare."""
+    labels = points.labels.get(column)
+    if labels is None:
+        return None
+    return agreement(labels, points.sentence, neighbors.indices, neighbors.distances)
+
+
+def count_identical(neighbors: Neighbors) -> int:
+    """How many points have the very vector of another one, rounding in float32 apart."""
+    return int((neighbors.distances[:, :1] <= _SAME).sum())
+
+
+def map_reading(
+    points: Points,
+    neighbors: Neighbors | None,
+    *,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+    cluster_names: Sequence[str] = (),
+) -> list[str]:
+    """One to three sentences on what is on the map: its labels, else its groups, else its points.
+
+    Args:
+        points: what is drawn.
+        neighbors: the nearest points of each in the full space; None where there are too few.
+        column: the labels to tell of; None for a map without.
+        clusters: (n_points,) the group of each point on the map, -1 for none.
+        cluster_names: the words of each group by its number, "" for one without.
+    """
+    if neighbors is None or not neighbors.indices.size:
+        return [f"{_counted(points, points.n_points)}: too few to tell of neighbours."]
+    if column is not None:
+        return _labelled(points, column, neighbors)
+    if clusters is not None:
+        return _grouped(points, clusters, cluster_names, neighbors)
+    return _closest(points, neighbors)
+
+
+def map_title(
+    points: Points,
+    *,
+    agreed: Agreement | None = None,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+    honesty: Honesty | None = None,
+) -> str:
+    """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
+    if points.n_points < FEW:
+        one = points.n_points == 1
+        return f"{_unit(points, points.n_points, '')}: too few to judge {'it' if one else 'them'}"
+    if column is not None and agreed is not None and agreed.chance:
+        name = column if len(column) <= _LONGEST else column[: _LONGEST - 1] + "…"
+        if not agreed.is_clear:
+            return f"{name}: nearest {points.unit} agree no more than by chance"
+        share, chance = percent(agreed.share), percent(agreed.chance)
+        return f"{name}: {share} of nearest {points.unit} agree (chance {chance})"
+    if column is None and clusters is not None:
+        n = len(np.unique(clusters[clusters >= 0]))
+        return f"{_groups(n, '')} of {points.unit} on the map" if n else "No groups on the map"
+    if honesty is None:
+        return _unit(points, points.n_points, "")
+    return f"{percent(honesty.recall)} of true neighbours are near on the map"
+
+
+# Labels
+
+
+def _labelled(points: Points, column: str, neighbors: Neighbors) -> list[str]:
+    name = quoted(column)
+    labels = points.labels.get(column, ())
+    kinds = {label for label in labels if label}
+    if not kinds:
+        return [f"No {points.unit.removesuffix('s')} on this map has a label in {name}."]
+    if len(kinds) == 1:
+        return [f"All labelled {points.unit} are {quoted(kinds.pop())}: there is nothing to part."]
+    found = label_agreement(points, column, neighbors)
+    if found is None or not found.chance:
+        return [f"No label of {name} stands at two {_apart(points)}: there is nothing to compare."]
+    said = [_overall(points, name, found), _ends(found), _left_out(points, labels, found)]
+    return [sentence for sentence in said if sentence]
+
+
+def _apart(points: Points) -> str:
+    own = points.unit == "sentences"
+    return "sentences" if own else f"{points.unit} of different sentences that could be neighbours"
+
+
+def _overall(points: Points, name: str, found: Agreement) -> str:
+    other = "" if points.unit == "sentences" else " in another sentence"
+    share, chance = f"**{percent(found.share)}**", percent(found.chance)
+    what = f"the nearest one{other} has the same {name}"
+    if found.is_clear:
+        return f"In the full space, for {share} of {points.unit} {what} (by chance {chance})."
+    less = found.share < found.chance - found.margin
+    than = "less often than by chance" if less else "no more often than by chance"
+    return f"In the full space, {what} {than}: for {share} of {points.unit} (by chance {chance})."
+
+
+def _ends(found: Agreement) -> str:
+    """Which label keeps together best and which worst, where labels say anything at all."""
+    ends = found.ends(_LABEL_POINTS)
+    if not found.is_clear or ends is None:
+        return ""
+    best, worst = ends
+    if (percent(best.share), percent(best.chance)) == (percent(worst.share), percent(worst.chance)):
+        return f"All labels keep together alike (**{percent(best.share)}**)."
+    return f"{_label(best)} keeps together best, {_label(worst)} least."
+
+
+def _label(kind: LabelShare) -> str:
+    return f"{quoted(kind.name)} (**{percent(kind.share)}**, by chance {percent(kind.chance)})"
+
+
+def _left_out(points: Points, labels: Sequence[str], found: Agreement) -> str:
+    n = sum(1 for label in labels if label)
+    if found.n == n:
+        return ""
+    return (
+        f"Counted are **{found.n:,}** of the {n:,} labelled {points.unit}: those with a labelled "
+        f"neighbour {'' if points.unit == 'sentences' else 'of another sentence '}in reach."
+    )
+
+
+# Groups
+
+
+def _grouped(
+    points: Points, clusters: IntArray, names: Sequence[str], neighbors: Neighbors
+) -> list[str]:
+    inside = clusters >= 0
+    if not inside.any():
+        return [f"On the map no groups stand out among the {points.n_points:,} {points.unit}."]
+    counts = np.bincount(clusters[inside])
+    n, largest = int((counts > 0).sum()), int(counts.argmax())
+    name = names[largest] if largest < len(names) else ""
+    called = f", {quoted(name, 40)}," if name else ""
+    most, all_of_them = percent(counts[largest] / points.n_points), percent(float(inside.mean()))
+    if n == 1:
+        first = f"On the map **1** group stands out{called} with **{most}** of {points.unit}."
+    else:
+        first = (
+            f"On the map {_groups(n, '**')} stand out with **{all_of_them}** of {points.unit}; the "
+            f"largest{called} holds **{most}**."
+        )
+    return [first, *_truly(points, clusters, neighbors)]
+
+
+def _truly(points: Points, clusters: IntArray, neighbors: Neighbors) -> list[str]:
+    """Whether the groups that are drawn are groups in the full space as well."""
+    numbers = [str(number) if number >= 0 else "" for number in clusters.tolist()]
+    found = agreement(numbers, points.sentence, neighbors.indices, neighbors.distances)
+    if found is None or not 0 < found.chance < 1:
+        return []
+    chance = percent(found.chance)
+    other = "" if points.unit == "sentences" else " in another sentence"
+    own = f"the nearest one{other} in the full space is in the same group"
+    if found.is_clear:
+        return [f"For **{percent(found.share)}** of them {own} (by chance {chance})."]
+    return [f"For only **{percent(found.share)}** of them {own}, no more than by chance."]
+
+
+def _groups(n: int, mark: str) -> str:
+    return f"{mark}{n}{mark} group{'' if n == 1 else 's'}"
+
+
+# Points
+
+
+def _closest(points: Points, neighbors: Neighbors) -> list[str]:
+    """The two points most alike that are not the same, and the loneliest one."""
+    indices, far = neighbors.indices, neighbors.distances.astype(float)
+    twins = count_identical(neighbors)
+    if twins == points.n_points:
+        return [f"Each of the **{twins:,}** {points.unit} has the very vector of another one."]
+    both = int(np.where(far > _SAME, far, np.inf).argmin())
+    row, place = divmod(both, far.shape[1])
+    lonely = int(far[:, 0].argmax())
+    apart = "apart from such, " if twins else ""
+    near = int(indices[row, place])
+    said = (
+        f"In the full space, {apart}{_named(points, row)} and {_named(points, near)} are closest "
+        f"({_value(far[row, place], neighbors.metric)})"
+    )
+    if points.n_points > _PAIR:
+        said += (
+            f"; loneliest is {_named(points, lonely)}, whose nearest is "
+            f"{_named(points, indices[lonely, 0])} ({_value(far[lonely, 0], neighbors.metric)})"
+        )
+    same = [f"**{twins:,}** {points.unit} have the very vector of another one."] if twins else []
+    return [*same, f"{said}."]
+
+
+def _named(points: Points, point: int) -> str:
+    return quoted(points.names[point])
+
+
+def _value(distance: float, metric: str) -> str:
+    if metric == "cosine":
+        return f"cosine {bold(1 - distance)}"
+    return f"{metric} distance {bold(distance)}"
+
+
+def _counted(points: Points, n: int) -> str:
+    return f"On the map {'is' if n == 1 else 'are'} {_unit(points, n, '**')}"
+
+
+def _unit(points: Points, n: int, mark: str) -> str:
+    return f"{mark}{n:,}{mark} {points.unit.removesuffix('s') if n == 1 else points.unit}"

@@ -1,0 +1,1 @@
+"""The snippet of its page, by what they are about."""

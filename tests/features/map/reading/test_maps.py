@@ -1,0 +1,319 @@
+"""A map in words: labels, groups and points, on vectors whose story is known, or fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import NearestNeighbors
+
+from components.analysis.baseline import Band
+from components.features.map.reading.maps import (
+    count_identical,
+    label_agreement,
+    map_reading,
+    map_title,
+)
+from components.features.map.reading.points import (
+    map_neighbours_reading,
+    pinned_reading,
+    selection_reading,
+)
+from components.maps.agreement import agreement
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points, Unit
+
+RANDOM = np.random.default_rng(3)
+RUDE = "*<b>x</b>* $y$ [z](http://a.b)"
+
+
+HONESTY = Honesty(trustworthiness=0.9, continuity=0.9, recall=0.4, k=15, n_measured=60)
+
+
+def nearest(vectors: np.ndarray, k: int | None = None, metric: str = "cosine") -> Neighbors:
+    k = len(vectors) - 1 if k is None else k
+    found = NearestNeighbors(n_neighbors=k, metric=metric, algorithm="brute").fit(vectors)
+    distances, indices = found.kneighbors()
+    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric, exact=True)
+
+
+def made(
+    labels: list[str] | None, n: int, unit: Unit = "sentences", sentence: np.ndarray | None = None
+) -> Points:
+    place = np.arange(n) if sentence is None else sentence
+    return Points(
+        unit=unit,
+        texts=tuple(f"text {i}" for i in range(n)),
+        sentence=place,
+        spans=np.zeros((n, 2), np.int64),
+        names=tuple(f"name{i}" for i in range(n)),
+        labels={} if labels is None else {"topic": tuple(labels)},
+    )
+
+
+def heaps(kinds: int, each: int, noise: float) -> np.ndarray:
+    centres = np.repeat(np.eye(kinds, 16), each, axis=0)
+    return (centres + RANDOM.normal(size=(kinds * each, 16)) * noise).astype(np.float32)
+
+
+LABELS = [name for name in ("sport", "music", "law") for _ in range(20)]
+
+
+def test_labels_that_the_model_holds_apart_are_told_beside_chance() -> None:
+    points, found = made(LABELS, 60), nearest(heaps(3, 20, 0.05), 15)
+    said = map_reading(points, found, column="topic")
+    assert said == [
+        "In the full space, for **100%** of sentences the nearest one has the same “topic” (by "
+        "chance 32%).",
+        "All labels keep together alike (**100%**).",
+    ]
+    title = map_title(points, column="topic", agreed=label_agreement(points, "topic", found))
+    assert title == "topic: 100% of nearest sentences agree (chance 32%)"
+
+
+def test_labels_that_mean_nothing_to_the_model_are_told_as_chance() -> None:
+    points, found = made(LABELS, 60), nearest(RANDOM.normal(size=(60, 16)), 15)
+    said = map_reading(points, found, column="topic")
+    assert "no more often than by chance" in said[0]
+    assert len(said) == 1  # which label is best would be chance as well
+    title = map_title(points, column="topic", agreed=label_agreement(points, "topic", found))
+    assert title == "topic: nearest sentences agree no more than by chance"
+
+
+def test_labels_that_alternate_are_told_to_agree_less_than_by_chance() -> None:
+    pairs = np.repeat(np.eye(16)[:15], 2, axis=0) + RANDOM.normal(size=(30, 16)) * 0.01
+    said = map_reading(made(["a", "b"] * 15, 30), nearest(pairs), column="topic")
+    assert "less often than by chance: for **0%** of sentences" in said[0]
+
+
+def test_the_best_and_the_worst_label_are_named() -> None:
+    vectors = heaps(3, 20, 0.05)
+    vectors[40:] = RANDOM.normal(size=(20, 16)) * 0.5
+    said = map_reading(made(LABELS, 60), nearest(vectors, 15), column="topic")
+    assert said[1].endswith("least.") or "“law”" in said[1]
+    assert "“law” (**" in said[1].split("keeps together best, ")[1]
+
+
+def test_neighbours_of_one_sentence_do_not_make_a_label_agree() -> None:
+    """Words lie in heaps by sentence, sentences anywhere: labels by sentence mean nothing."""
+    sentence = np.repeat(np.arange(20), 5)
+    centres = RANDOM.normal(size=(20, 16))
+    vectors = centres[sentence] + RANDOM.normal(size=(100, 16)) * 0.05
+    labels = ["ab"[i % 2] for i in sentence]
+    points = made(labels, 100, "words", sentence)
+    said = map_reading(points, nearest(vectors, 30), column="topic")
+    assert "the nearest one in another sentence" in said[0]
+    assert "no more often" in said[0] or "less often" in said[0]
+    short = map_reading(points, nearest(vectors, 4), column="topic")
+    assert short[0].startswith("No label of “topic” stands at two words of different sentences")
+
+
+def test_points_out_of_reach_are_said_not_to_count() -> None:
+    sentence = np.r_[np.repeat(0, 8), np.arange(1, 13)]
+    vectors = np.r_[np.eye(1, 16).repeat(8, 0), RANDOM.normal(size=(12, 16))]
+    vectors += RANDOM.normal(size=vectors.shape) * 0.01
+    points = made(["a", "b"] * 10, 20, "words", sentence)
+    said = map_reading(points, nearest(vectors, 6), column="topic")
+    assert "Counted are **12** of the 20 labelled words" in said[-1]
+
+
+def test_labels_with_nothing_to_compare_say_so() -> None:
+    found = nearest(RANDOM.normal(size=(4, 16)))
+    assert "has a label" in map_reading(made([""] * 4, 4), found, column="topic")[0]
+    assert "has a label" in map_reading(made(None, 4), found, column="topic")[0]
+    assert label_agreement(made(None, 4), "topic", found) is None
+    one = map_reading(made(["a", "a", "", "a"], 4), found, column="topic")[0]
+    assert one == "All labelled sentences are “a”: there is nothing to part."
+    assert "nothing to compare" in map_reading(made([*"abcd"], 4), found, column="topic")[0]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_nothing_to_compare_with_is_said(n: int) -> None:
+    none = np.zeros((n, 0))
+    empty = Neighbors(none.astype(np.int64), none.astype(np.float32), "cosine", exact=True)
+    for found in (None, empty):
+        said = map_reading(made(None, n), found)
+        assert said[0].endswith("too few to tell of neighbours.")
+    assert map_title(made(None, n)).endswith(("it", "them"))
+
+
+# Groups
+
+
+def test_groups_that_the_full_space_has_too_are_told() -> None:
+    clusters = np.repeat([0, 1, 2], 20)
+    clusters[:5] = -1
+    points, found = made(None, 60), nearest(heaps(3, 20, 0.05), 15)
+    said = map_reading(points, found, clusters=clusters, cluster_names=("", "a · b", "c"))
+    assert said[0] == (
+        "On the map **3** groups stand out with **92%** of sentences; the largest, “a · b”, holds "
+        "**33%**."
+    )
+    assert said[1].startswith("For **100%** of them the nearest one in the full space is in the")
+    assert map_title(points, clusters=clusters) == "3 groups of sentences on the map"
+
+
+def test_groups_that_are_only_drawn_are_told_for_what_they_are() -> None:
+    points, found = made(None, 60), nearest(RANDOM.normal(size=(60, 16)), 15)
+    said = map_reading(points, found, clusters=np.arange(60) % 3)
+    assert "no more than by chance" in said[1]
+
+
+def test_one_group_and_none_are_told() -> None:
+    points, found = made(None, 60), nearest(RANDOM.normal(size=(60, 16)), 15)
+    none = map_reading(points, found, clusters=np.full(60, -1))
+    assert none == ["On the map no groups stand out among the 60 sentences."]
+    assert map_title(points, clusters=np.full(60, -1)) == "No groups on the map"
+    one = map_reading(points, found, clusters=np.r_[np.zeros(30, int), np.full(30, -1)])
+    assert one == ["On the map **1** group stands out with **50%** of sentences."]
+
+
+# No labels, no groups
+
+
+def test_the_closest_and_the_loneliest_are_told_from_the_full_space() -> None:
+    vectors = np.array([[1, 0], [0.99, 0.1], [0.6, 0.8], [-1, 0.1]], np.float32)
+    said = map_reading(made(None, 4), nearest(vectors))
+    assert said[0].startswith(
+        "In the full space, “name0” and “name1” are closest (cosine **0.99**); loneliest is "
+        "“name3”, whose nearest is “name2” (cosine **"
+    )
+    pair = map_reading(made(None, 2), nearest(vectors[:2]))
+    assert "loneliest" not in pair[0]
+    far = map_reading(made(None, 4), nearest(vectors, metric="euclidean"))
+    assert "(euclidean distance **0.10**)" in far[0]
+
+
+def test_identical_vectors_are_counted_and_not_called_closest() -> None:
+    vectors = np.array([[1, 0], [1, 0], [0.6, 0.8], [0, 1]], np.float32)
+    found = nearest(vectors)
+    assert count_identical(found) == 2
+    said = map_reading(made(None, 4), found)
+    assert said[0] == "**2** sentences have the very vector of another one."
+    assert "apart from such, “name2” and “name3” are closest (cosine **0.80**)" in said[1]
+    every = map_reading(made(None, 3), nearest(np.ones((3, 2), np.float32)))
+    assert every == ["Each of the **3** sentences has the very vector of another one."]
+
+
+@settings(max_examples=60)
+@given(
+    st.text(min_size=1),
+    st.integers(0, 60),
+    st.booleans(),
+    st.sampled_from(["labels", "groups", ""]),
+)
+def test_a_title_fits_and_says_something(name: str, n: int, honest: bool, what: str) -> None:
+    labels = [name + "x" * (i % 2) for i in range(n)]
+    points = replace(made(None, n, "words"), labels={name: tuple(labels)})
+    indices = (np.arange(n)[:, None] + 1 + np.arange(min(n - 1, 3))) % n if n > 1 else None
+    agreed = None
+    if indices is not None:
+        agreed = agreement(labels, points.sentence, indices, np.ones(indices.shape, np.float32))
+    title = map_title(
+        points,
+        column=name if what == "labels" else None,
+        agreed=agreed,
+        clusters=np.arange(n) % 4 if what == "groups" else None,
+        honesty=HONESTY if honest else None,
+    )
+    assert 0 < len(title) <= 80
+
+
+def test_without_labels_and_groups_the_title_tells_how_true_the_map_is() -> None:
+    assert map_title(made(None, 60), honesty=HONESTY) == (
+        "40% of true neighbours are near on the map"
+    )
+    assert map_title(made(None, 60)) == "60 sentences"
+    assert map_title(made(None, 1)) == "1 sentence: too few to judge it"
+
+
+# Points
+
+
+def test_a_point_s_neighbours_are_counted_and_the_difference_is_named() -> None:
+    names = [f"w{i}" for i in range(20)]
+    true, near = list(range(10)), [*range(7), 11, 12, 13]
+    said = map_neighbours_reading("bank", true, near, names)
+    assert said[0] == (
+        "Of “bank”, **7** of its 10 nearest in the full space are among its 10 nearest here."
+    )
+    assert said[1] == (
+        "Truly near but drawn further off: “w7”, “w8”, “w9”. "
+        "Drawn near but not among its 10 nearest: “w11”, “w12”, “w13”."
+    )
+    assert len(map_neighbours_reading("bank", true, true[::-1], names)) == 1
+    none = map_neighbours_reading("bank", true[:5], list(range(10, 15)), names)
+    assert "**0** of its 5" in none[0]
+    assert "“w0”, “w1”, “w2” and 2 more" in none[1]
+    assert "is the nearest here" in map_neighbours_reading("bank", [3], [3], names)[0]
+    assert "is not the nearest here" in map_neighbours_reading("bank", [3], [4], names)[0]
+    assert "no other point" in map_neighbours_reading("bank", [], [], names)[0]
+
+
+BAND = Band(*(np.array([value] * 7, np.float32) for value in (0.1, 0.2, 0.4)))
+
+
+@pytest.mark.parametrize(
+    ("cosine", "end"),
+    [
+        (0.71, "layer 6, more alike than 95 of 100 random pairs (average 0.20)."),
+        (0.3, "layer 6, no more alike than many random pairs (average 0.20)."),
+        (-0.5, "layer 6, less alike than 95 of 100 random pairs (average 0.20)."),
+    ],
+)
+def test_two_pinned_points_have_their_exact_cosine(cosine: float, end: str) -> None:
+    said = pinned_reading("bank", "*shore*", cosine, layer=6, band=BAND)
+    assert said.startswith(r"However they are drawn, “bank” and “\*shore\*” have a cosine of **")
+    assert said.endswith(end)
+
+
+def test_pinned_points_without_a_yardstick_have_none() -> None:
+    assert pinned_reading("a", "b", 0.5, layer=2).endswith("**0.50** in the full space at layer 2.")
+    assert pinned_reading("a", "b", 0.5, layer=None, band=BAND).endswith("in the full space.")
+    assert "same direction" in pinned_reading("a", "a", 1.0, layer=2, band=BAND)
+
+
+def test_a_selection_is_counted_beside_the_whole() -> None:
+    points = made(LABELS, 60, "words", np.arange(60) // 4)
+    said = selection_reading(points, range(18), column="topic", typical=("goal", "ball"))
+    assert said == [
+        "**18** of 60 words are selected (30%), from **5** sentences.",
+        "“sport” is **100%** of them, 33% of the whole map.",
+        "Typical words: “goal”, “ball”.",
+    ]
+
+
+def test_a_selection_that_is_mixed_like_the_whole_says_so() -> None:
+    said = selection_reading(made(LABELS, 60), range(0, 60, 3), column="topic")
+    assert said[1] == "Their labels in “topic” are mixed about as on the whole map."
+    assert selection_reading(made(LABELS, 60), [], column="topic") == ["Nothing is selected."]
+    assert selection_reading(made(LABELS, 60), range(60), column="topic") == [
+        "All **60** sentences are selected."
+    ]
+    one = selection_reading(made(None, 60, "words"), [5, 5], column="topic")
+    assert one == ["**1** of 60 words is selected (2%), from **1** sentence."]
+    bare = selection_reading(made(["a", "b", "", ""], 4), [2], column="topic")
+    assert bare[1] == "None of them has a label in “topic”."
+
+
+def test_what_a_user_typed_is_escaped_everywhere() -> None:
+    points = Points(
+        **{**vars(made(None, 6)), "names": (RUDE,) * 6, "labels": {RUDE: (RUDE, "b") * 3}}
+    )
+    found = nearest(RANDOM.normal(size=(6, 4)))
+    said = [
+        *map_reading(points, found, column=RUDE),
+        *map_reading(points, found, clusters=np.zeros(6, int), cluster_names=(RUDE,)),
+        *map_reading(points, found),
+        *map_neighbours_reading(RUDE, [1, 2], [3, 4], points.names),
+        pinned_reading(RUDE, RUDE, 0.5, layer=1),
+        *selection_reading(points, [0, 2, 4], column=RUDE, typical=(RUDE,)),
+    ]
+    for sentence in said:
+        assert "<b>" not in sentence
+        assert "$y$" not in sentence
+        assert sentence.count("“") == sentence.count("”")

@@ -1,0 +1,115 @@
+"""The snippet of a map's vectors, run as a reader would, against the service's hidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.analysis.similarity import cosine_matrix
+from components.analysis.words import POOLINGS, Pooling, word_vectors
+from components.core import BUNDLED_ID, EncoderService
+from components.core.errors import RequestError
+from components.core.schema import Encoding
+from components.core.words import split_words
+from components.features.map.snippet.vectors import SENTENCE_POOLINGS, MapText, map_vectors_snippet
+from tests.support.tiny_models import FAMILIES
+
+TEXTS = (
+    "The unbelievability of it",
+    'She said "python" {x} <b> 🐍 na\u00efve',
+    "a bank\nof clouds",
+)
+MODELS = [BUNDLED_ID, *(f"folder:{family}" for family in FAMILIES)]
+
+
+def run(code: str, root: Path) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "snippet"}
+    assert "components" not in code
+    exec(compile(code.replace("path/to/", f"{root}/"), "snippet.py", "exec"), namespace)
+    return namespace
+
+
+def words_in(encoding: Encoding) -> tuple[tuple[int, int], ...]:
+    found = []
+    for span in split_words(encoding.text):
+        try:
+            word_vectors(encoding, span)
+        except RequestError:  # the tokenizer drops it
+            continue
+        found.append(span)
+    return tuple(found)
+
+
+def assert_same(found: dict[str, Any], expected: Sequence[np.ndarray], names: list[str]) -> None:
+    vectors = np.stack(expected)
+    np.testing.assert_allclose(found["vectors"].numpy(), vectors, atol=2e-5)
+    assert float(found["cosine"]) == pytest.approx(cosine_matrix(vectors)[0, 1], abs=1e-5)
+    assert found["names"] == names
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("added", [True, False])
+def test_tokens(tiny_service: EncoderService, tiny_root: Path, model: str, added: bool) -> None:
+    card, layer = tiny_service.load(model), 2
+    code = map_vectors_snippet(card, [MapText(t) for t in TEXTS], "tokens", layer, added=added)
+    encodings = tiny_service.encode(model, TEXTS, layers=[layer])
+    kept = [np.flatnonzero(e.special_tokens_mask <= int(added)) for e in encodings]
+    both = list(zip(encodings, kept, strict=True))
+    names = [e.tokens[i] for e, rows in both for i in rows]
+    assert_same(run(code, tiny_root), [e.hidden[0, i] for e, rows in both for i in rows], names)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_words(tiny_service: EncoderService, tiny_root: Path, model: str, pooling: Pooling) -> None:
+    encodings = tiny_service.encode(model, TEXTS, layers=[3])
+    texts = [MapText(e.text, words_in(e)) for e in encodings]
+    code = map_vectors_snippet(tiny_service.load(model), texts, "words", 3, pooling=pooling)
+    pairs = [(e, span) for e, text in zip(encodings, texts, strict=True) for span in text.words]
+    expected = [word_vectors(e, span, pooling)[0] for e, span in pairs]
+    assert_same(run(code, tiny_root), expected, [e.text[a:b] for e, (a, b) in pairs])
+
+
+def sentence_vector(encoding: Encoding, pooling: str) -> np.ndarray:
+    hidden = encoding.hidden[0]
+    if pooling == "own":
+        return hidden[encoding.special_tokens_mask == 0].mean(axis=0)
+    if pooling == "pooler":
+        assert encoding.pooler_output is not None
+        return encoding.pooler_output
+    return {"mean": hidden.mean(axis=0), "cls": hidden[0], "max": hidden.max(axis=0)}[pooling]
+
+
+@pytest.mark.parametrize("model", [BUNDLED_ID, "folder:roberta", "folder:bert"])
+@pytest.mark.parametrize("pooling", SENTENCE_POOLINGS)
+def test_sentences(tiny_service: EncoderService, tiny_root: Path, model: str, pooling: str) -> None:
+    card = tiny_service.load(model)
+    texts = [MapText(t) for t in TEXTS]
+    code = map_vectors_snippet(card, texts, "sentences", 1, pooling=pooling)
+    encodings = tiny_service.encode(model, TEXTS, layers=[1])
+    assert_same(run(code, tiny_root), [sentence_vector(e, pooling) for e in encodings], list(TEXTS))
+
+
+def test_the_pair_asked_for_is_compared(service: EncoderService, tmp_path: Path) -> None:
+    texts = [MapText(t) for t in TEXTS]
+    code = map_vectors_snippet(service.load(BUNDLED_ID), texts, "sentences", 6, pair=(2, 1))
+    vectors = np.stack(
+        [e.hidden[0].mean(axis=0) for e in service.encode(BUNDLED_ID, TEXTS, layers=[6])]
+    )
+    assert float(run(code, tmp_path)["cosine"]) == pytest.approx(
+        cosine_matrix(vectors)[2, 1], abs=1e-5
+    )
+
+
+def test_what_cannot_be_asked_for_is_refused(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    with pytest.raises(RequestError, match="has 0 to 6"):
+        map_vectors_snippet(card, [MapText("a")], "tokens", 7)
+    with pytest.raises(RequestError, match="Words have no pooling 'cls'"):
+        map_vectors_snippet(card, [MapText("a")], "words", 1, pooling="cls")
+    with pytest.raises(RequestError, match="Sentences have no pooling 'last'"):
+        map_vectors_snippet(card, [MapText("a")], "sentences", 1, pooling="last")
