@@ -32,4 +32,4 @@ with left, st.container(border=True):
         page.words(what)
         if baseline is None:
             runtime.await_baseline(card)
-    navigation.link(navigation.row("similarity"), view, label="Open in Meaning in context")
+    navigation.link(navigation.row("meaning"), view, label="Open in Meaning in context")

@@ -8,7 +8,7 @@ from components.ui.models import runtime
 from components.ui.state import session
 
 view = session.current()
-downloads = shell.header("projection", view)
+downloads = shell.header("map", view)
 card = runtime.load(view.model, height=page.HEIGHT)
 asked = beside.asked(view, card)
 with st.container(border=True):

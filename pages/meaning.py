@@ -11,7 +11,7 @@ from components.ui.widgets.chips import word_chips
 from components.ui.widgets.comparison import compute
 
 view = session.current()
-downloads = shell.header("similarity", view)
+downloads = shell.header("meaning", view)
 with st.container(border=True, gap="xsmall"):
     word_chips(compute.chip_rows(view), key="chips", on_pick=inputs.pick_word)
     page.toolbar(view)

@@ -1,4 +1,4 @@
-"""Compiled code for maps, kept in the data folder: `python -m components.ui.prepare` makes it.
+"""Compiled code for maps, kept in the data folder: `python -m components.maps.prepare` makes it.
 
 Part of the set-up, so that the first map of the first start need not wait some seconds for it. The
 app makes it too, behind its first page, where it is missing or its source has changed since.

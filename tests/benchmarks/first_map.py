@@ -70,7 +70,7 @@ def _beyond(raw: dict[str, list[float]], state: str) -> tuple[float, ...]:
 
 def _set_up(data_dir: Path) -> None:
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data_dir)}
-    subprocess.run([sys.executable, "-m", "components.ui.prepare"], cwd=ROOT, env=env, check=True)
+    subprocess.run([sys.executable, "-m", "components.maps.prepare"], cwd=ROOT, env=env, check=True)
 
 
 def _visits(browser: Browser, data_dir: Path, *, seed: int) -> tuple[float, float]:

@@ -37,7 +37,7 @@ def page_rerun(rounds: int) -> Outcome:
         times = Path(folder) / "times.jsonl"
         command = ["tests.benchmarks.timed_server", str(times), "run", "app.py"]
         with served(command, env={"CONTEXTLENS_DATA_DIR": folder}) as server:
-            address = f"{server.address}/similarity"
+            address = f"{server.address}/meaning"
             with visit(browser, address) as page:
                 page.wait_for_function(AT_REST, timeout=120_000)
                 _await_baseline(Path(folder))

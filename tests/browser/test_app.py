@@ -35,11 +35,11 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script><b>python</b>"
 
 @pytest.fixture
 def similarity(visit: Callable[..., Visit]) -> Visit:
-    return visit("/similarity")
+    return visit("/meaning")
 
 
 def address_of(view: ViewState) -> str:
-    return "/similarity?" + urlencode({"s": encode(view)})
+    return "/meaning?" + urlencode({"s": encode(view)})
 
 
 def with_texts(*texts: str, references: Sequence[str] = ()) -> ViewState:
@@ -119,7 +119,7 @@ def test_an_example_opens_meaning_in_context_on_itself(visit: Callable) -> None:
     bank = next(example for example in EXAMPLES if example.key == "bank")
     assert here.rows == [s.text for s in (*bank.sentences, *bank.references)]
     assert [c.split(",")[0] for c in here.chosen] == ["bank", "bank", "bank", "river", "money"]
-    assert "/similarity?s=" in here.page.url
+    assert "/meaning?s=" in here.page.url
 
 
 def test_an_example_that_needs_another_model_says_so(visit: Callable) -> None:
@@ -135,7 +135,7 @@ def test_the_first_request_to_a_fresh_server_shows_the_frame_on_any_page(
     visit: Callable, run_app: Callable[..., str], app_settings: dict[str, str]
 ) -> None:
     fresh = run_app("app.py", {**app_settings, "CONTEXTLENS_CACHE_MB": "100"})
-    here = visit("/similarity", address=fresh)
+    here = visit("/meaning", address=fresh)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
     for name in ("Start here", "Meaning in context"):
         expect(here.side.get_by_role("link", name=name)).to_be_visible()
@@ -325,7 +325,7 @@ def test_back_pressed_quickly_goes_back_each_time(similarity: Visit) -> None:
     slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     expect(here.words("sentence A").first).to_have_text("I")
     here.wait()
-    assert here.page.url.endswith("/similarity")
+    assert here.page.url.endswith("/meaning")
     assert here.rows[0] == A
     expect(here.side.get_by_role("textbox", name="Sentence A")).to_have_value(A)
 
@@ -352,7 +352,7 @@ def test_the_menu_keeps_the_view(similarity: Visit) -> None:
 
 
 def test_a_copied_address_shows_another_reader_the_same(visit: Callable) -> None:
-    here = visit("/similarity")
+    here = visit("/meaning")
     here.type("Sentence A", "Naïve 🐍 & “python” + 100%")
     here.pick("sentence B", "love")
     here.to_layer(3)
@@ -388,7 +388,7 @@ def test_reset_gives_the_opening_example(visit: Callable) -> None:
 def test_a_broken_address_gives_the_defaults_and_a_notice(visit: Callable) -> None:
     here = visit("/")
     for given in ("garbage", "1AAAA", "1" + "A" * 19_999):
-        here.goto(f"/similarity?s={given}")
+        here.goto(f"/meaning?s={given}")
         assert here.rows == [A, B, "snake", "programming"]
         notice = here.main.get_by_test_id("stAlert")
         expect(notice).to_contain_text("You see the opening example instead")
@@ -453,7 +453,7 @@ def test_emoji_right_to_left_and_marks_are_compared(
         "*My* `python` [MASK] $x$ :snake:",
         "=1+1 python",
     ]
-    here = visit("/similarity")
+    here = visit("/meaning")
     here.type("Sentence A", texts[0])
     here.type("Sentence B", texts[1])
     here.add(texts[2])
@@ -551,7 +551,7 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
         " ".join("".join(source.choices(string.ascii_letters, k=9)) for _ in range(500))
         for _ in range(8)
     ]
-    here = visit("/similarity")
+    here = visit("/meaning")
     here.open_file(to_json(with_texts(*texts[:7])).encode())
     here.add(texts[7])
     with here.rerun():
@@ -564,7 +564,7 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
     with here.page.expect_download() as download:
         menu.get_by_role("button", name="Save the view as a file").click()
     assert download.value.suggested_filename == "contextlens-view.json"
-    other = visit("/similarity")
+    other = visit("/meaning")
     other.open_file(download.value.path().read_bytes())
     assert other.rows == texts
     assert other.chosen == here.chosen
@@ -646,7 +646,7 @@ def test_a_whole_visit_is_quiet_and_stays_on_this_machine(visit: Callable) -> No
 
 
 def test_two_readers_do_not_meet(visit: Callable) -> None:
-    first, second = visit("/similarity"), visit("/similarity")
+    first, second = visit("/meaning"), visit("/meaning")
     first.type("Sentence A", "Only mine")
     first.pick("sentence A", "mine")
     second.pick("sentence B", "coding")

@@ -122,7 +122,7 @@ def test_both_pages_fit_and_can_be_read(visit: Callable, scheme: str, size: dict
 
 
 def test_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
-    here = visit("/similarity", **DESK)
+    here = visit("/meaning", **DESK)
     reading = box(here.main.locator(".st-key-reading"))
     assert box(here.figure)["y"] > box(here.page.get_by_role("heading", level=1))["bottom"]
     assert box(here.figure)["bottom"] <= reading["y"] + 1
@@ -138,7 +138,7 @@ def test_start_here_fits_the_first_screen_its_examples_in_one_column(visit: Call
 
 
 def test_the_matrix_has_room_for_its_numbers_on_a_small_screen(visit: Callable) -> None:
-    here = visit("/similarity", viewport={"width": 1024, "height": 768})
+    here = visit("/meaning", viewport={"width": 1024, "height": 768})
     matrix = here.main.get_by_role("figure").nth(1)
     numbers = [box(text) for text in matrix.locator(".annotation-text").all()]
     rows = [[n for n in numbers if abs(n["y"] - first["y"]) < 4] for first in numbers]
@@ -148,7 +148,7 @@ def test_the_matrix_has_room_for_its_numbers_on_a_small_screen(visit: Callable) 
 
 
 def test_the_lines_names_do_not_overlap(visit: Callable) -> None:
-    here = visit("/similarity", **DESK)
+    here = visit("/meaning", **DESK)
     names = [box(label) for label in here.figure.locator(".annotation-text").all()]
     assert len(names) >= 5
     edge = box(here.figure)["right"]
@@ -161,7 +161,7 @@ def test_the_lines_names_do_not_overlap(visit: Callable) -> None:
 
 
 def test_nothing_jumps_when_a_word_or_layer_is_chosen(visit: Callable) -> None:
-    here = visit("/similarity", **DESK)
+    here = visit("/meaning", **DESK)
     for act in (
         lambda: here.pick("sentence A", "pet"),
         lambda: here.to_layer(3),
@@ -174,7 +174,7 @@ def test_nothing_jumps_when_a_word_or_layer_is_chosen(visit: Callable) -> None:
 
 
 def test_a_rerun_keeps_the_scroll_position(visit: Callable) -> None:
-    here = visit("/similarity", viewport={"width": 1440, "height": 700})
+    here = visit("/meaning", viewport={"width": 1440, "height": 700})
     here.main.get_by_role("slider").focus()
     here.main.evaluate("main => main.scrollTo(0, 260)")
     before = here.main.evaluate("main => main.scrollTop")
@@ -190,7 +190,7 @@ def test_a_rerun_keeps_the_scroll_position(visit: Callable) -> None:
 
 
 def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
-    here = visit("/similarity", **PHONE)
+    here = visit("/meaning", **PHONE)
     for row in ("sentence A", "sentence B", "reference 1", "reference 2"):
         for word in here.words(row).all():
             place = box(word)
@@ -207,7 +207,7 @@ def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
 
 
 def test_a_phone_reader_edits_the_sentences_on_the_page(visit: Callable) -> None:
-    here = visit("/similarity", **PHONE)
+    here = visit("/meaning", **PHONE)
     expect(here.side).not_to_be_in_viewport()
     with here.rerun():
         here.word("sentence A", "pet").tap()
@@ -227,7 +227,7 @@ def test_a_phone_reader_edits_the_sentences_on_the_page(visit: Callable) -> None
 
 
 def test_a_phone_reader_finds_the_menu(visit: Callable) -> None:
-    here = visit("/similarity", **PHONE)
+    here = visit("/meaning", **PHONE)
     here.page.get_by_test_id("stExpandSidebarButton").tap()
     expect(here.side).to_be_in_viewport()
     here.side.get_by_role("link", name="Start here").tap()

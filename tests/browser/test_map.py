@@ -45,9 +45,9 @@ HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
 def address_of(**controls: Control) -> str:
     view: ViewState = DEFAULT
     for name, value in controls.items():
-        view = view.with_control("projection", name, value, None)  # type: ignore[arg-type]
+        view = view.with_control("map", name, value, None)  # type: ignore[arg-type]
     parameter = encode(view)
-    return "/projection?" + urlencode({"s": parameter}) if parameter else "/projection"
+    return "/map?" + urlencode({"s": parameter}) if parameter else "/map"
 
 
 def drawn(here: Visit) -> None:
@@ -64,7 +64,7 @@ def drawn(here: Visit) -> None:
 def on_map(visit: Callable[..., Visit]) -> Callable[..., Visit]:
     """Opens the page and waits for its map."""
 
-    def open_(path: str = "/projection", **options: object) -> Visit:
+    def open_(path: str = "/map", **options: object) -> Visit:
         here = visit(path, **options)
         drawn(here)
         return here
@@ -238,7 +238,7 @@ def test_a_copied_link_shows_the_same_map(
 ) -> None:
     here = on_map(address_of(word="bank", method="pca", find="river"))
     expect(here.main.get_by_text("found", exact=False).first).to_be_visible()
-    there = visit("/projection?" + here.link().split("?", 1)[1])
+    there = visit("/map?" + here.link().split("?", 1)[1])
     drawn(there)
     assert there.title == here.title
     assert there.page.evaluate(PLACES) == here.page.evaluate(PLACES)

@@ -96,7 +96,7 @@ def address(
 
 @pytest.fixture
 def open_page(visit: Callable, address: str) -> Callable:
-    def open_(path: str = "/similarity", **options: object) -> object:
+    def open_(path: str = "/meaning", **options: object) -> object:
         return visit(path, address=address, **options)
 
     return open_
@@ -242,7 +242,7 @@ def test_an_address_shows_progress_and_cancel_keeps_the_sentences(
     sentences = (replace(DEFAULT.sentences[0], text="My python", word=(3, 9)),)
     view = replace(DEFAULT, model=model, sentences=sentences)
     reader = open_page()
-    reader.page.goto(f"{address}/similarity?s={encode(view)}")
+    reader.page.goto(f"{address}/meaning?s={encode(view)}")
     cancel = reader.main.get_by_role("button", name=re.compile("Cancel, and go on with"))
     cancel.wait_for(timeout=20_000)
     expect(reader.main).to_contain_text(re.compile(r"of 4\.1 MB, about \d+ seconds left"))

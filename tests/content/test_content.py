@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
-from components.content import explain
+from components import features
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.glossary import GLOSSARY
 from components.content.sample import baseline_sentences
@@ -20,9 +20,10 @@ from components.features.map import explain as map_explain
 from components.maps.projection import METHODS, MapSettings
 
 EXPLAIN = [
-    import_module(f"{explain.__name__}.{module.name}") for module in iter_modules(explain.__path__)
+    import_module(f"{features.__name__}.{page.name}.explain")
+    for page in iter_modules(features.__path__)
 ]
-FORMULAS = {m.__name__.split(".")[-1]: m.FORMULA for m in EXPLAIN if hasattr(m, "FORMULA")}
+FORMULAS = {m.__name__.split(".")[-2]: m.FORMULA for m in EXPLAIN if hasattr(m, "FORMULA")}
 EXPLANATIONS = {
     **{
         f"{module.__name__}.{name}": getattr(module, name)
@@ -214,8 +215,8 @@ def test_every_setting_and_method_of_a_map_is_explained():
 
 
 def test_the_formula_of_the_map_says_what_chance_gives():
-    assert "chance" in FORMULAS["projection"]
-    assert "cross-entropy" in FORMULAS["projection"]
+    assert "chance" in FORMULAS["map"]
+    assert "cross-entropy" in FORMULAS["map"]
 
 
 def test_the_glossary_cannot_be_changed():

@@ -36,7 +36,7 @@ def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_is_prepared_needs_no_compiling(tmp_path: Path) -> None:
-    done = run("-m", "components.ui.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
+    done = run("-m", "components.maps.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     read = run("-c", READ, str(tmp_path / "compiled"))
     hits, misses = map(int, read.stdout.split())
@@ -45,7 +45,7 @@ def test_what_is_prepared_needs_no_compiling(tmp_path: Path) -> None:
 
 
 def test_a_setting_that_cannot_be_is_said() -> None:
-    done = run("-m", "components.ui.prepare", CONTEXTLENS_CACHE_MB="much")
+    done = run("-m", "components.maps.prepare", CONTEXTLENS_CACHE_MB="much")
     assert done.returncode == 1
     assert "CONTEXTLENS_CACHE_MB" in done.stderr
     assert "Traceback" not in done.stderr

@@ -373,7 +373,7 @@ def test_no_room_on_the_disk_is_said(
         "import numpy as np\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "from components.ui.map_process import MapError, MapProcesses\n"
+        "from components.maps.process import MapError, MapProcesses\n"
         "from components.analysis.projection import MapSettings\n"
         "tempfile.tempdir = sys.argv[1]\n"
         "try:\n"

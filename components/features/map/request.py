@@ -30,7 +30,7 @@ __all__ = [
     "with_layer",
 ]
 
-PAGE = "projection"
+PAGE = "map"
 Footing = Literal["joint", "aligned", "one"]
 FOOTINGS: dict[str, str] = {
     "joint": "All layers, one joint fit",

@@ -39,7 +39,7 @@ __all__ = [
     "words",
 ]
 
-PAGE = "similarity"
+PAGE = "meaning"
 CHART = "meaning_lines"
 _FILE = "meaning-in-context"
 _LINES = {"All": "all", "Sentences": "sentences", "References": "references"}

@@ -81,14 +81,14 @@ PAGES = (
         "What is the model made of, and how much of it is where?",
     ),
     PageRow(
-        "similarity",
+        "meaning",
         "Meaning in context",
         ":material/compare_arrows:",
         "Meaning",
         "Does a word mean the same thing in another sentence?",
     ),
     PageRow(
-        "projection",
+        "map",
         "Map",
         ":material/scatter_plot:",
         "Meaning",

@@ -57,6 +57,6 @@ def _link(example: Example, view: ViewState, *, where: str) -> None:
             help=f"Choose the model {model} first: this example needs it.",
         )
         return
-    page = navigation.row("similarity")
+    page = navigation.row("meaning")
     opened = from_example(example, view.model)
     navigation.link(page, opened, label=example.title, icon=example.icon)

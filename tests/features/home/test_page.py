@@ -37,7 +37,7 @@ from tests.support.fields import field
 from tests.support.hub_server import hub_server
 from tests.support.tiny_models import build
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CHART = "home_lines"
 
 
@@ -90,7 +90,7 @@ def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
     assert "A pet ~ snake" in lines(app, CHART)
     link = links(app)["Open in Meaning in context"]
-    assert link.page == "similarity"
+    assert link.page == "meaning"
     assert target(link) == shown_view(app)
 
 
@@ -134,7 +134,7 @@ def test_each_example_stands_there_with_its_question() -> None:
 )
 def test_a_click_on_an_example_opens_it(example: Example) -> None:
     link = links(home())[example.title]
-    assert link.page == "similarity"
+    assert link.page == "meaning"
     assert target(link) == from_example(example, BUNDLED_ID)
 
 

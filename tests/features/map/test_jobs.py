@@ -92,7 +92,7 @@ def test_what_failed_or_was_stopped_begins_anew() -> None:
 
 
 def test_a_job_that_nobody_looks_at_any_more_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.ui.map_jobs._FORGOTTEN_SECONDS", 0.05)
+    monkeypatch.setattr("components.features.map.jobs._FORGOTTEN_SECONDS", 0.05)
     jobs, work = Jobs(10**6), Work()
     job = jobs.start("a", work)
     assert isinstance(job.future.exception(WAIT), StoppedError)

@@ -125,7 +125,7 @@ NOTHING = "(None, None, None, None)"
 
 def test_a_chosen_point_and_pins_are_in_the_address(press: Callable[..., tuple[str, str]]) -> None:
     assert press("choose", "pin a", "pin b") == ("(3, 0, 7, None)", NOTHING)
-    controls = decode(press.app.query_params["s"]).controls["projection"]  # type: ignore[attr-defined]
+    controls = decode(press.app.query_params["s"]).controls["map"]  # type: ignore[attr-defined]
     assert {name: controls[name] for name in ("point", "pin_a", "pin_b")} == {
         "point": 3, "pin_a": 0, "pin_b": 7,
     }  # fmt: skip

@@ -45,7 +45,7 @@ from components.ui.state.view import (
 from tests.support.fields import field
 from tests.ui.widgets.test_chips import send_pick
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECONDS = 60
 
 
@@ -97,7 +97,7 @@ def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> I
         yield
 
 
-def framed(view: ViewState | str = DEFAULT, page: str = "similarity") -> AppTest:
+def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
     """A page inside `app.py`, opened on a view or on any text as the address's parameter."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     parameter = view if isinstance(view, str) else encode(view)
@@ -106,7 +106,7 @@ def framed(view: ViewState | str = DEFAULT, page: str = "similarity") -> AppTest
     return app.switch_page(f"pages/{page}.py").run()
 
 
-def alone(view: ViewState = DEFAULT, page: str = "similarity") -> AppTest:
+def alone(view: ViewState = DEFAULT, page: str = "meaning") -> AppTest:
     """A page's script by itself."""
     app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=SECONDS)
     if view != DEFAULT:
@@ -373,7 +373,7 @@ def test_a_word_of_several_sub_tokens_is_pooled_as_asked(
     app = framed(view)
     if pooling != "mean":
         app = field(app.button_group, "similarity_pooling").set_value(pooling).run()
-    assert shown_view(app).control("similarity", "pooling", "mean") == pooling
+    assert shown_view(app).control("meaning", "pooling", "mean") == pooling
     assert_shows(app, expected(service, view, pooling))
 
 
@@ -516,7 +516,7 @@ def test_only_the_chosen_lines_are_drawn_and_the_table_stays_whole(
 
 
 def test_lines_of_a_kind_that_there_is_none_of_are_not_an_empty_picture() -> None:
-    view = replace(DEFAULT, references=(), controls={"similarity": {"lines": "References"}})
+    view = replace(DEFAULT, references=(), controls={"meaning": {"lines": "References"}})
     assert set(lines(framed(view))) == {"A python ~ B python"}
 
 
@@ -542,7 +542,7 @@ def test_the_last_layer_is_the_default_and_needs_no_address() -> None:
 def test_reset_gives_the_opening_view_back() -> None:
     view = replace(
         view_of(sentence("a cat", "cat"), layer=1),
-        controls={"similarity": {"pooling": "last", "centred": True, "lines": "Sentences"}},
+        controls={"meaning": {"pooling": "last", "centred": True, "lines": "Sentences"}},
     )
     app = press(framed(view), "reset")
     assert not app.exception
@@ -794,7 +794,7 @@ def test_odd_views_in_good_form_are_shown_as_far_as_they_go() -> None:
         DEFAULT,
         layer=999,
         controls={
-            "similarity": {"pooling": "median", "lines": 7, "centred": "yes", "x": 1.5},
+            "meaning": {"pooling": "median", "lines": 7, "centred": "yes", "x": 1.5},
             "no such page": {"a": "b"},
         },
     )
@@ -818,9 +818,9 @@ def test_a_view_without_sentences_has_an_empty_one_to_fill() -> None:
 @pytest.mark.parametrize("parameter", ["", encode(replace(DEFAULT, layer=1)), "nonsense"])
 def test_the_link_to_copy_opens_what_is_on_the_page(parameter: str) -> None:
     app = framed(parameter)
-    app.context["url"] = "https://example.org/similarity?s=old"
+    app.context["url"] = "https://example.org/meaning?s=old"
     link = app.run().code[0].value
-    assert link.startswith("https://example.org/similarity")
+    assert link.startswith("https://example.org/meaning")
     assert decode(link.partition("?s=")[2]) == (
         replace(DEFAULT, layer=1) if parameter.startswith("1") else DEFAULT
     )
@@ -941,7 +941,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     def fail(*_: object, **__: object) -> NoReturn:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr("components.ui.meaning_page.cosine_lines", fail)
+    monkeypatch.setattr("components.features.meaning.page.cosine_lines", fail)
     return monkeypatch
 
 

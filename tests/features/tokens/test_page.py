@@ -124,7 +124,7 @@ def assert_whole(app: AppTest) -> None:
 
 
 def each_fact(kind: str) -> list[Any]:
-    path = Path(__file__).parents[1] / "data" / "bert_facts.json"
+    path = Path(__file__).parents[2] / "data" / "bert_facts.json"
     return json.loads(path.read_text(encoding="utf-8"))[kind]
 
 

@@ -290,12 +290,12 @@ WRONG: dict[str, Any] = {
     "controls that are a list": packed(c=[]),
     "controls that are text": packed(c="text"),
     "controls that are nothing": packed(c=None),
-    "a page's controls that are a list": packed(c={"similarity": []}),
-    "a page's controls that are a number": packed(c={"similarity": 1}),
-    "a control that is nothing": packed(c={"similarity": {"pooling": None}}),
-    "a control that is a list": packed(c={"similarity": {"pooling": ["mean"]}}),
-    "a control that is a mapping": packed(c={"similarity": {"pooling": {}}}),
-    "a control that is too long": packed(c={"similarity": {"pooling": "a" * 201}}),
+    "a page's controls that are a list": packed(c={"meaning": []}),
+    "a page's controls that are a number": packed(c={"meaning": 1}),
+    "a control that is nothing": packed(c={"meaning": {"pooling": None}}),
+    "a control that is a list": packed(c={"meaning": {"pooling": ["mean"]}}),
+    "a control that is a mapping": packed(c={"meaning": {"pooling": {}}}),
+    "a control that is too long": packed(c={"meaning": {"pooling": "a" * 201}}),
     "a page with too long a name": packed(c={"p" * 41: {}}),
     "a control with too long a name": packed(c={"p": {"n" * 41: 1}}),
 }
@@ -323,7 +323,7 @@ def test_numbers_that_are_none_are_refused(number: str, place: str) -> None:
         {
             "l": packed(l="HERE"),
             "span": packed(s=[["abc", None, [0, "HERE"]]]),
-            "c": packed(c={"similarity": {"limit": "HERE"}}),
+            "c": packed(c={"meaning": {"limit": "HERE"}}),
         }[place]
     )
     with pytest.raises(StateError):
@@ -332,7 +332,7 @@ def test_numbers_that_are_none_are_refused(number: str, place: str) -> None:
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_numbers_that_no_widget_can_show_are_refused(digits: int) -> None:
-    data = json.dumps(packed(c={"similarity": {"limit": "HERE"}}))
+    data = json.dumps(packed(c={"meaning": {"limit": "HERE"}}))
     with pytest.raises(StateError):
         from_json(data.replace('"HERE"', "9" * digits))
 
@@ -371,7 +371,7 @@ def test_half_characters_in_json_are_replaced_so_that_browsers_can_have_them(
 
 
 def test_half_characters_in_a_control_are_replaced_too() -> None:
-    view = from_json(json.dumps(packed(c={"similarity": {"pooling": "\ud83d"}})))
+    view = from_json(json.dumps(packed(c={"meaning": {"pooling": "\ud83d"}})))
     to_json(view).encode("utf-8")
 
 
@@ -436,23 +436,23 @@ def test_random_text_is_no_state_file(text: str) -> None:
 
 def test_a_choice_is_kept_only_where_it_differs_from_the_default() -> None:
     view = ViewState("m", ())
-    first = view.with_control("similarity", "pooling", "first", "mean")
-    assert first.controls == {"similarity": {"pooling": "first"}}
+    first = view.with_control("meaning", "pooling", "first", "mean")
+    assert first.controls == {"meaning": {"pooling": "first"}}
     assert view.controls == {}
-    assert first.control("similarity", "pooling", "mean") == "first"
-    assert view.control("similarity", "pooling", "mean") == "mean"
-    assert first.with_control("similarity", "pooling", "mean", "mean") == view
+    assert first.control("meaning", "pooling", "mean") == "first"
+    assert view.control("meaning", "pooling", "mean") == "mean"
+    assert first.with_control("meaning", "pooling", "mean", "mean") == view
 
 
 def test_one_choice_leaves_the_others_alone() -> None:
     view = (
         ViewState("m", ())
-        .with_control("similarity", "pooling", "last", "mean")
-        .with_control("similarity", "centred", True, False)
+        .with_control("meaning", "pooling", "last", "mean")
+        .with_control("meaning", "centred", True, False)
         .with_control("senses", "pooling", "first", "mean")
     )
-    back = view.with_control("similarity", "pooling", "mean", "mean")
-    assert back.controls == {"similarity": {"centred": True}, "senses": {"pooling": "first"}}
+    back = view.with_control("meaning", "pooling", "mean", "mean")
+    assert back.controls == {"meaning": {"centred": True}, "senses": {"pooling": "first"}}
 
 
 @pytest.mark.parametrize(

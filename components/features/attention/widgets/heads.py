@@ -81,7 +81,7 @@ def attention_heads(
 
 @cache
 def _renderer() -> ComponentRenderer:
-    assets = files("components.ui") / "assets"
+    assets = files("components.features.attention") / "assets"
     html, css, js = (
         (assets / f"heads.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )

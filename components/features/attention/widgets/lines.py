@@ -66,9 +66,9 @@ def attention_lines(
 
 @cache
 def _renderer() -> ComponentRenderer:
-    assets = files("components.ui") / "assets"
+    assets = files("components.features.attention") / "assets"
     html, css, js = (
-        (assets / f"attention.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+        (assets / f"lines.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
     return st.components.v2.component("contextlens_attention", html=html, css=css, js=js)
 

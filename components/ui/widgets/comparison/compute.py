@@ -21,7 +21,7 @@ from components.ui.widgets.chips import ChipRow
 
 __all__ = ["Meaning", "chip_rows", "compute", "pooling_of"]
 
-PAGE = "similarity"
+PAGE = "meaning"
 
 
 @dataclass(frozen=True, eq=False)
