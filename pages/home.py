@@ -6,7 +6,7 @@ from components.features.meaning import page
 from components.ui.frame import navigation, shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import examples, inputs
+from components.ui.widgets import examples, sentences
 from components.ui.widgets.chips import word_chips
 from components.ui.widgets.comparison import compute
 
@@ -20,7 +20,7 @@ with right:
     examples.gallery(view)
 
 with left, st.container(border=True):
-    word_chips(compute.chip_rows(view), key="chips", on_pick=inputs.pick_word)
+    word_chips(compute.chip_rows(view), key="chips", on_pick=sentences.pick_word)
     card = runtime.load(view.model, height=360)
     with st.skeleton(height=360):
         baseline = runtime.baseline(card)

@@ -6,14 +6,14 @@ from components.features.meaning import page
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, sentences
 from components.ui.widgets.chips import word_chips
 from components.ui.widgets.comparison import compute
 
 view = session.current()
 downloads = shell.header("meaning", view)
 with st.container(border=True, gap="xsmall"):
-    word_chips(compute.chip_rows(view), key="chips", on_pick=inputs.pick_word)
+    word_chips(compute.chip_rows(view), key="chips", on_pick=sentences.pick_word)
     page.toolbar(view)
 
 card = runtime.load(view.model, height=560)

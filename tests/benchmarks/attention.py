@@ -15,7 +15,8 @@ from playwright.sync_api import Page
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
 from components.features.attention.compute import compute
-from components.ui.state.view import DEFAULT, Sentence, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences

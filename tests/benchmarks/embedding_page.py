@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from components.core import BUNDLED_ID, Settings, open_service
-from components.ui.state.view import DEFAULT, Sentence, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import Server, chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from components.features.map.request import PAGE
-from components.ui.state.view import DEFAULT, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
 from tests.benchmarks.browser import ROOT, Server, chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.workers import wait_for_quiet

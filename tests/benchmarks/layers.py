@@ -15,7 +15,8 @@ from components.core import open_service
 from components.core.registry import BUNDLED_ID
 from components.features.layers.compute import PAGE, SECTIONS
 from components.features.layers.measures.tokens import lowest_cosine, measures
-from components.ui.state.view import Sentence, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import Sentence, ViewState
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences

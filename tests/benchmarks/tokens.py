@@ -12,7 +12,8 @@ from playwright.sync_api import Page
 
 from components.core.registry import BUNDLED_ID
 from components.features.tokens.compute import PAGE, SECTIONS
-from components.ui.state.view import Sentence, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import Sentence, ViewState
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from components.ui.state.view import DEFAULT, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
 
 pytestmark = pytest.mark.browser
 

@@ -21,7 +21,8 @@ from playwright.sync_api import expect
 from components.content.examples import EXAMPLES
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
-from components.ui.state.view import DEFAULT, MAX_ADDRESS, Sentence, ViewState, encode, to_json
+from components.ui.state.address import MAX_ADDRESS, encode, to_json
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, expect
 
-from components.ui.state.view import DEFAULT, Sentence, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence
 from tests.browser.test_look import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from playwright.sync_api import expect
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
 from components.features.layers.compute import SECTIONS
-from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

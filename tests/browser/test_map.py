@@ -14,7 +14,8 @@ import pytest
 from playwright.sync_api import expect
 
 from components.core.registry import BUNDLED_ID
-from components.ui.state.view import DEFAULT, Control, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Control, ViewState
 from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import pytest
 from playwright.sync_api import expect
 
 from components.core import EncoderService
-from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.test_app import HOSTILE
 from tests.browser.test_look import (
     DESK,

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from components.ui.state.view import DEFAULT, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
 from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
 from tests.support.tiny_models import build
 

@@ -15,7 +15,8 @@ from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
 from components.features.tokens.compute import SECTIONS, from_example
 from components.features.tokens.samples import TOKEN_EXAMPLES
-from components.ui.state.view import DEFAULT, Sentence, ViewState, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.browser.test_look import (
     DESK,
     OVER_THE_TITLE,

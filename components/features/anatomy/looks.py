@@ -25,9 +25,8 @@ from components.features.anatomy.measures.costs import comparison_row
 from components.features.anatomy.measures.parameters import build_tree, n_values
 from components.features.anatomy.reading import models_reading, models_title, weights_reading
 from components.features.anatomy.snippet import weights_snippet
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 __all__ = ["closer"]
 
@@ -59,9 +58,7 @@ def _models(view: ViewState, what: Anatomy, service: EncoderService) -> None:
             help="How long a text is, special tokens included, for which operations are counted.",
         )
     rows = [comparison_row(one, what.n_tokens) for one in made]
-    shell.reading(
-        models_reading(rows, what.n_tokens, base=_BASE, large=_LARGE), key="reading_models"
-    )
+    kit.reading(models_reading(rows, what.n_tokens, base=_BASE, large=_LARGE), key="reading_models")
     title = models_title(rows)
     st.plotly_chart(
         model_bars([one.title for one in made], list(map(_by_part, made)), title=title),
@@ -127,7 +124,7 @@ def _by_size(what: Anatomy) -> list[Parameter]:
 def _measured(what: Anatomy, measured: Measured) -> None:
     stats, parameter = measured.stats, measured.parameter
     n_rows = parameter.shape[0] if measured.step > 1 else None
-    shell.reading(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
+    kit.reading(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
     if n_rows is not None:
         st.caption(
             f"Every {measured.step}th of {n_rows:,} rows: the whole array has "

@@ -25,10 +25,10 @@ from components.features.anatomy.reading import (
     search_reading,
 )
 from components.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
-from components.ui.frame import navigation, shell
+from components.ui.frame import navigation
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit
 
 __all__ = ["downloads", "explain", "picture", "terms", "toolbar", "words"]
 
@@ -66,16 +66,16 @@ def picture(what: Anatomy, view: ViewState) -> None:
 def words(what: Anatomy) -> None:
     """The reading; what a search found goes before it."""
     if what.lit is not None:
-        shell.reading(search_reading(what.query, what.tree, what.lit), key="reading_search")
+        kit.reading(search_reading(what.query, what.tree, what.lit), key="reading_search")
     said = SAID_MILLIONS.get(what.architecture.id)
-    shell.reading(anatomy_reading(what.tree, what.totals, what.architecture, said))
+    kit.reading(anatomy_reading(what.tree, what.totals, what.architecture, said))
     for sentence in what.absent:
         st.caption(escape(sentence))
 
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
+    kit.terms(
         "parameter", "layer", "attention", "head", "feed-forward", "LayerNorm", "pooler",
         "multiply-add", "singular value",
     )  # fmt: skip
@@ -83,13 +83,13 @@ def terms() -> None:
 
 def explain(what: Anatomy) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
 
 
 def downloads(what: Anatomy, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    with shell.downloads(place, _caption(what), chart=_CHART, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, _caption(what), chart=_CHART, name=_FILE):
+        kit.download_files(
             _FILE,
             what.passport,
             rows=lambda: parameter_rows(what.tree),
@@ -215,7 +215,7 @@ def _under_the_hood(what: Anatomy) -> None:
         st.markdown("**Shapes**")
         st.markdown(_shapes(what))
         st.markdown("**Passport**")
-        shell.passport_json(what.passport)
+        kit.passport(what.passport)
 
 
 def _snippet(what: Anatomy) -> str:

@@ -21,10 +21,9 @@ from components.features.attention.measures.heads import HABITS
 from components.features.attention.reading.weights import attention_reading, attention_title
 from components.features.attention.widgets.heads import Bar, attention_heads
 from components.features.attention.widgets.lines import attention_lines
-from components.ui.frame import shell
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit, sentences
 
 __all__ = ["CHART", "habit_names", "picture", "terms", "toolbar", "words"]
 
@@ -57,9 +56,9 @@ def toolbar(view: ViewState, what: AttentionView) -> None:
 
 def _menus(view: ViewState, what: AttentionView) -> None:
     with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        inputs.sentence_editor(view, "sentences", where="page", least=1)
+        sentences.sentence_editor(view, "sentences", where="page", least=1)
         if view.sentences:
-            inputs.pair_field(view, index_of(view), key="page_pair")
+            sentences.pair_field(view, index_of(view), key="page_pair")
     with st.popover("Options", icon=":material/tune:", type="tertiary"):
         _options(view, what)
 
@@ -99,12 +98,12 @@ def picture(view: ViewState, what: AttentionView) -> None:
 
 def words(what: AttentionView) -> None:
     """The reading."""
-    shell.reading(attention_reading(what.shown, what.grid, what.picked))
+    kit.reading(attention_reading(what.shown, what.grid, what.picked))
 
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms("attention", "head", "layer", "token", "special token", "attention rollout")
+    kit.terms("attention", "head", "layer", "token", "special token", "attention rollout")
 
 
 def habit_names(what: AttentionView) -> list[str]:

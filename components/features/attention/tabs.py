@@ -14,8 +14,7 @@ from components.features.attention.compute import AttentionView
 from components.features.attention.explain import FORMULA, LIMITS, SUMMARIES
 from components.features.attention.page import CHART, habit_names
 from components.features.attention.snippet import attention_snippet
-from components.ui.frame import shell
-from components.ui.widgets import export
+from components.ui.widgets import export, kit
 
 __all__ = ["downloads", "explain"]
 
@@ -25,13 +24,13 @@ _MOST_COLUMNS = 64  # of a table that is sent whole
 
 def explain(what: AttentionView) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
 
 
 def downloads(what: AttentionView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    with shell.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
+        kit.download_files(
             _FILE,
             what.passport,
             rows=lambda: _weight_rows(what),
@@ -122,7 +121,7 @@ def _under_the_hood(what: AttentionView) -> None:
             f"as shown {list(what.grid.weights.shape)}"
         )
         st.markdown("**Passport**")
-        shell.passport_json(what.passport)
+        kit.passport(what.passport)
 
 
 def _weight_rows(what: AttentionView) -> list[dict[str, Any]]:

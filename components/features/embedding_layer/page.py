@@ -29,9 +29,8 @@ from components.features.embedding_layer.reading.parts import (
     token_title,
 )
 from components.features.embedding_layer.snippet import embedding_snippet
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit, sentences
 
 __all__ = ["closer", "downloads", "explain", "picture", "terms", "toolbar", "words"]
 
@@ -47,9 +46,9 @@ def toolbar(view: ViewState, what: EmbeddingView) -> None:
         with st.container(width=132):
             inputs.select(view, PAGE, "token", _tokens(what), "Tokens")
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            inputs.sentence_editor(view, "sentences", where="page", least=1)
+            sentences.sentence_editor(view, "sentences", where="page", least=1)
             if view.sentences:
-                inputs.pair_field(view, index_of(view), key="page_pair")
+                sentences.pair_field(view, index_of(view), key="page_pair")
         with st.popover("Zoom", icon=":material/zoom_in:", type="tertiary"):
             _ranges(view, what)
 
@@ -81,7 +80,7 @@ def picture(what: EmbeddingView) -> None:
 
 def words(what: EmbeddingView) -> None:
     """The reading."""
-    shell.reading(
+    kit.reading(
         embedding_reading(
             what.shares,
             what.labels,
@@ -96,9 +95,7 @@ def words(what: EmbeddingView) -> None:
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
-        "embedding layer", "position embedding", "segment", "LayerNorm", "norm", "dimension"
-    )
+    kit.terms("embedding layer", "position embedding", "segment", "LayerNorm", "norm", "dimension")
 
 
 def closer(view: ViewState, looks: Mapping[str, Callable[[], None]]) -> None:
@@ -110,13 +107,13 @@ def closer(view: ViewState, looks: Mapping[str, Callable[[], None]]) -> None:
 
 def explain(what: EmbeddingView) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
 
 
 def downloads(what: EmbeddingView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    with shell.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, export.caption(what.passport), chart=CHART, name=_FILE):
+        kit.download_files(
             _FILE,
             what.passport,
             rows=lambda: part_rows(what.parts, what.labels),
@@ -209,7 +206,7 @@ def _under_the_hood(what: EmbeddingView) -> None:
         st.dataframe(pd.DataFrame(_shapes(what)), hide_index=True, key="embedding_shapes")
         st.caption(f"ε of this model's LayerNorm: {what.parts.epsilon:g}")
         st.markdown("**Passport**")
-        shell.passport_json(what.passport)
+        kit.passport(what.passport)
 
 
 def _shapes(what: EmbeddingView) -> list[dict[str, str]]:

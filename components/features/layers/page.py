@@ -26,9 +26,8 @@ from components.features.layers.figures.tokens import layers_heatmap
 from components.features.layers.measures.tokens import layer_rows
 from components.features.layers.reading.tokens import layers_picture_title, layers_reading
 from components.features.layers.snippet import layers_snippet
-from components.ui.frame import shell
 from components.ui.state.view import ViewState, letter
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit, sentences
 
 __all__ = [
     "Arrays",
@@ -53,8 +52,8 @@ def toolbar(view: ViewState) -> None:
         if len(view.sentences) > 1:
             inputs.sentence_choice(view, PAGE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            inputs.sentence_editor(view, "sentences", where="page", least=1)
-            inputs.pair_field(view, index_of(view), key="page_pair")
+            sentences.sentence_editor(view, "sentences", where="page", least=1)
+            sentences.pair_field(view, index_of(view), key="page_pair")
         inputs.choice(
             view,
             PAGE,
@@ -87,7 +86,7 @@ def picture(view: ViewState, what: LayerView) -> None:
 def words(what: LayerView) -> None:
     """The reading."""
     mean = None if what.band is None else what.band.mean
-    shell.reading(layers_reading(what.measure, what.labels, what.layer, mean))
+    kit.reading(layers_reading(what.measure, what.labels, what.layer, mean))
 
 
 def notes(what: LayerView) -> None:
@@ -105,7 +104,7 @@ def notes(what: LayerView) -> None:
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
+    kit.terms(
         "hidden state", "layer", "cosine similarity", "vector length", "[CLS]", "anisotropy",
         "linear CKA", "pooler",
     )  # fmt: skip
@@ -126,7 +125,7 @@ def closer(
 
 def explain(what: LayerView) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what), LIMITS)
 
 
 def downloads(
@@ -134,10 +133,10 @@ def downloads(
 ) -> None:
     """The page's Download menu: the numbers of every current sentence."""
     sentence = f"{letter(what.index)}: {_cut(what.encoding.text)}"
-    with shell.downloads(
+    with kit.downloads(
         place, f"{sentence}\n{export.caption(what.passport)}", chart=CHART, name=_FILE
     ):
-        shell.numbers(
+        kit.download_files(
             _FILE,
             what.passport,
             rows=lambda: _rows(what, encode_all(view, service)),
@@ -189,7 +188,7 @@ def _under_the_hood(what: LayerView) -> None:
         snippet = layers_snippet(what.card, what.encoding.text, what.encoding.pair)
         st.code(snippet, language="python", wrap_lines=True)
         st.markdown("**Passport**")
-        shell.passport_json(what.passport)
+        kit.passport(what.passport)
 
 
 def _rows(what: LayerView, encodings: list[Encoding]) -> list[dict[str, Any]]:

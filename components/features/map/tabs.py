@@ -21,8 +21,7 @@ from components.features.map.reading.layers import senses_reading
 from components.features.map.reading.maps import map_reading
 from components.features.map.snippet.redraw import redraw_snippet
 from components.features.map.snippet.vectors import MapText, map_vectors_snippet
-from components.ui.frame import shell
-from components.ui.widgets import export
+from components.ui.widgets import export, kit
 
 __all__ = ["downloads", "explain", "notes", "terms", "words"]
 
@@ -36,11 +35,11 @@ def words(what: MapShown) -> None:
     points, column = what.points, what.column
     if parts := senses(what.picture, column):
         agreed, word = parts
-        shell.reading(senses_reading(agreed, what.picture.layers, what.layer, word))
+        kit.reading(senses_reading(agreed, what.picture.layers, what.layer, word))
         return
     names = {own.cluster: ", ".join(own.words) for own in what.group_labels}
     n = max(names, default=-1) + 1
-    shell.reading(
+    kit.reading(
         map_reading(
             points,
             what.neighbors,
@@ -70,7 +69,7 @@ def notes(what: MapShown) -> None:
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
+    kit.terms(
         "map", "UMAP", "PCA", "t-SNE", "trustworthiness", "continuity", "neighbour recall",
         "true neighbours", "joint fit", "aligned fit", "cluster label",
     )  # fmt: skip
@@ -78,14 +77,14 @@ def terms() -> None:
 
 def explain(what: MapShown, card: ModelCard) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
 
 
 def downloads(what: MapShown, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport = what.picture.passport
-    with shell.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
-        shell.numbers(_FILE, passport, rows=lambda: _rows(what), arrays=lambda: _arrays(what))
+    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+        kit.download_files(_FILE, passport, rows=lambda: _rows(what), arrays=lambda: _arrays(what))
 
 
 def _rows(what: MapShown, most: int | None = None) -> list[dict[str, Any]]:
@@ -148,7 +147,7 @@ def _under_the_hood(what: MapShown, card: ModelCard) -> None:
         st.markdown("**Shapes**")
         st.dataframe(pd.DataFrame(_shapes(what)), hide_index=True, key="map_shapes")
         st.markdown("**Passport**")
-        shell.passport_json(what.picture.passport)
+        kit.passport(what.picture.passport)
 
 
 def _vectors_snippet(what: MapShown, card: ModelCard) -> str:

@@ -17,8 +17,8 @@ from components.maps.settings import METHODS, method_name
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.models.services import settings
 from components.ui.state import session
-from components.ui.state.view import Control, ViewState
-from components.ui.widgets import inputs
+from components.ui.state.view import Value, ViewState
+from components.ui.widgets import inputs, sentences
 
 __all__ = ["BESIDE", "file_panel", "toolbar"]
 
@@ -63,7 +63,7 @@ def _texts(view: ViewState) -> None:
     source = str(view.control(PAGE, "source", "ambiguous"))
     unit = str(view.control(PAGE, "unit", "words"))
     if source == "sentences":
-        inputs.sentence_editor(view, "sentences", where="map", least=1)
+        sentences.sentence_editor(view, "sentences", where="map", least=1)
     if source == "file":
         _columns(view)
     if unit != "sentences" and not (source == "ambiguous" and chosen_words(view)):
@@ -219,7 +219,7 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
         session.remember("This file is no longer in memory. Choose it again.")
         return
     view = session.current()
-    own: dict[str, Control] = {
+    own: dict[str, Value] = {
         "source": "file",
         "file": digest,
         "file_name": sheet.name[:80],

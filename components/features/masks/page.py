@@ -25,9 +25,8 @@ from components.features.masks.reading import (
     share_title,
 )
 from components.features.masks.snippet import masks_snippet
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit, sentences
 
 __all__ = [
     "controls",
@@ -51,10 +50,10 @@ def toolbar(view: ViewState) -> DeltaGenerator:
     """The editor, on screen before the model; gives the place of the controls that need it."""
     place = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
     with place, st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        inputs.sentence_editor(view, "sentences", where="page", least=1)
+        sentences.sentence_editor(view, "sentences", where="page", least=1)
         st.caption("With a second text, a sentence and it are read as a pair.")
         for i in range(len(view.sentences)):
-            inputs.pair_field(view, i, key=f"masks_pair_{i}")
+            sentences.pair_field(view, i, key=f"masks_pair_{i}")
     return place
 
 
@@ -124,7 +123,7 @@ def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
 def words(masks: Masks) -> None:
     """The reading, and that padding has vectors too."""
     lab, row = _shown(masks)
-    shell.reading(masks_reading(lab, row, masks.layer))
+    kit.reading(masks_reading(lab, row, masks.layer))
     note = padding_note(lab, row, masks.layer)
     if note:
         st.caption(note)
@@ -132,14 +131,14 @@ def words(masks: Masks) -> None:
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
+    kit.terms(
         "batch", "padding", "attention mask", "segment", "[CLS]", "pooler", "cosine similarity"
     )
 
 
 def explain(masks: Masks, card: ModelCard) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), LIMITS)
+    kit.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), LIMITS)
 
 
 def downloads(masks: Masks, place: DeltaGenerator) -> None:
@@ -150,8 +149,8 @@ def downloads(masks: Masks, place: DeltaGenerator) -> None:
         f"{lab.pad_to} · mask {'on' if lab.masked else 'off'}"
     )
     caption = f"{masks.key}\n{how}\n{export.caption(masks.passport)}"
-    with shell.downloads(place, caption, chart=CHART, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, caption, chart=CHART, name=_FILE):
+        kit.download_files(
             _FILE,
             masks.passport,
             rows=lambda: [r for row in lab.rows for r in token_rows(row)],
@@ -206,7 +205,7 @@ def _under_the_hood(masks: Masks, card: ModelCard) -> None:
         snippet = masks_snippet(card, texts, pad_to=lab.pad_to, masked=lab.masked)
         st.code(snippet, language="python")
         st.markdown("**Passport**")
-        shell.passport_json(masks.passport)
+        kit.passport(masks.passport)
 
 
 def _shapes(card: ModelCard, lab: Lab) -> list[dict[str, str]]:

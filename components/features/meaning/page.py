@@ -20,9 +20,8 @@ from components.core.schema import FloatArray
 from components.features.meaning.explain import CENTRED_DEFINITION, FORMULA, LIMITS
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.figures.similarity import cosine_heatmap, cosine_lines, cosine_range
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.comparison.compute import Meaning
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
 
@@ -60,10 +59,10 @@ def toolbar(view: ViewState) -> None:
     """Editors for a phone, and the options of how to compare."""
     with st.container(horizontal=True, gap="small"):
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            inputs.sentence_editor(view, "sentences", where="page", least=1)
+            sentences.sentence_editor(view, "sentences", where="page", least=1)
         with st.popover("References", icon=":material/flag:", type="tertiary"):
             st.caption("Words or phrases to compare with. In a reference sentence, click its word.")
-            inputs.sentence_editor(view, "references", where="page")
+            sentences.sentence_editor(view, "references", where="page")
         with st.popover("Options", icon=":material/tune:", type="tertiary"):
             inputs.choice(
                 view,
@@ -146,27 +145,25 @@ def lines(what: Shown, *, key: str, height: int = 400) -> None:
 
 def words(what: Shown) -> None:
     """The reading."""
-    shell.reading(meaning_in_context(what.comparison, what.layer, what.meaning.band))
+    kit.reading(meaning_in_context(what.comparison, what.layer, what.meaning.band))
 
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms(
-        "word vector", "cosine similarity", "layer", "random-pair baseline", "static vector"
-    )
+    kit.terms("word vector", "cosine similarity", "layer", "random-pair baseline", "static vector")
 
 
 def explain(what: Shown, card: ModelCard) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
 
 
 def downloads(what: Shown, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     meaning = what.meaning
     caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
-    with shell.downloads(place, caption, chart=CHART, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, caption, chart=CHART, name=_FILE):
+        kit.download_files(
             _FILE,
             meaning.passport,
             rows=lambda: pair_rows(what.comparison, meaning.band),
@@ -199,7 +196,7 @@ def _under_the_hood(what: Shown, card: ModelCard) -> None:
         st.markdown("**Shapes**")
         st.dataframe(pd.DataFrame(_shapes(what)), hide_index=True, key="meaning_shapes")
         st.markdown("**Passport**")
-        shell.passport_json(what.meaning.passport)
+        kit.passport(what.meaning.passport)
 
 
 def _snippet(what: Shown, card: ModelCard) -> str:

@@ -28,9 +28,8 @@ from components.features.tokens.reading.vocabulary import row_reading, vocabular
 from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
 from components.ui.widgets.token_strip import token_strip
 
@@ -57,7 +56,7 @@ def vocabulary(view: ViewState, what: TokenView, service: EncoderService) -> Non
         normalized = service.normalize(view.model, [query])[0]
         asked = (query, normalized.replace("▁", " "))
         found = find_pieces(what.vocabulary, *map(str.strip, asked), kind=_KINDS[kind])
-        shell.reading(
+        kit.reading(
             vocabulary_reading(query, normalized, tokens, what.vocabulary, n_found=len(found)),
             key="reading_vocabulary",
         )
@@ -85,7 +84,7 @@ def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> Non
     rows = service.word_rows(model.id, ids)
     own = ids.index(token_id)
     piece = what.labels[what.picked]
-    shell.reading(row_reading(piece, token_id, model.vocabulary_size, rows[own]), key="reading_row")
+    kit.reading(row_reading(piece, token_id, model.vocabulary_size, rows[own]), key="reading_row")
     names = [f"{i}  {what.vocabulary.pieces[i]}" for i in ids]
     st.plotly_chart(
         vector_strips(rows, names, chosen=own, title=f"ID {token_id} is row {token_id}"),
@@ -114,14 +113,14 @@ def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) ->
     other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
     card = second_tokenizer.card_of(specs[other])
     if card is None:
-        shell.reading(twins_reading(what.tokens), key="reading_twins")
+        kit.reading(twins_reading(what.tokens), key="reading_twins")
         return
     text, pair = what.sentence.text, what.sentence.pair
     pairs = None if pair is None else [pair]
     theirs = service.tokenize(other, [text], pairs=pairs)[0]
     ours = service.tokenize(view.model, [text], pairs=pairs)[0]
     names = (what.card.title, card.title)
-    shell.reading(tokenizers_reading(ours, theirs, names), key="reading_tokenizers")
+    kit.reading(tokenizers_reading(ours, theirs, names), key="reading_tokenizers")
     for side, (tokens, words, name) in enumerate(
         ((ours, what.vocabulary, names[0]), (theirs, service.vocabulary(other), names[1]))
     ):
@@ -155,7 +154,7 @@ def _back(view: ViewState, what: TokenView, service: EncoderService, which: int,
     parts = fates(*asked)
     n_unknown = sum(kind == "unknown" for kind, here in zip(what.kinds, own, strict=True) if here)
     n_lost = sum(len(part.text) for part in parts if part.fate == "lost")
-    shell.reading(
+    kit.reading(
         back_reading(decoded, text, sum(c.count for c in changes), n_unknown, n_lost),
         key=f"reading_back_{which}",
     )

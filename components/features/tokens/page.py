@@ -27,10 +27,10 @@ from components.features.tokens.reading.tokens import tokens_reading
 from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.features.tokens.snippet import tokens_snippet
 from components.figures.theme import color_of
-from components.ui.frame import errors, navigation, shell
+from components.ui.frame import errors, navigation
 from components.ui.state import session
 from components.ui.state.view import ViewState, letter
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["closer", "downloads", "explain", "strip", "terms", "toolbar", "words"]
@@ -45,8 +45,8 @@ def toolbar(view: ViewState, card: TokenizerCard) -> None:
         if len(view.sentences) > 1:
             inputs.sentence_choice(view, PAGE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-            inputs.sentence_editor(view, "sentences", where="page", least=1)
-            inputs.pair_field(view, index, key="page_pair")
+            sentences.sentence_editor(view, "sentences", where="page", least=1)
+            sentences.pair_field(view, index, key="page_pair")
         with st.popover("Try", icon=":material/lightbulb:", type="tertiary"):
             st.caption(f"Puts a ready text in the place of sentence {letter(index)}.")
             _examples(view)
@@ -77,7 +77,7 @@ def strip(what: TokenView) -> None:
 
 def words(what: TokenView) -> None:
     """The reading, and why pieces are unknown."""
-    shell.reading(tokens_reading(what.tokens, what.kinds, what.labels))
+    kit.reading(tokens_reading(what.tokens, what.kinds, what.labels))
     for position, reason in list(what.reasons.items())[:3]:
         start, end = what.tokens.offsets[position].tolist()
         text = what.tokens.text if what.tokens.text_ids[position] == 0 else what.tokens.pair or ""
@@ -94,12 +94,12 @@ def closer(place: DeltaGenerator, view: ViewState, looks: dict[str, Callable[[],
 
 def terms() -> None:
     """The terms that the page uses, each with its meaning at hand."""
-    shell.terms("token", "sub-token", "token ID", "vocabulary", "special token", "padding", "[UNK]")
+    kit.terms("token", "sub-token", "token ID", "vocabulary", "special token", "padding", "[UNK]")
 
 
 def explain(what: TokenView, model: ModelCard) -> None:
     """The tabs under the picture."""
-    shell.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, model), LIMITS)
+    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, model), LIMITS)
 
 
 def downloads(what: TokenView, place: DeltaGenerator) -> None:
@@ -114,8 +114,8 @@ def downloads(what: TokenView, place: DeltaGenerator) -> None:
     ]
     svg = tokens_svg(boxes, " / ".join(filter(None, (what.tokens.text, what.tokens.pair))))
     caption = export.caption(what.passport, weights=False)
-    with shell.downloads(place, caption, svg=svg, name=_FILE):
-        shell.numbers(
+    with kit.downloads(place, caption, svg=svg, name=_FILE):
+        kit.download_files(
             _FILE,
             what.passport,
             rows=lambda: token_rows(what.tokens, what.vocabulary),
@@ -183,7 +183,7 @@ def _under_the_hood(what: TokenView, model: ModelCard) -> None:
         n = what.tokens.n_tokens
         st.markdown(f"`input_ids`, `attention_mask`: [1, {n}], one row of {n} numbers each")
         st.markdown("**Passport**")
-        shell.passport_json(what.passport)
+        kit.passport(what.passport)
 
 
 def _arrays(what: TokenView) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from components.ui.frame import navigation, picker
 from components.ui.models import runtime, wishes
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import examples, inputs
+from components.ui.widgets import examples, sentences
 
 __all__ = ["draw", "finish"]
 
@@ -26,7 +26,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         card_place = st.empty()
         finish(card_place, view)
         st.divider()
-        inputs.sentence_editor(view, "sentences", where="side", least=1)
+        sentences.sentence_editor(view, "sentences", where="side", least=1)
         with st.container(horizontal=True, gap="small"):
             examples.menu(view)
             st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)

@@ -17,23 +17,11 @@ import streamlit as st
 
 from components.core.errors import StateError
 from components.ui.models.services import service
-from components.ui.state.view import (
-    DEFAULT,
-    MAX_ADDRESS,
-    Control,
-    Sentence,
-    ViewState,
-    decode,
-    encode,
-    to_json,
-)
+from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
+from components.ui.state.view import DEFAULT, ViewState
 
 __all__ = [
-    "Control",
-    "Sentence",
-    "ViewState",
     "bind",
-    "control_key",
     "current",
     "default",
     "is_shown",
@@ -116,11 +104,6 @@ def take_notice() -> str:
 def remember(notice: str) -> None:
     """Tell the visitor something on the next run."""
     st.session_state[_NOTICE] = notice
-
-
-def control_key(page: str, name: str) -> str:
-    """The widget key of a page's control."""
-    return f"{page}_{name}"
 
 
 def bind(key: str, wanted: Any) -> str:

@@ -1,46 +1,30 @@
-"""What a visitor is looking at, as one value, and its form in an address. No streamlit in here."""
+"""What a visitor is looking at, as one value. No streamlit in here."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from components.content.examples import EXAMPLES, Example, ExampleSentence
-from components.core.errors import StateError
 from components.core.registry import BUNDLED_ID
 from components.core.words import Span, find_word, find_words
 
 __all__ = [
     "DEFAULT",
-    "MAX_ADDRESS",
     "MAX_CHARACTERS",
     "MAX_SENTENCES",
-    "Control",
     "Sentence",
+    "Value",
     "ViewState",
-    "decode",
-    "encode",
     "from_example",
-    "from_json",
     "letter",
     "retyped",
-    "to_json",
 ]
 
 MAX_SENTENCES = 8
 MAX_CHARACTERS = 20_000  # in one sentence
-MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
-_VERSION = "1"
-_MAX_NUMBER = 2**53  # beyond it a browser rounds whole numbers
-_DAMAGED = "The address is damaged: part of it is missing or changed."
-_MAX_JSON = 4_000_000  # bytes after decompression: 260 kB can inflate to 200 MB
 
-Control = str | int | float | bool
+Value = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -68,14 +52,14 @@ class ViewState:
     sentences: tuple[Sentence, ...]
     references: tuple[Sentence, ...] = ()
     layer: int | None = None
-    controls: Mapping[str, Mapping[str, Control]] = field(default_factory=dict)
+    controls: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
-    def control(self, page: str, name: str, default: Control) -> Control:
+    def control(self, page: str, name: str, default: Value) -> Value:
         """A page's choice, or its default."""
         value = self.controls.get(page, {}).get(name, default)
         return value if type(value) is type(default) else default
 
-    def with_control(self, page: str, name: str, value: Control, default: Control) -> ViewState:
+    def with_control(self, page: str, name: str, value: Value, default: Value) -> ViewState:
         """The same view with one choice changed; a default is left out."""
         own = {key: v for key, v in self.controls.get(page, {}).items() if key != name}
         if value != default:
@@ -119,127 +103,3 @@ def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
 def _nearest(text: str, word: str, position: int) -> Span | None:
     """The occurrence of a word that begins nearest to a position."""
     return min(find_words(text, word), key=lambda span: abs(span[0] - position), default=None)
-
-
-def to_json(view: ViewState) -> str:
-    """A view as the text of a state file."""
-    return json.dumps(_pack(view), ensure_ascii=False, separators=(",", ":"))
-
-
-def from_json(text: str) -> ViewState:
-    """A view from the text of a state file.
-
-    Raises:
-        StateError: it is not one.
-    """
-    try:
-        return _unpack(json.loads(text))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as exc:
-        raise StateError(
-            "This is not a view that Contextlens wrote, or it was changed on the way. "
-            "Ask for the address or the file again."
-        ) from exc
-
-
-def encode(view: ViewState) -> str:
-    """A view as an address parameter; empty for the default view."""
-    if view == DEFAULT:
-        return ""
-    packed = zlib.compress(to_json(view).encode("utf-8", "replace"), 9)
-    return _VERSION + base64.urlsafe_b64encode(packed).decode().rstrip("=")
-
-
-def decode(parameter: str) -> ViewState:
-    """The view of an address parameter.
-
-    Raises:
-        StateError: it is damaged, too large, or of another version.
-    """
-    if not parameter:
-        return DEFAULT
-    if len(parameter) > 2 * MAX_ADDRESS:
-        raise StateError("The address is too long to be one of ours. Ask for it again.")
-    if parameter[0] != _VERSION:
-        raise StateError("The address was made by another version of Contextlens.")
-    return from_json(_inflate(parameter[1:]))
-
-
-def _inflate(text: str) -> str:
-    try:
-        packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        machine = zlib.decompressobj()
-        plain = machine.decompress(packed, _MAX_JSON)
-        if machine.unconsumed_tail:
-            raise StateError("The address holds more than a view can. Ask for it again.")
-        if machine.eof:
-            return plain.decode()
-    except (binascii.Error, zlib.error, ValueError) as exc:
-        raise StateError(_DAMAGED) from exc
-    raise StateError(_DAMAGED)
-
-
-def _pack(view: ViewState) -> dict[str, Any]:
-    packed: dict[str, Any] = {
-        "m": view.model,
-        "s": [_pack_sentence(s) for s in view.sentences],
-        "r": [_pack_sentence(s) for s in view.references],
-    }
-    if view.layer is not None:
-        packed["l"] = view.layer
-    if view.controls:
-        packed["c"] = {page: dict(own) for page, own in view.controls.items()}
-    return packed
-
-
-def _pack_sentence(sentence: Sentence) -> list[Any]:
-    return [sentence.text, sentence.pair, list(sentence.word) if sentence.word else None]
-
-
-def _unpack(data: Any) -> ViewState:
-    layer = data.get("l")
-    return ViewState(
-        model=_text(data["m"], 200),
-        sentences=_unpack_sentences(data["s"]) or (Sentence(""),),  # pages show at least one
-        references=_unpack_sentences(data["r"]),
-        layer=None if layer is None else _whole(layer, 1000),
-        controls={
-            _text(page, 40): {_text(name, 40): _control(v) for name, v in own.items()}
-            for page, own in data.get("c", {}).items()
-        },
-    )
-
-
-def _unpack_sentences(rows: Any) -> tuple[Sentence, ...]:
-    if not isinstance(rows, list) or len(rows) > MAX_SENTENCES:
-        raise ValueError("not a list of at most eight sentences")
-    return tuple(_unpack_sentence(*row) for row in rows)
-
-
-def _unpack_sentence(text: Any, pair: Any, word: Any) -> Sentence:
-    text = _text(text, MAX_CHARACTERS)
-    pair = None if pair is None else _text(pair, MAX_CHARACTERS)
-    if word is None:
-        return Sentence(text, pair)
-    start, end = (_whole(edge, len(text)) for edge in word)
-    return Sentence(text, pair, (start, end) if start < end else None)
-
-
-def _text(value: Any, longest: int) -> str:
-    if not isinstance(value, str) or len(value) > longest:
-        raise ValueError("not a text of that length")
-    # Half characters (lone surrogates) cannot be sent to a browser or read by a tokenizer.
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _whole(value: Any, most: int) -> int:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError("not a whole number in range")
-    return value
-
-
-def _control(value: Any) -> Control:
-    if isinstance(value, str):
-        return _text(value, 200)
-    if not isinstance(value, bool | int | float) or not abs(value) <= _MAX_NUMBER:
-        raise ValueError("not a plain value")
-    return value

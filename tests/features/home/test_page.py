@@ -13,7 +13,8 @@ from components.content.examples import EXAMPLES, Example
 from components.core import BUNDLED_ID, EncoderService
 from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
-from components.ui.state.view import DEFAULT, Sentence, ViewState, decode, from_example
+from components.ui.state.address import decode
+from components.ui.state.view import DEFAULT, Sentence, ViewState, from_example
 from tests.features.meaning.test_page import (
     alone,
     app_data,

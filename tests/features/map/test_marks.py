@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.features.map.marks import found
 from components.maps.points import Points
-from components.ui.state.view import decode
+from components.ui.state.address import decode
 
 SECONDS = 30
 

@@ -506,7 +506,7 @@ LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
 
 def go(app: AppTest, view: ViewState) -> AppTest:
     """The same visit on another view, as after a link."""
-    from components.ui.state.view import encode
+    from components.ui.state.address import encode
 
     app.query_params["s"] = encode(view)
     return app.run()

@@ -25,7 +25,8 @@ from components.features.map.request import (
 from components.maps.points import UNITS
 from components.maps.projection import METHODS, MapSettings
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
-from components.ui.state.view import DEFAULT, ViewState, decode, encode
+from components.ui.state.address import decode, encode
+from components.ui.state.view import DEFAULT, ViewState
 
 USUAL = MapRequest(
     model=BUNDLED_ID,

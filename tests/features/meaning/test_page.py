@@ -32,16 +32,8 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word, split_words
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
-from components.ui.state.view import (
-    DEFAULT,
-    MAX_SENTENCES,
-    Sentence,
-    ViewState,
-    decode,
-    encode,
-    from_example,
-    to_json,
-)
+from components.ui.state.address import decode, encode, to_json
+from components.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, ViewState, from_example
 from tests.support.fields import field
 from tests.ui.widgets.test_chips import send_pick
 

@@ -18,7 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID
 from components.ui.models import runtime
-from components.ui.state.view import DEFAULT, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
 from tests.features.meaning.test_page import (
     app_data,
     app_settings,

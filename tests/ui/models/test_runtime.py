@@ -23,7 +23,8 @@ from components.analysis.baseline import Baseline
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.models import runtime
-from components.ui.state.view import DEFAULT, encode
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
 from tests.features.meaning.test_page import (
     app_data,
     app_settings,

@@ -23,20 +23,16 @@ from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID
 from components.core.errors import StateError
 from components.core.words import find_word, split_words
+from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
 from components.ui.state.session import is_too_long
 from components.ui.state.view import (
     DEFAULT,
-    MAX_ADDRESS,
     MAX_CHARACTERS,
     MAX_SENTENCES,
     Sentence,
     ViewState,
-    decode,
-    encode,
     from_example,
-    from_json,
     retyped,
-    to_json,
 )
 
 unhurried = settings(deadline=None)  # other work may share these cores

@@ -35,9 +35,8 @@ from components.features.embedding_layer.reading.tables import (
     segment_rows_reading,
 )
 from components.figures.strips import vector_strips
-from components.ui.frame import shell
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 __all__ = ["learned", "positions", "segments"]
 
@@ -67,7 +66,7 @@ def positions(view: ViewState, what: EmbeddingView, service: EncoderService) -> 
         return
     look = _look(table, what.card.checksum, int(what.parts.position_ids[0]))
     which = inputs.choice(view, PAGE, "positions", ("All", f"First {_FEW}"), "Positions")
-    shell.reading(positions_reading(look, len(table)), key="reading_positions")
+    kit.reading(positions_reading(look, len(table)), key="reading_positions")
     n = len(look.cosines)
     rows = range(n)[:_FEW] if which != "All" else range(0, n, -(-n // _MAX_CELLS))
     left, right = st.columns(2, gap="medium")
@@ -115,7 +114,7 @@ def segments(view: ViewState, what: EmbeddingView, service: EncoderService) -> N
         *segment_rows_reading(rows, what.card.family),
         *moved_reading(moved.shares, moved.text_ids, change),
     ]
-    shell.reading(said, key="reading_segments")
+    kit.reading(said, key="reading_segments")
     drawn = _first_of_each(moved.text_ids)
     title = (
         f"Layer 0 moves by up to {moved.shares.max(initial=0):.0%} of its length"
@@ -158,7 +157,7 @@ def learned(what: EmbeddingView, service: EncoderService) -> None:
         None if table is None else _look(table, what.card.checksum, int(what.parts.position_ids[0]))
     )
     state = what.card.provenance.embedding_layer
-    shell.reading(learned_reading(own, look, state), key="reading_learned")
+    kit.reading(learned_reading(own, look, state), key="reading_learned")
     if state.state == "trained" and look is not None and not look.is_fixed:
         st.caption(LEARNED)
     st.dataframe(

@@ -24,9 +24,8 @@ from components.features.embedding_layer.reading.parts import (
     same_rows_reading,
     same_rows_title,
 )
-from components.ui.frame import shell
 from components.ui.state.view import Sentence, ViewState, letter
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 __all__ = ["CHART", "neighbours", "other_texts", "same_word"]
 
@@ -47,7 +46,7 @@ def same_word(view: ViewState, what: EmbeddingView, service: EncoderService) -> 
     their_labels = labels(theirs.tokens, what.vocabulary)
     shared = shared_tokens(what.parts, theirs)
     special = [bool(s) for s in what.parts.tokens.special_tokens_mask]
-    shell.reading(same_rows_reading(shared, what.labels, special), key="reading_same")
+    kit.reading(same_rows_reading(shared, what.labels, special), key="reading_same")
     mine = what.parts.word[:_MAX_TOKENS]
     equal = [s for s in shared if s.word == 0 and max(s.first, s.second) < _MAX_TOKENS]
     title = same_rows_title(shared)
@@ -108,7 +107,7 @@ def neighbours(view: ViewState, what: EmbeddingView, service: EncoderService) ->
     band = _band(service, what.card, what.card.checksum)
     trained = what.card.provenance.embedding_layer.state == "trained"
     names = [(_written(what.vocabulary, i, piece), cosine) for i, piece, cosine in found]
-    shell.reading(neighbours_reading(label, names, band, trained=trained), key="reading_near")
+    kit.reading(neighbours_reading(label, names, band, trained=trained), key="reading_near")
     title = f"Of {what.card.vocabulary_size:,} rows, the {len(found)} nearest to {label}"
     chart, table = st.columns([3, 2], gap="medium")
     with chart:

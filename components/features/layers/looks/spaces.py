@@ -30,10 +30,9 @@ from components.features.layers.reading.spaces import alike_reading, alike_title
 from components.features.layers.reading.tokens import pooler_reading
 from components.features.layers.snippet import SnippetText, cka_snippet, pooler_snippet
 from components.figures.strips import vector_strips
-from components.ui.frame import shell
 from components.ui.models import second_model
 from components.ui.state.view import ViewState, letter
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 __all__ = ["layers_compared", "pooler"]
 
@@ -65,12 +64,12 @@ def pooler(view: ViewState, what: LayerView, service: EncoderService) -> Arrays:
     """The pooler by hand, beside the model's own output."""
     own = what.encoding.pooler_output
     if own is None:
-        shell.reading(pooler_reading(what.card, None), key="reading_pooler")
+        kit.reading(pooler_reading(what.card, None), key="reading_pooler")
         st.caption(f"Shapes: {_first(what)} ({what.card.n_dims},) · pooler output: none.")
         return {}
     linear, pooled = _by_hand(what, service) or (None, None)
     largest = None if pooled is None else float(np.abs(pooled - own).max())
-    shell.reading(pooler_reading(what.card, largest), key="reading_pooler")
+    kit.reading(pooler_reading(what.card, largest), key="reading_pooler")
     rows = {_first(what): what.encoding.hidden[-1, 0]}
     if linear is not None and pooled is not None:
         rows |= {"W x + b": linear, "tanh, by hand": pooled}
@@ -99,7 +98,7 @@ def _key(source: str, view: ViewState, first: ModelCard, second: ModelCard) -> t
 
 
 def _show(found: Alike, names: tuple[str, str], *, same: bool) -> None:
-    shell.reading(alike_reading(found, names, same=same), key="reading_alike")
+    kit.reading(alike_reading(found, names, same=same), key="reading_alike")
     if np.isfinite(found.cka).any():
         title = alike_title(found, same=same)
         st.plotly_chart(

@@ -31,9 +31,9 @@ from components.features.layers.reading.tokens import nearest_reading, pairs_rea
 from components.features.layers.snippet import variance_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui.frame import shell
 from components.ui.state import session
 from components.ui.state.view import ViewState, letter
+from components.ui.widgets import kit
 from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["one_token", "spread", "token_pairs_look"]
@@ -53,7 +53,7 @@ def one_token(view: ViewState, what: LayerView, service: EncoderService) -> Arra
     mean = None if what.band is None else what.band.mean
     _strip(what)
     said = nearest_reading(label, names, found, what.encoding.layers, mean)
-    shell.reading(said, key="reading_nearest")
+    kit.reading(said, key="reading_nearest")
     left, right = st.columns(2, gap="medium")
     with left:
         title = f"The vector of {label} at every layer"
@@ -97,7 +97,7 @@ def token_pairs_look(what: LayerView) -> Arrays:
     pairs = token_pairs(what.encoding.hidden if played else what.encoding.layer(what.layer)[None])
     here = pairs[layers.index(what.layer)]
     average = None if what.band is None else float(what.band.mean[what.layer])
-    shell.reading(
+    kit.reading(
         pairs_reading(here, what.labels, what.own, what.layer, average), key="reading_pairs"
     )
     titles = [pairs_title(matrix, what.labels, what.own) for matrix in pairs]
@@ -132,7 +132,7 @@ def spread(what: LayerView, service: EncoderService) -> Arrays:
         sample = sample_words(what.card, service)
         shares = variance_shares(what.card, sample, max(_COMPONENTS))
     layers = what.encoding.layers
-    shell.reading(
+    kit.reading(
         spread_reading(layers, what.layer, what.band, shares, len(sample.keys)),
         key="reading_spread",
     )

@@ -1,0 +1,186 @@
+"""What a visitor can choose on a page: each choice declared once, in its feature's `controls.py`.
+
+Widgets, computing, addresses and tests all read the declaration, so that a default stands in one
+place. What an address holds and a control does not allow counts as the default. No streamlit here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Generic, Self, TypeVar
+
+from components.ui.state.view import MAX_SENTENCES, Value, ViewState, letter
+
+__all__ = [
+    "Choice",
+    "Control",
+    "Number",
+    "Switch",
+    "Text",
+    "choice",
+    "number",
+    "sentence_choice",
+    "sentence_index",
+    "switch",
+    "text",
+]
+
+T = TypeVar("T", bound=Value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control(Generic[T]):
+    """One choice of one page.
+
+    Attributes:
+        page: the page that it belongs to.
+        name: its name in a view and an address.
+        default: what counts as long as nothing is chosen; it is not written in an address.
+        label: what stands beside its widget.
+        help: one sentence or two, shown on hover; "" for none.
+    """
+
+    page: str
+    name: str
+    default: T
+    label: str
+    help: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its widget."""
+        return f"{self.page}_{self.name}"
+
+    def of(self, view: ViewState) -> T:
+        """What a view has chosen; the default where it has chosen nothing that is allowed."""
+        return self.allowed(view.control(self.page, self.name, self.default))  # type: ignore[arg-type]
+
+    def allowed(self, value: T) -> T:
+        """A value of the control's type, or what stands for it where it is not allowed."""
+        return value
+
+    def put(self, view: ViewState, value: T) -> ViewState:
+        """The same view with this chosen."""
+        return view.with_control(self.page, self.name, value, self.default)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Control[bool]):
+    """On or off."""
+
+    default: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Control[str]):
+    """A short text that is typed."""
+
+    default: str = ""
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Control[int]):
+    """A whole number from `low` to `high`, both allowed."""
+
+    low: int
+    high: int
+
+    def allowed(self, value: int) -> int:
+        """The number itself, or the bound that it lies beyond."""
+        return min(max(value, self.low), self.high)
+
+    def between(self, low: int, high: int, *, default: int | None = None) -> Self:
+        """The same control where a model or a text decides on the bounds."""
+        asked = self.default if default is None else default
+        return replace(self, low=low, high=high, default=min(max(asked, low), high))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Control[str]):
+    """One of a few values, each with a title."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def allowed(self, value: str) -> str:
+        """The value itself where it is an option, else the default."""
+        return value if value in self.options else self.default
+
+    def among(
+        self, options: Mapping[str, str] | Iterable[str], *, default: str | None = None
+    ) -> Self:
+        """The same control where a model or a text decides on the options.
+
+        Without a `default`, the declared one counts where it is among them, else the first.
+        """
+        titles = _titles(options)
+        usual = self.default if self.default in titles else next(iter(titles), "")
+        return replace(self, options=titles, default=usual if default is None else default)
+
+
+def switch(page: str, name: str, label: str, *, help: str = "") -> Switch:  # noqa: A002
+    """A control that is off by default."""
+    return Switch(page=page, name=name, label=label, help=help)
+
+
+def text(
+    page: str,
+    name: str,
+    label: str,
+    *,
+    default: str = "",
+    placeholder: str = "",
+    help: str = "",  # noqa: A002
+) -> Text:
+    """A control that is typed into."""
+    return Text(
+        page=page, name=name, label=label, default=default, placeholder=placeholder, help=help
+    )
+
+
+def number(
+    page: str,
+    name: str,
+    label: str,
+    *,
+    between: tuple[int, int],
+    default: int,
+    help: str = "",  # noqa: A002
+) -> Number:
+    """A control for a whole number."""
+    low, high = between
+    return Number(page=page, name=name, label=label, low=low, high=high, default=default, help=help)
+
+
+def choice(
+    page: str,
+    name: str,
+    label: str,
+    options: Mapping[str, str] | Iterable[str],
+    *,
+    default: str | None = None,
+    help: str = "",  # noqa: A002
+) -> Choice:
+    """A control for one of a few values; the first is the default unless another is named."""
+    titles = _titles(options)
+    usual = next(iter(titles), "") if default is None else default
+    return Choice(page=page, name=name, label=label, options=titles, default=usual, help=help)
+
+
+def sentence_choice(page: str, label: str = "Sentence") -> Choice:
+    """The control of a page that shows one sentence of the view."""
+    return choice(page, "sentence", label, map(letter, range(MAX_SENTENCES)))
+
+
+def sentence_index(view: ViewState, control: Choice) -> int:
+    """The index of the sentence that a page shows; the first where the chosen one is gone."""
+    letters = [letter(i) for i in range(len(view.sentences))]
+    return letters.index(control.among(letters).of(view))
+
+
+def _titles(options: Mapping[str, str] | Iterable[str]) -> Mapping[str, str]:
+    if isinstance(options, Mapping):
+        return MappingProxyType(dict(options))
+    return MappingProxyType({option: option for option in options})

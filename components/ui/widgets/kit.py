@@ -1,0 +1,217 @@
+"""The parts that every page is made of: chart, reading, terms, closer looks, tabs and downloads.
+
+A page says only what is its own; how the parts look and behave is decided here, for all of them.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar
+
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+from plotly.graph_objects import Figure
+from streamlit.delta_generator import DeltaGenerator
+
+from components.content.glossary import GLOSSARY
+from components.core.schema import Passport
+from components.ui.frame import errors
+from components.ui.state.controls import Choice
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, inputs
+from components.ui.widgets.picture_buttons import picture_buttons
+
+__all__ = [
+    "chart",
+    "download_files",
+    "downloads",
+    "look_closer",
+    "reading",
+    "shapes",
+    "table",
+    "tabs",
+    "terms",
+    "under_the_hood",
+]
+
+T = TypeVar("T")
+Rows = Sequence[Mapping[str, Any]] | pd.DataFrame
+_EXACT = st.column_config.NumberColumn(format="%.4f")
+_SAME_NUMBERS = "The same numbers with transformers alone"
+
+
+def chart(
+    figure: Figure,
+    *,
+    key: str,
+    alt: str,
+    on_select: Callable[[], None] | None = None,
+    config: Mapping[str, Any] | None = None,
+    selection_mode: Any = ("points",),
+) -> None:
+    """A chart without plotly's bar of buttons.
+
+    Args:
+        figure: what to draw; its height is fixed by its builder.
+        key: the chart's own key, by which its picture is saved.
+        alt: what it shows, for who cannot see it.
+        on_select: called when a point of it is picked.
+        config: plotly's settings in place of the usual ones.
+        selection_mode: how points are picked.
+    """
+    own = {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
+    usual = {"displayModeBar": False, "displaylogo": False}
+    st.plotly_chart(figure, key=key, config=dict(config or usual), alt=alt, **own)
+
+
+def reading(sentences: Sequence[str], *, key: str = "reading") -> None:
+    """What is on screen, in words; further readings of a page have keys that begin the same."""
+    with st.container(key=key):
+        st.markdown(" ".join(sentences))
+
+
+def terms(*names: str) -> None:
+    """Terms of the glossary in one muted line; each shows its meaning on hover, focus or touch."""
+    marked = " ".join(
+        f'<span class="term" tabindex="0" role="note" aria-label="{html.escape(name)}: '
+        f'{html.escape(GLOSSARY[name])}" data-meaning="{html.escape(GLOSSARY[name])}">'
+        f"{html.escape(name)}</span>"
+        for name in names
+    )
+    st.html(f'<div class="terms">{marked}</div>')
+
+
+def table(
+    rows: Rows,
+    *,
+    key: str,
+    exact: Collection[str] | None = None,
+    after: int | None = None,
+    height: int | Literal["auto"] = "auto",
+    columns: Mapping[str, Any] | None = None,
+) -> None:
+    """Rows as a table, numbers to four decimals where asked.
+
+    Args:
+        rows: what each row holds, by column.
+        key: the table's own key.
+        exact: columns of numbers that are shown to four decimals.
+        after: how many columns come before those; in place of naming them.
+        height: in pixels, or as high as its rows up to Streamlit's bound.
+        columns: Streamlit's settings for other columns.
+    """
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    named = frame.columns[after:] if after is not None else (exact or ())
+    settings = {**dict.fromkeys(named, _EXACT), **(columns or {})}
+    st.dataframe(
+        frame, hide_index=True, column_config=settings, height=height, placeholder="", key=key
+    )
+
+
+def look_closer(
+    view: ViewState,
+    control: Choice,
+    looks: Mapping[str, Callable[[], T]],
+    *,
+    place: DeltaGenerator | None = None,
+) -> T | None:
+    """The closer looks of a page, one at a time; gives what the shown one gives.
+
+    What goes wrong in one is said in its place and leaves the page as it is. With a `place`, it is
+    drawn there: a look that may wait for another model is filled last.
+    """
+    with place or st.container():
+        chosen = inputs.choice(view, control)
+        with st.container(border=True), errors.boundary():
+            return looks[chosen]()
+    return None
+
+
+def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
+    """The three tabs under a picture."""
+    first, second, third = st.tabs(["Numbers", "Under the hood", "What this does not show"])
+    with first:
+        numbers()
+    with second:
+        hood()
+    with third:
+        st.markdown(limits)
+
+
+def under_the_hood(
+    *,
+    formula: Sequence[str],
+    snippet: str | Sequence[tuple[str, str]],
+    passport: Passport,
+    shapes: Callable[[], None] | None = None,
+) -> None:
+    """Formula on the left; snippet, shapes and passport on the right.
+
+    Args:
+        formula: Markdown, a paragraph or formula each.
+        snippet: Python that computes the page's numbers, or several with a title each.
+        passport: what is behind the numbers.
+        shapes: draws the shapes of the arrays, if any.
+    """
+    left, right = st.columns(2, gap="medium")
+    with left:
+        for part in formula:
+            st.markdown(part)
+    with right:
+        titled = [(f"**{_SAME_NUMBERS}**", snippet)] if isinstance(snippet, str) else snippet
+        for title, code in titled:
+            st.markdown(title)
+            st.code(code, language="python", wrap_lines=True)
+        if shapes is not None:
+            st.markdown("**Shapes**")
+            shapes()
+        st.markdown("**Passport**")
+        text = json.dumps(passport.as_dict(), indent=2, ensure_ascii=False)
+        st.code(text, language="json")
+
+
+def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
+    """Shapes as a table, for `under_the_hood`."""
+    return lambda: table(rows, key=key)
+
+
+@contextmanager
+def downloads(
+    place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
+) -> Iterator[None]:
+    """The page's Download menu: the formats of a chart or a drawing, then what is put inside."""
+    with place, st.popover("Download", icon=":material/download:"):
+        st.caption("Picture, with its passport as caption")
+        picture_buttons(
+            chart_key=chart, svg=svg, file_name=name, key=f"{name}_picture", caption=caption
+        )
+        st.caption("Numbers, with the passport inside")
+        yield
+
+
+def download_files(
+    name: str,
+    passport: Passport,
+    *,
+    rows: Callable[[], Sequence[Mapping[str, Any]]],
+    arrays: Callable[[], Mapping[str, NDArray[Any]]],
+) -> None:
+    """A page's table as CSV and its arrays as NPZ; each is made when it is asked for."""
+    _download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
+    _download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
+
+
+def _download(file_name: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        file_name.rsplit(".", maxsplit=1)[-1].upper(),
+        make,
+        file_name=file_name,
+        mime=mime,
+        on_click="ignore",
+        width="stretch",
+        key=file_name,
+    )

@@ -1,0 +1,147 @@
+"""The sentences and references of a view, as fields to type in and words to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from components.core.words import Span
+from components.ui.state import session
+from components.ui.state.view import (
+    MAX_CHARACTERS,
+    MAX_SENTENCES,
+    Sentence,
+    ViewState,
+    letter,
+    retyped,
+)
+
+__all__ = ["pair_field", "pick_word", "sentence_editor"]
+
+Group = Literal["sentences", "references"]
+
+
+def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0) -> None:
+    """Text fields for the sentences or references, each with a button to take it away."""
+    rows: tuple[Sentence, ...] = getattr(view, group)
+    noun = "Sentence" if group == "sentences" else "Reference"
+    for i, sentence in enumerate(rows):
+        key = f"{where}_{group}_{i}"
+        label = f"{noun} {letter(i) if group == 'sentences' else i + 1}"
+        with st.container(
+            horizontal=True, gap="small", vertical_alignment="bottom", key=f"{key}_row"
+        ):
+            field = session.bind(key, sentence.text)
+            st.text_input(
+                label,
+                sentence.text,
+                key=field,
+                max_chars=MAX_CHARACTERS,
+                placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
+                on_change=_retype,
+                args=(group, i, field),
+            )
+            removal = f"Take {label[0].lower()}{label[1:]} away"
+            st.button(
+                removal,  # for screen readers: the style shows the icon alone
+                icon=":material/close:",
+                help=removal,
+                key=f"{key}_remove",
+                type="tertiary",
+                disabled=len(rows) <= least,
+                on_click=_remove,
+                args=(group, i),
+            )
+    st.button(
+        f"Add a {noun.lower()}",
+        icon=":material/add:",
+        key=f"{where}_{group}_add",
+        type="tertiary",
+        disabled=len(rows) >= MAX_SENTENCES,
+        help=f"At most {MAX_SENTENCES}" if len(rows) >= MAX_SENTENCES else None,
+        on_click=_add,
+        args=(group,),
+    )
+
+
+def pick_word(row: int, span: Span) -> None:
+    """Choose a word by its row of chips; a reference's chosen word again means its whole text."""
+    view = session.current()
+    n = len(view.sentences)
+    group: Group = "sentences" if row < n else "references"
+    index = row if row < n else row - n
+    old = getattr(view, group)[index]
+    again = group == "references" and old.word == span
+    _replace_row(view, group, index, replace(old, word=None if again else span))
+
+
+def pair_field(view: ViewState, index: int, *, key: str) -> None:
+    """A text field for a sentence's second text; empty, the sentence stands alone."""
+    pair = view.sentences[index].pair or ""
+    field = session.bind(key, pair)
+    st.text_input(
+        f"Second text of {letter(index)}",
+        pair,
+        key=field,
+        max_chars=MAX_CHARACTERS,
+        placeholder="Leave empty for one text alone",
+        on_change=_write_pair,
+        args=(index, field),
+    )
+
+
+def _write_pair(index: int, key: str) -> None:
+    view = session.current()
+    if index < len(view.sentences) and session.is_shown(key):
+        pair = str(session.value(key) or "") or None
+        _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
+
+
+def _retype(group: Group, index: int, key: str) -> None:
+    view = session.current()
+    rows: tuple[Sentence, ...] = getattr(view, group)
+    if index >= len(rows) or not session.is_shown(key):
+        return
+    text = str(session.value(key) or "")
+    old = rows[index]
+    if group == "sentences":
+        _replace_row(view, group, index, retyped(old, text, _word_of_others(view, index)))
+    elif old.word == (0, len(old.text)):  # the whole reference was compared, so it stays so
+        _replace_row(view, group, index, Sentence(text, old.pair))
+    else:
+        _replace_row(view, group, index, retyped(old, text, None))
+
+
+def _word_of_others(view: ViewState, index: int) -> str | None:
+    """The word that another sentence has chosen: a new sentence most likely is about it too."""
+    others = (s for i, s in enumerate(view.sentences) if i != index and s.word is not None)
+    first = next(others, None)
+    return first.text[slice(*first.word)] if first is not None and first.word else None
+
+
+def _replace_row(view: ViewState, group: Group, index: int, new: Sentence) -> None:
+    rows = list(getattr(view, group))
+    rows[index] = new
+    _write_rows(view, group, rows)
+
+
+def _remove(group: Group, index: int) -> None:
+    view = session.current()
+    rows = [row for i, row in enumerate(getattr(view, group)) if i != index]
+    _write_rows(view, group, rows)
+
+
+def _add(group: Group) -> None:
+    view = session.current()
+    if len(getattr(view, group)) < MAX_SENTENCES:
+        _write_rows(view, group, [*getattr(view, group), Sentence("")])
+
+
+def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:
+    if group == "sentences":
+        session.write(replace(view, sentences=tuple(rows)))
+    else:
+        session.write(replace(view, references=tuple(rows)))

@@ -1,0 +1,84 @@
+"""Controls: what a view holds and a control does not allow counts as its default."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.ui.state.controls import (
+    choice,
+    number,
+    sentence_choice,
+    sentence_index,
+    switch,
+    text,
+)
+from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
+
+COLOR = choice("masks", "color", "Colour by", ("Cosine", "Mask"))
+CUT = number("masks", "cut", "Cut to", between=(1, 512), default=128)
+MASK = switch("masks", "mask", "Mask")
+FIND = text("masks", "find", "Find")
+EVERY = (COLOR, CUT, MASK, FIND)
+
+
+def holding(name: str, value: Value) -> ViewState:
+    return ViewState(DEFAULT.model, DEFAULT.sentences, controls={"masks": {name: value}})
+
+
+@pytest.mark.parametrize("control", EVERY, ids=lambda c: c.name)
+def test_without_a_choice_the_default_counts_and_is_not_kept(control):
+    assert control.of(DEFAULT) == control.default
+    assert control.put(DEFAULT, control.default) == DEFAULT
+    assert control.key == f"masks_{control.name}"
+
+
+@pytest.mark.parametrize(
+    ("control", "value"), [(COLOR, "Mask"), (CUT, 7), (MASK, True), (FIND, "an")]
+)
+def test_what_is_put_is_read_back_and_the_default_takes_it_away(control, value):
+    view = control.put(DEFAULT, value)
+    assert control.of(view) == value
+    assert view.controls == {"masks": {control.name: value}}
+    assert control.put(view, control.default).controls == {}
+
+
+@pytest.mark.parametrize(
+    ("control", "value", "counts"),
+    [
+        (COLOR, "Segment", "Cosine"),
+        (COLOR, 1, "Cosine"),
+        (CUT, 9999, 512),
+        (CUT, -3, 1),
+        (CUT, True, 128),
+        (CUT, 7.5, 128),
+        (CUT, "7", 128),
+        (MASK, 1, False),
+        (FIND, 3, ""),
+    ],
+)
+def test_what_is_not_allowed_counts_as_something_that_is(control, value, counts):
+    assert control.of(holding(control.name, value)) == counts
+
+
+def test_options_may_depend_on_a_model():
+    view = holding("color", "Segment")
+    wider = COLOR.among({"Cosine": "Cosine", "Segment": "By segment"})
+    assert wider.of(view) == "Segment"
+    assert COLOR.among(["Segment", "Mask"]).of(DEFAULT) == "Segment"  # its first, for want of ours
+    assert COLOR.among(["Mask", "Cosine"], default="Mask").of(DEFAULT) == "Mask"
+    assert COLOR.of(view) == "Cosine"  # the declaration is as it was
+
+
+def test_bounds_may_depend_on_a_model():
+    assert CUT.between(2, 64).of(DEFAULT) == 64
+    assert CUT.between(2, 512, default=100).of(DEFAULT) == 100
+    assert CUT.between(2, 64).of(holding("cut", 1)) == 2
+
+
+def test_the_first_sentence_stands_in_for_one_that_is_gone():
+    control = sentence_choice("masks")
+    view = ViewState(DEFAULT.model, tuple(map(Sentence, "abc")))
+    assert sentence_index(view, control) == 0
+    assert sentence_index(control.put(view, "C"), control) == 2
+    for gone in ("D", "", "AB", "a"):
+        assert sentence_index(control.put(view, gone), control) == 0
