@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from components.core.registry import BUNDLED_ID
 from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Control, ViewState
+from components.ui.state.view import DEFAULT, Value, ViewState
 from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ MOBILE = {**PHONE, "user_agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140 Mob
 HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
 
 
-def address_of(**controls: Control) -> str:
+def address_of(**controls: Value) -> str:
     view: ViewState = DEFAULT
     for name, value in controls.items():
         view = view.with_control("map", name, value, None)  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) ->
     x, y = spots(here)[0]
     with here.rerun():
         here.page.mouse.click(x, y)
-    panel = here.main.locator(".st-key-map_panel")
+    panel = here.main.locator(".st-key-map_closer")
     expect(panel).to_contain_text("nearest in the full space")
     expect(panel).to_contain_text("nearest first (✓ in both)")
     here.reload()
@@ -174,7 +174,7 @@ def to_csv(rows: list[tuple[str, str]]) -> bytes:
 
 def upload(here: Visit, name: str, content: bytes) -> None:
     with here.rerun():
-        here.main.locator(".st-key-map_file input[type=file]").set_input_files(
+        here.main.locator(".st-key-map_own_file input[type=file]").set_input_files(
             {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         )
 
