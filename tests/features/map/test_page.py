@@ -28,7 +28,7 @@ from streamlit.testing.v1 import AppTest
 from components.content.wording import escape
 from components.core import BUNDLED_ID, EncoderService
 from components.features.map.drawing import Picture
-from components.features.map.request import PAGE, PANELS
+from components.features.map.controls import PAGE, PANELS
 from components.maps import honesty, layer_maps
 from components.maps.projection import MapSettings
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -377,9 +377,9 @@ def test_a_clicked_point_shows_its_true_neighbours(files: dict[str, Any]) -> Non
 
 
 def test_two_pinned_points_have_their_exact_cosine() -> None:
-    app = press(click(framed(view_of(layer=4, **QUICK)), 2), "map_pin_a")
+    app = press(click(framed(view_of(layer=4, **QUICK)), 2), "map_to_pin_a")
     assert "Pin a second point" in said(app)
-    app = settled(press(click(app, 20), "map_pin_b"))
+    app = settled(press(click(app, 20), "map_to_pin_b"))
     assert_whole(app)
     vectors = picture(app).vectors[4]
     cosine = cosine_similarity(vectors[[2]], vectors[[20]])[0, 0]
@@ -696,8 +696,8 @@ def test_text_of_a_file_is_never_taken_for_html() -> None:
     app = upload(framed(view_of(source="file", **QUICK)), "<img src=y>.parquet", content)
     app = settled(press(app, "map_use"))
     assert_whole(app)
-    app = settled(press(click(app, 3), "map_pin_a"))
-    app = settled(press(click(app, 4), "map_pin_b"))
+    app = settled(press(click(app, 3), "map_to_pin_a"))
+    app = settled(press(click(app, 4), "map_to_pin_b"))
     app = around(app, 3, 5)
     app = settled(field(app.text_input, f"{PAGE}_find").set_value("<img").run())
     assert_whole(app)
