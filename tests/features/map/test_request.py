@@ -228,7 +228,7 @@ def test_every_choice_of_a_control_is_one_that_maps_take(card: ModelCard) -> Non
         assert len(set(requests)) == len(control.options)
         assert asked(card, **{control.name: control.default}) == USUAL
     words = word_of()
-    assert list(words.options)[0] == words.default == USUAL.only[0]
+    assert next(iter(words.options)) == words.default == USUAL.only[0]
     assert set(words.options) == {*ambiguous_corpus().labels["word"], "all"}
 
 

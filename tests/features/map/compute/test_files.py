@@ -75,7 +75,7 @@ def test_the_snippet_computes_the_vectors_of_the_first_sentences(
 ) -> None:
     shown = shown_of(service, map_view(*TEXTS, *TEXTS, layer=layer, **QUICK))
     names: dict = {}
-    exec(vectors_snippet(shown, service.load(BUNDLED_ID)), names)  # noqa: S102 - it is ours
+    exec(vectors_snippet(shown, service.load(BUNDLED_ID)), names)
     n = len(names["names"])
     assert names["names"] == list(shown.points.names[:n])
     assert n == sum(shown.points.sentence < 3)
