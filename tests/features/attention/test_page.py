@@ -20,17 +20,17 @@ from components.features.attention import compute, tabs
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import (
     alone,
     bundled_app,
     everything_said,
     framed,
     reading,
+    send_pick,
     shown_view,
 )
-from tests.support.fields import field
 from tests.support.tiny_models import FAMILIES
-from tests.ui.widgets.test_chips import send_pick
 
 PAGE = "attention"
 PAIR = Sentence("My teacher's python is ill", "What does a snake eat")

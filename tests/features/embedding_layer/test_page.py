@@ -20,7 +20,8 @@ from streamlit.testing.v1 import AppTest
 from components.core import BUNDLED_ID, EncoderService
 from components.features.embedding_layer.compute import MAX_ROWS, PAGE, SECTIONS
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import (
     LONG,
     TYPED,
     alone,
@@ -32,7 +33,6 @@ from tests.features.meaning.test_page import (
     framed,
     shown_view,
 )
-from tests.support.fields import field
 from tests.support.tiny_models import FAMILIES
 
 CHART = "embedding_sum"

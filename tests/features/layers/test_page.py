@@ -23,8 +23,9 @@ from components.features.layers.measures.tokens import measure
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.features.meaning.test_page import alone as alone_on
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import alone as alone_on
+from tests.support.pages import (
     app_settings,
     blocks,
     bundled_app,
@@ -32,8 +33,7 @@ from tests.features.meaning.test_page import (
     everything_said,
     shown_view,
 )
-from tests.features.meaning.test_page import framed as framed_on
-from tests.support.fields import field
+from tests.support.pages import framed as framed_on
 from tests.support.tiny_models import ALL, build
 
 LONG = "the python sleeps near a river bank " * 90  # more than 512 tokens

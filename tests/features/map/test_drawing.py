@@ -25,7 +25,7 @@ from components.maps import stability as stabilities
 from components.maps.points import UNITS
 from components.maps.projection import MapSettings
 from components.ui.models import services
-from tests.features.meaning.test_page import app_data, app_settings
+from tests.support.pages import app_data, app_settings
 
 WAIT = 60
 LAST = 6
