@@ -30,7 +30,7 @@ from tests.browser.test_look import (
     contrast,
     style,
 )
-from tests.features.masks.test_measures import lab_of
+from tests.support.masks import lab_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit
