@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from components.core.errors import BusyError, JobError, RequestError
-from components.jobs import Job, Jobs, Kind, StoppedError, Task, Visitor
+from components.jobs import Job, Jobs, Kind, Report, StoppedError, Task, Visitor
 from tests.jobs.steps import WAIT, Clock, Result, Work, threads
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
@@ -142,6 +143,34 @@ def test_who_wants_it_again_before_it_stopped_finds_the_same_job(jobs: Jobs) -> 
     job.cancel(ANN)
     assert not own.work.report()
     assert jobs.start(task("m", kind=LOADS), ANN) is not job
+
+
+def test_what_has_heard_that_it_stops_is_begun_anew_beside_it(jobs: Jobs, clock: Clock) -> None:
+    heard, end = threading.Event(), threading.Event()
+
+    def work(report: Report) -> None:
+        end.wait(WAIT)
+        try:
+            report("Working", 0.5)
+        except StoppedError:
+            heard.set()
+            end.clear()
+            end.wait(WAIT)  # its end takes a while
+            raise
+
+    stopping = jobs.start(Task("p", POINTS, work), ANN)
+    follower = jobs.start(task("map", after=Task("p", POINTS, work)), ANN)
+    clock.now += 301
+    end.set()
+    assert heard.wait(WAIT)
+    assert follower.look(ANN).state == "stopped"
+    again = jobs.start(task("p", kind=POINTS), BOB)
+    assert again is not stopping
+    assert again.state == "waiting"  # the place is not free yet
+    end.set()
+    assert stopping.wait(WAIT)
+    assert jobs.get("p") is again
+    assert running(jobs, POINTS) == {"p"}
 
 
 def test_what_is_left_goes_on(jobs: Jobs, clock: Clock) -> None:
@@ -294,6 +323,22 @@ def test_visitors_take_turns_and_small_comes_before_large(jobs: Jobs) -> None:
     assert began == ["first", "bob 3", "ann 5", "ann 6", "bob 20", "ann 30"]
 
 
+def test_who_comes_anew_is_not_ahead_for_all_that_another_had_before(jobs: Jobs) -> None:
+    one = Kind("reports", n_at_once=1)
+    finish(jobs.start(task("early", kind=one), BOB))
+    for i in range(7):
+        jobs.start(task(f"ann {i}", kind=one, size=10), ANN)
+    for _ in range(4):
+        finish(next(job for job in jobs.under_way(one) if job.state == "running"))
+    for i in range(2):
+        jobs.start(task(f"bob {i}", kind=one, size=10), BOB)
+    began = []
+    while under_way := [j for j in jobs.under_way(one) if j.state == "running"]:
+        began.append(under_way[0].key)
+        finish(under_way[0])
+    assert began == ["ann 4", "ann 5", "bob 0", "ann 6", "bob 1"]
+
+
 def test_what_nobody_waits_for_any_more_comes_last(jobs: Jobs, clock: Clock) -> None:
     one = Kind("reports", n_at_once=1)
     first = jobs.start(task("first", kind=one), ANN)
@@ -329,16 +374,29 @@ def test_too_many_of_one_visitor_and_too_many_of_all_are_refused_in_words(jobs: 
         finish(next(job for job in jobs.under_way(few) if job.state == "running"))
 
 
+def test_what_the_server_begins_itself_is_bounded_as_that_of_all(jobs: Jobs) -> None:
+    few = Kind("models", n_at_once=1, n_waiting=3, n_waiting_each=1)
+    for i in range(4):
+        jobs.start(task(f"m{i}", kind=few))
+    with pytest.raises(BusyError, match="This server has 3 models waiting already"):
+        jobs.start(task("m4", kind=few))
+    while under_way := jobs.under_way(few):
+        finish(under_way[0])
+
+
 def test_what_nobody_waits_for_makes_room_in_a_full_line(jobs: Jobs, clock: Clock) -> None:
-    few = Kind("maps", n_at_once=1, n_waiting=1, forgotten_seconds=300)
+    few = Kind("maps", n_at_once=1, n_waiting=2, forgotten_seconds=300)
     first = jobs.start(task("first", kind=few), ANN)
     left = jobs.start(task("left", kind=few), ANN)
+    wanted = jobs.start(task("wanted", kind=few), ANN)
     clock.now += 6
-    first.look(ANN)
+    wanted.look(ANN)
     new = jobs.start(task("new", kind=few), BOB)
     assert left.was_stopped
-    finish(first)
-    finish(new)
+    assert (wanted.state, new.state) == ("waiting", "waiting")
+    for _ in range(3):
+        finish(next(job for job in jobs.under_way(few) if job.state == "running"))
+    assert not first.was_stopped
 
 
 # Bounds and the end
@@ -357,6 +415,16 @@ def test_results_are_forgotten_beyond_the_bound_the_least_used_first(jobs: Jobs)
     with pytest.raises(JobError, match="Ask for it again"):
         done["b"].result()
     assert [jobs.get(name) for name in "acd"] == [done[name] for name in "acd"]
+
+
+def test_points_that_a_new_map_used_are_not_the_least_used(jobs: Jobs) -> None:
+    points = jobs.start(task("points", kind=POINTS), ANN)
+    finish(points, Result("points", 400_000))
+    other = jobs.start(task("other"), ANN)
+    finish(other, Result("other", 400_000))
+    finish(jobs.start(task("map", after=task("points", kind=POINTS)), ANN), Result("m", 400_000))
+    assert jobs.get("points") is points
+    assert jobs.get("other") is None
 
 
 def test_the_newest_result_is_kept_however_large(jobs: Jobs) -> None:
