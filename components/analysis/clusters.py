@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.analysis.points import Points
-from components.analysis.typical import typical_of, typical_words
+from components.analysis.typical import typical_of
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 
-__all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels", "typical_words"]
+__all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels"]
 
 MAX_CLUSTERED = 15_000
 """Points that HDBSCAN itself sees: its time grows with their square, 0.6 s for these."""

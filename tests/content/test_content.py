@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import fields
 from importlib import import_module
 from itertools import combinations
 from pkgutil import iter_modules
@@ -10,7 +9,7 @@ from pkgutil import iter_modules
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
-from components.analysis.projection import METHODS, MapSettings
+from components.analysis.projection import METHODS
 from components.content import explain
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.explain import projection
@@ -32,7 +31,7 @@ EXPLANATIONS = {
     },
     **{
         f"projection.{name}[{key}]": said
-        for name in ("METHODS", "SETTINGS", "LAYER_MAPS")
+        for name in ("METHODS", "LAYER_MAPS")
         for key, said in getattr(projection, name).items()
     },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
@@ -206,10 +205,9 @@ def test_the_glossary_has_the_terms_of_the_map():
     } <= GLOSSARY.keys()  # fmt: skip
 
 
-def test_every_setting_and_method_of_a_map_is_explained():
-    assert projection.SETTINGS.keys() == {f.name for f in fields(MapSettings)}
+def test_every_method_of_a_map_is_explained():
     assert projection.METHODS.keys() == set(METHODS)
-    for said in (*projection.SETTINGS.values(), *projection.LAYER_MAPS.values()):
+    for said in projection.LAYER_MAPS.values():
         assert len(re.findall(r"\.(?:\s|$)", said)) == 1
 
 
