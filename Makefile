@@ -52,8 +52,7 @@ setup: .venv/.app
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
 	@$(PIP_INSTALL) -e .
-	@$(RUN_PYTHON) -c "$$FIRST_USE"
-	@$(RUN_PYTHON) -m components.ui.prepare || echo "The app will do that when it starts."
+	@$(RUN_PYTHON) -c "$$FIRST_USE" && $(RUN_PYTHON) -m components.ui.prepare || echo "The app will do that when it starts."
 	@touch $@
 
 .venv/.dev: .venv/.app
