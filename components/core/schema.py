@@ -16,6 +16,7 @@ __all__ = [
     "AttentionRequest",
     "EmbeddingParts",
     "Encoding",
+    "FastPrecision",
     "FloatArray",
     "IntArray",
     "Mask",
@@ -74,6 +75,14 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class FastPrecision:
+    """What `precision="fast"` computes in on this machine, with the reason."""
+
+    dtype: Literal["bfloat16", "float32"]
+    reason: str
+
+
+@dataclass(frozen=True)
 class ModelCard:
     """What a loaded model is: sizes, origin, checksum and provenance."""
 
@@ -94,6 +103,7 @@ class ModelCard:
     n_parameters: int
     memory_bytes: int
     provenance: Provenance
+    fast: FastPrecision
 
 
 @dataclass(frozen=True)

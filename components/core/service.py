@@ -325,10 +325,10 @@ class LocalService:
         self._presence.forget(model)
         if progress is not None:
             progress(ProgressEvent(f"Loading {files.title}"))
-        from components.core.encoder import load_model
+        from components.core.encoder import fast_precision, load_model
 
         try:
-            return load_model(files)
+            return load_model(files, fast_precision(self._settings.data_dir))
         except CheckpointError:
             if files.source == "hub":
                 drop_damaged(files.folder)

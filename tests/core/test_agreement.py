@@ -350,17 +350,6 @@ def test_what_the_model_does_not_have_is_refused(
         service.encode(BUNDLED_ID, ["A snake"], **wrong)
 
 
-def test_fast_precision_stays_close_and_gives_float32(service: EncoderService) -> None:
-    text = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
-    exact = service.encode(BUNDLED_ID, text)[0]
-    fast = service.encode(BUNDLED_ID, text, precision="fast")[0]
-    assert fast.hidden.dtype == np.float32
-    assert (exact.passport.precision, fast.passport.precision) == ("exact", "fast")
-    assert not np.array_equal(fast.hidden, exact.hidden)
-    norms = np.linalg.norm(fast.hidden, axis=-1) * np.linalg.norm(exact.hidden, axis=-1)
-    assert ((fast.hidden * exact.hidden).sum(axis=-1) / norms).min() > 0.999
-
-
 def test_results_are_read_only(subject: Subject, tiny_service: EncoderService) -> None:
     encoding = tiny_service.encode(subject.model, subject.texts[30:31], attentions=True)[0]
     for array in (encoding.hidden, encoding.attentions, encoding.pooler_output):

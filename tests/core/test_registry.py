@@ -15,6 +15,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService, open_service, registry
 from components.core.encoder import load_model
+from components.core.encoder.quickness import FILE, machine
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Presence
 from components.core.registry import (
@@ -371,7 +372,9 @@ def test_the_copy_for_quick_work_counts_too(
     for name in ("a", "b"):
         build("bert", tmp_path / name, hidden_size=160, intermediate_size=640)
     size = open_with(model_folder=tmp_path).load("folder:a").memory_bytes
-    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size))
+    measured = {"machine": machine(), "ratio": 2.0}
+    (tmp_path / FILE).write_text(json.dumps(measured), encoding="utf-8")
+    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size), data_dir=tmp_path)
     for name in ("a", "b"):
         service.load(f"folder:{name}")
     service.encode("folder:b", ["A snake"], precision="fast")

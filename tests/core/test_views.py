@@ -13,14 +13,18 @@ import torch
 from components.core import BUNDLED_ID, Settings
 from components.core.encoder import LoadedModel, load_model
 from components.core.registry import locate
+from components.core.schema import FastPrecision
 from components.core.service import LocalService
 
 TEXTS = ["A python slept under the warm lamp.", "The bank of the river was green."]
 
 
+QUICK = FastPrecision("bfloat16", "So the test says.")
+
+
 @pytest.fixture(scope="module")
 def loaded(tiny_root: Path) -> LoadedModel:
-    return load_model(locate("folder:bert", Settings(model_folder=tiny_root)))
+    return load_model(locate("folder:bert", Settings(model_folder=tiny_root)), QUICK)
 
 
 def test_attentions_share_their_weights(loaded: LoadedModel) -> None:

@@ -17,7 +17,7 @@ from components.core.errors import CheckpointError
 from components.core.families import Family, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
-from components.core.schema import ModelCard, PartState, Provenance, TokenizerCard
+from components.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
 
 __all__ = ["LoadedModel", "load_model"]
 
@@ -43,8 +43,12 @@ class LoadedModel:
         return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
 
 
-def load_model(files: ModelFiles) -> LoadedModel:
+def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
     """A model read from its files, checked.
+
+    Args:
+        files: where they are.
+        fast: what this machine does fast work in, for the card.
 
     Raises:
         UnsupportedModelError: not an encoder of a supported family.
@@ -64,7 +68,7 @@ def load_model(files: ModelFiles) -> LoadedModel:
     model, missing = _read_weights(files, family)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
-    card = _card(files, reader.card, model, checksum, provenance)
+    card = _card(files, reader.card, model, checksum, provenance, fast)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
         "pooler": provenance.pooler.state == "trained",
@@ -152,6 +156,7 @@ def _card(
     model: Any,
     checksum: str,
     provenance: Provenance,
+    fast: FastPrecision,
 ) -> ModelCard:
     config = model.config
     parameters = list(model.parameters())
@@ -173,4 +178,5 @@ def _card(
         n_parameters=sum(p.numel() for p in parameters),
         memory_bytes=sum(p.numel() * p.element_size() for p in parameters),
         provenance=provenance,
+        fast=fast,
     )

@@ -42,7 +42,8 @@ class Request:
     mask: Mask = "model"
     layers: tuple[int, ...] | None = None
     attentions: bool | tuple[tuple[int, int], ...] = False
-    precision: Precision = "exact"
+    precision: Precision = "exact"  # the one that runs
+    why_exact: str | None = None  # where another was asked
 
     @classmethod
     def checked(
@@ -64,7 +65,10 @@ class Request:
         _one_of("precision", precision, ("exact", "fast"))
         chosen = range(card.n_layers + 1) if layers is None else _checked_layers(layers, card)
         heads = attentions if isinstance(attentions, bool) else _checked_heads(attentions, card)
-        return cls(pad_to, mask, tuple(chosen), heads, precision)
+        why_exact = None
+        if precision == "fast" and card.fast.dtype == "float32":
+            precision, why_exact = "exact", card.fast.reason
+        return cls(pad_to, mask, tuple(chosen), heads, precision, why_exact)
 
 
 def encode(
@@ -249,6 +253,8 @@ def _passport(loaded: LoadedModel, request: Request) -> Passport:
     settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
     if request.pad_to is not None:
         settings["pad_to"] = request.pad_to
+    if request.why_exact is not None:
+        settings["asked for fast, ran exact"] = request.why_exact
     return Passport(
         model=loaded.card.id,
         revision=loaded.card.revision,
