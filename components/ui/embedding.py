@@ -11,7 +11,14 @@ import numpy as np
 from components.analysis.embedding import Norm, rebuild, shares, summands
 from components.analysis.tokens import labels
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.schema import EmbeddingParts, FloatArray, Parameter, Passport, Vocabulary
+from components.core.schema import (
+    PROJECTIONS,
+    EmbeddingParts,
+    FloatArray,
+    Parameter,
+    Passport,
+    Vocabulary,
+)
 from components.figures.embedding import Panel
 from components.figures.strips import signed_bound
 from components.ui.view import Sentence, ViewState
@@ -172,9 +179,8 @@ def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
 
 
 def _projection(parameters: tuple[Parameter, ...]) -> str:
-    known = ("encoder.embedding_hidden_mapping_in", "embeddings_project")
     names = {parameter.name for parameter in parameters}
-    return next(name for name in known if f"{name}.weight" in names)
+    return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
 
 
 def _picked(view: ViewState, n_tokens: int) -> int | None:

@@ -22,7 +22,7 @@ from components.analysis.tokens import labels
 from components.content.explain.embedding_layer import LEARNED
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
-from components.core.schema import EmbeddingParts, FloatArray, Parameter
+from components.core.schema import PROJECTIONS, EmbeddingParts, FloatArray, Parameter
 from components.figures.embedding_tables import moved_bars, position_curve, position_heatmap
 from components.figures.strips import vector_strips
 from components.ui import inputs, shell
@@ -229,7 +229,7 @@ def _relative(before: FloatArray, after: FloatArray) -> FloatArray:
 
 
 def _is_own(parameter: Parameter) -> bool:
-    starts = ("embeddings.", "embeddings_project.", "encoder.embedding_hidden_mapping_in.")
+    starts = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
     return parameter.name.startswith(starts)
 
 

@@ -25,7 +25,7 @@ from components.core.schema import (
     Tokens,
 )
 
-__all__ = ["BATCH_TOKENS", "Request", "encode"]
+__all__ = ["BATCH_TOKENS", "Request", "batches", "encode"]
 
 BATCH_TOKENS = 1024
 """Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;
@@ -84,7 +84,7 @@ def encode(
     results = [_room(t, loaded, request, passport) for t in tokens]
     lengths = [t.n_tokens for t in tokens]
     with tidy_memory(sum(lengths)):
-        for batch in _batches(lengths, same_length=request.mask == "ones"):
+        for batch in batches(lengths, same_length=request.mask == "ones"):
             outputs = _forward(loaded, [tokens[i] for i in batch], request)
             for row, i in enumerate(batch):
                 _fill(results[i], row, outputs)
@@ -131,7 +131,7 @@ def _checked_heads(
     return tuple((int(layer), int(head)) for layer, head in asked)
 
 
-def _batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:
     """Indices in batches of at most BATCH_TOKENS padded tokens, longest first.
 
     Without the mask, padding would change results, so such batches hold one length only.
