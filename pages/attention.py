@@ -6,7 +6,7 @@ from components.features.attention import compute, page, tabs
 from components.features.attention.reading import notes
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 
 view = session.current()
 downloads = shell.header("attention", view)

@@ -26,7 +26,7 @@ from components.features.anatomy.reading import (
 )
 from components.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
 from components.ui.frame import navigation
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit
 

@@ -21,7 +21,7 @@ from components.features.attention.measures.heads import HABITS
 from components.features.attention.reading.weights import attention_reading, attention_title
 from components.features.attention.widgets.heads import Bar, attention_heads
 from components.features.attention.widgets.lines import attention_lines
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit, sentences
 

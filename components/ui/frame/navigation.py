@@ -10,7 +10,7 @@ from streamlit.errors import StreamlitPageNotFoundError
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 
 __all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]

@@ -11,7 +11,7 @@ from components.core import ModelSpec
 from components.ui.models import runtime, wishes
 from components.ui.models.services import service, settings
 from components.ui.models.wishes import Wish
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 
 __all__ = ["draw"]

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.wording import escape
 from components.core.errors import StateError
 from components.ui.frame import navigation
+from components.ui.state import session
 from components.ui.state.address import from_json, to_json
-from components.ui.state.session import session
 from components.ui.state.view import ViewState
 
 __all__ = [

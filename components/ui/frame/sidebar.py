@@ -9,7 +9,7 @@ from components.content.wording import escape
 from components.core import ModelCard
 from components.ui.frame import navigation, picker
 from components.ui.models import runtime, wishes
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import examples, sentences
 

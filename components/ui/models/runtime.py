@@ -22,7 +22,7 @@ from components.core import ModelCard
 from components.core.words import Span, split_words
 from components.ui.models.loads import Load, Loads, Status, in_words
 from components.ui.models.services import service, settings
-from components.ui.state.session import session
+from components.ui.state import session
 
 __all__ = [
     "await_baseline",

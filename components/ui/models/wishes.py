@@ -17,7 +17,7 @@ from components.core.errors import ContextlensError
 from components.ui.models import runtime
 from components.ui.models.loads import Load
 from components.ui.models.services import settings
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 
 __all__ = ["Wish", "choose", "current", "drop", "grant", "is_over", "retry"]

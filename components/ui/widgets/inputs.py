@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
+from components.ui.state import session
 from components.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
-from components.ui.state.session import session
 from components.ui.state.view import ViewState, letter
 
 __all__ = ["choice", "layer_slider", "number", "select", "sentence", "switch", "text"]

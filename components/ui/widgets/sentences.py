@@ -9,7 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from components.core.words import Span
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import (
     MAX_CHARACTERS,
     MAX_SENTENCES,
