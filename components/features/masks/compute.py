@@ -9,7 +9,7 @@ from functools import cache
 from components.content.sample import baseline_sentences
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 from components.core.schema import Mask, Passport, Tokens
 from components.features.masks.controls import (
     COLORS,
