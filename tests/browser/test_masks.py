@@ -18,7 +18,6 @@ from playwright.sync_api import expect
 from components.core import EncoderService
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.masks.test_measures import lab_of
 from tests.support.browser import (
     DESK,
     HOSTILE,
