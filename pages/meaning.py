@@ -6,29 +6,30 @@ from components.features.meaning import page
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs, sentences
-from components.ui.widgets.chips import word_chips
-from components.ui.widgets.comparison import compute
+from components.ui.widgets import inputs
+from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()
 downloads = shell.header("meaning", view)
 with st.container(border=True, gap="xsmall"):
-    word_chips(compute.chip_rows(view), key="chips", on_pick=sentences.pick_word)
+    drawing.chips(view)
     page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
 with st.skeleton(height=560):
     baseline = runtime.baseline(card)
-    result = compute.compute(view, runtime.service(), card, baseline)
+    meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 
-page.problems(result)
-what = page.shown(result, view)
-if what is not None:
-    page.picture(what)
-    page.words(what)
-    inputs.layer_slider(view, what.comparison.layers, key="layer")
+drawing.problems(meaning)
+portrait = compute.portrait_of(meaning, view)
+if portrait is None:
+    drawing.missing_words()
+else:
+    page.picture(portrait)
+    drawing.words(portrait)
+    inputs.layer_slider(view, portrait.comparison.layers, key="layer")
     page.terms()
-    page.explain(what, card)
-    page.downloads(what, downloads)
+    page.explain(portrait, card)
+    page.downloads(portrait, downloads)
     if baseline is None:
         runtime.await_baseline(card)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["bold", "cut", "escape", "listed", "percent", "quoted", "two"]
+__all__ = ["bold", "escape", "listed", "percent", "quoted", "shortened", "two"]
 
 # What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
 _DRAWN = re.compile(
@@ -23,11 +23,11 @@ def escape(text: str) -> str:
 
 def quoted(text: str, longest: int = 24) -> str:
     """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
-    return f"“{escape(cut(text, longest))}”"
+    return f"“{escape(shortened(text, longest))}”"
 
 
-def cut(text: str, longest: int) -> str:
-    """The text in one line, cut to a length; nothing is escaped here."""
+def shortened(text: str, longest: int) -> str:
+    """A text on one line, cut to a length."""
     flat = " ".join(text.split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
@@ -40,16 +40,6 @@ def two(value: float) -> str:
 def bold(value: float) -> str:
     """Two decimals in bold, as numbers stand in a reading."""
     return f"**{two(value)}**"
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent; what is neither none nor all never reads as 0% or 100%."""
-    rounded = round(100 * share)
-    if rounded == 0 and share > 0:
-        return "under 1%"
-    if rounded == 100 and share < 1:
-        return "over 99%"
-    return f"{rounded}%"
 
 
 def listed(layers: Sequence[int]) -> str:
@@ -66,3 +56,13 @@ def listed(layers: Sequence[int]) -> str:
         f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
     ]
     return ("layer " if len(layers) == 1 else "layers ") + ", ".join(numbers)
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; what is neither none nor all never reads as 0% or 100%."""
+    rounded = round(100 * share)
+    if rounded == 0 and share > 0:
+        return "under 1%"
+    if rounded == 100 and share < 1:
+        return "over 99%"
+    return f"{rounded}%"

@@ -1,4 +1,4 @@
-"""The pictures of Meaning in context: cosines over the layers, and the cosine matrix."""
+"""Cosines of pairs of words over the layers, and the scale that a page's cosines share."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ from components.figures.labels import spread as _spread
 from components.figures.theme import (
     DASHES,
     NEUTRAL,
-    SEQUENTIAL,
     color_of,
     figure,
     plain,
     values,
 )
 
-__all__ = ["cosine_heatmap", "cosine_lines", "cosine_range"]
+__all__ = ["axis_name", "cosine_lines", "cosine_range"]
 
 _MAX_LABELS = 9
 _FAINT = {"mode": "lines", "opacity": 0.35}
-_MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def cosine_lines(
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
-        *_band_traces(x, band, _axis_name(comparison)),
+        *_band_traces(x, band, axis_name(comparison)),
         *(_line(comparison, pair) | _FAINT for pair in faint),
         *(_line(comparison, pair) for pair in labelled),
     ]
@@ -70,7 +68,7 @@ def cosine_lines(
             "zeroline": False,
             "showgrid": False,
         },
-        "yaxis": {"title": {"text": _axis_name(comparison)}, "range": [scale[0], scale[1] + 0.04]},
+        "yaxis": {"title": {"text": axis_name(comparison)}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [_layer_mark(layer)],
         "margin": {"l": 56, "r": _label_margin(comparison, labelled), "t": 40, "b": 48},
         "annotations": [
@@ -82,82 +80,9 @@ def cosine_lines(
     return figure(traces, layout, title=title, height=height)
 
 
-def cosine_heatmap(
-    comparison: Comparison,
-    matrix: FloatArray,
-    *,
-    scale: tuple[float, float],
-    title: str,
-    height: int = 430,
-) -> go.Figure:
-    """The cosines of all items with each other, on the page's fixed scale."""
-    kind = _axis_name(comparison)
-    names = [plain(item.name, 16) for item in comparison.items]
-    positions = list(range(len(names)))
-    trace: dict[str, Any] = {
-        "type": "heatmap",
-        "x": positions,
-        "y": positions,
-        "z": values(matrix),
-        "zmin": scale[0],
-        "zmax": scale[1],
-        "colorscale": SEQUENTIAL,
-        "text": [
-            [_cell_text(a, b, kind, v) for b, v in zip(names, row, strict=True)]
-            for a, row in zip(names, matrix, strict=True)
-        ],
-        "hovertemplate": "%{text}<extra></extra>",
-        "xgap": 2,
-        "ygap": 2,
-        "showscale": len(names) > _MAX_CELLS,  # where the cells bear their numbers, room is better
-        "colorbar": {"title": {"text": _axis_name(comparison)}, "thickness": 8, "len": 0.9},
-    }
-    layout = {
-        "xaxis": {
-            "tickvals": positions,
-            "ticktext": names,
-            "side": "bottom",
-            "showgrid": False,
-            "zeroline": False,
-            "tickangle": -35,
-            "ticks": "",
-        },
-        "yaxis": {
-            "tickvals": positions,
-            "ticktext": names,
-            "autorange": "reversed",
-            "ticks": "",
-            "showgrid": False,
-            "zeroline": False,
-        },
-        "margin": {"l": 16, "r": 8, "t": 16, "b": 48},
-        "annotations": _cell_labels(matrix, scale) if len(names) <= _MAX_CELLS else [],
-    }
-    return figure([trace], layout, title=title, height=height)
-
-
-def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
-    """The values on their cells, dark on bright colours and bright on dark ones."""
-    bright = scale[0] + 0.45 * (scale[1] - scale[0])
-    return [
-        {
-            "text": f"{round(float(value), 2) + 0.0:.2f}",
-            "x": x,
-            "y": y,
-            "showarrow": False,
-            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
-        }
-        for y, row in enumerate(matrix)
-        for x, value in enumerate(row)
-    ]
-
-
-def _axis_name(comparison: Comparison) -> str:
+def axis_name(comparison: Comparison) -> str:
+    """What an axis or a colour bar of cosines is called."""
     return "centred cosine" if comparison.centred else "cosine"
-
-
-def _cell_text(a: str, b: str, kind: str, value: float) -> str:
-    return f"{a} ~ {b}<br>{kind} {value:.4f}"
 
 
 def _ticks(layers: list[int]) -> list[int]:
@@ -227,7 +152,7 @@ def _style(comparison: Comparison, pair: Pair) -> _Style:
 
 def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
     style = _style(comparison, pair)
-    name, kind = plain(comparison.pair_name(pair), 48), _axis_name(comparison)
+    name, kind = plain(comparison.pair_name(pair), 48), axis_name(comparison)
     return {
         "type": "scatter",
         "mode": "lines+markers",

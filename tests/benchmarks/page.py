@@ -22,7 +22,7 @@ AT_REST = """
 () => {
   const app = document.querySelector('[data-testid="stApp"]');
   return app?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('.st-key-meaning_lines .scatterlayer .trace path')
+    && document.querySelector('.st-key-meaning_chart .scatterlayer .trace path')
     && !document.querySelector('[data-testid="stSkeleton"]');
 }
 """

@@ -17,7 +17,7 @@ from tests.benchmarks.workers import wait_for_quiet, worker
 __all__ = ["start"]
 
 CHART_DRAWN = """
-() => document.querySelector('.st-key-meaning_lines .scatterlayer .trace path')
+() => document.querySelector('.st-key-meaning_chart .scatterlayer .trace path')
   && !document.querySelector('[data-testid="stSkeleton"]')
 """
 HELLO_DRAWN = "() => document.querySelector('h1')?.textContent.includes('Welcome to Streamlit')"

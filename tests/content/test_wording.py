@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.content.wording import cut, percent, quoted
+from components.content.wording import percent, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_share_is_none_or_all_only_where_it_is(share: float, said: str) -> Non
 
 
 def test_a_text_is_cut_to_one_line_of_so_many_characters() -> None:
-    assert cut(" one\n two\t", 7) == "one two"
-    assert cut("one two", 6) == "one t…"
-    assert cut("*one*", 9) == "*one*"
+    assert shortened(" one\n two\t", 7) == "one two"
+    assert shortened("one two", 6) == "one t…"
+    assert shortened("*one*", 9) == "*one*"
     assert quoted("*one* two", 6) == r"“\*one\*…”"

@@ -13,10 +13,7 @@ from components.features.embedding_layer.compute.parts import (
     embedding_view,
     token_table,
 )
-from components.features.embedding_layer.controls import (
-    MAX_ROWS,
-    PAGE,
-)
+from components.features.embedding_layer.controls import MAX_ROWS, PAGE
 from components.features.embedding_layer.reading.parts import embedding_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 

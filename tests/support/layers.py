@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute.tokens import (
-    HiddenStates,
-    hidden_states,
-)
-from components.features.layers.controls import (
-    PAGE,
-)
-from components.features.layers.reading.tokens import (
-    layers_reading,
-)
+from components.features.layers.compute.tokens import HiddenStates, hidden_states
+from components.features.layers.controls import PAGE
+from components.features.layers.reading.tokens import layers_reading
 from components.ui.state.view import Sentence, ViewState
 
 

@@ -1,23 +1,33 @@
-"""Opens whole pages without a browser, and reads what they hand to one."""
+"""The app as its users open it, headless, and what tests read from a page."""
 
 from __future__ import annotations
 
+import base64
+import html
+import itertools
 import json
 import os
+import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from sklearn.metrics.pairwise import cosine_similarity
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import find_word
 from components.ui.models import runtime
 from components.ui.state.address import decode, encode
-from components.ui.state.view import DEFAULT, ViewState
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.fields import field
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60
@@ -44,6 +54,13 @@ def finish_background_work() -> None:
     background = runtime._background()
     for future in [*background.loads, *background.baselines.values()]:
         future.exception(SECONDS)
+
+
+def choose(app: AppTest, model: str) -> AppTest:
+    """Chooses a model in the picker, and waits until it is there or has failed."""
+    app = field(app.selectbox, "model").set_value(model).run()
+    finish_background_work()
+    return app.run()
 
 
 def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -83,10 +100,36 @@ def shown_view(app: AppTest) -> ViewState:
     return decode(app.query_params.get("s", ""))
 
 
-def chart(app: AppTest, key: str = "meaning_lines") -> dict[str, Any]:
+def chips(app: AppTest) -> list[dict[str, Any]]:
+    """The rows of chips."""
+    protos = [element.proto for element in app.get("bidi_component")]
+    return json.loads(next(p.json for p in protos if "chips" in p.id))["rows"]
+
+
+def chart(app: AppTest, key: str = "meaning_chart") -> dict[str, Any]:
     """A figure as it goes to the browser."""
     protos = [element.proto for element in app.get("plotly_chart")]
     return json.loads(next(p.spec for p in protos if p.id.endswith(key)))
+
+
+def lines(app: AppTest, key: str = "meaning_chart") -> dict[str, list[float]]:
+    """The chart's named lines, and how high they are at each layer."""
+    return {trace["name"]: trace["y"] for trace in chart(app, key)["data"] if trace.get("name")}
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    """The Numbers tab."""
+    return next(d.value for d in app.dataframe if "without context" in d.value.columns)
+
+
+def reading(app: AppTest) -> str:
+    """What the page says in words."""
+    return next(
+        markdown.value
+        for block in blocks(app)
+        if block._block_id.endswith("-reading")
+        for markdown in block.markdown
+    )
 
 
 def blocks(app: AppTest) -> Iterator[Any]:
@@ -96,6 +139,13 @@ def blocks(app: AppTest) -> Iterator[Any]:
         block = waiting.pop()
         yield block
         waiting += [child for child in block.children.values() if hasattr(child, "children")]
+
+
+def messages(app: AppTest) -> list[str]:
+    """Everything that the page says about a problem, its Markdown escapes taken away."""
+    alerts = [alert.value for kind in (app.error, app.warning, app.info) for alert in kind]
+    notes = [row["note"] for row in chips(app) if row["note"]]
+    return [re.sub(r"\\(.)", r"\1", said) for said in alerts] + notes
 
 
 def everything_said(app: AppTest) -> str:
@@ -120,15 +170,91 @@ def frame(app: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
 
+def type_in(app: AppTest, text: str, *, row: int = 0, where: str = "page_sentences") -> AppTest:
+    return field(app.text_input, f"{where}_{row}").set_value(text).run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return app.button(key=key).click().run()
+
+
+def pick(app: AppTest, word: str, *, row: int = 0, occurrence: int = 0) -> AppTest:
+    """Clicks a word in a row of chips."""
+    text = "".join(part["text"] for part in chips(app)[row]["segments"])
+    span = find_word(text, word, occurrence)
+    assert span is not None
+    return send_pick(app, "chips", row=row, start=span[0], end=span[1])
+
+
+def sentence(text: str, word: str | None = None, occurrence: int = 0) -> Sentence:
+    return Sentence(text, None, find_word(text, word, occurrence) if word else None)
+
+
+def view_of(*sentences: Sentence, references: tuple[Sentence, ...] = (), **more: Any) -> ViewState:
+    return ViewState(BUNDLED_ID, sentences, references, **more)
+
+
+def expected(
+    service: EncoderService,
+    view: ViewState,
+    pooling: str = "mean",
+    means: tuple[Any, Any] = (0.0, 0.0),
+) -> list[list[float]]:
+    """For each pair on the page, its cosine at every layer and without context: by sklearn."""
+    vectors, static = [], []
+    for each in [*view.sentences, *view.references]:
+        encoding = service.encode(view.model, [each.text])[0]
+        start, end = each.word or (0, len(each.text))
+        offsets = zip(encoding.offsets.tolist(), encoding.text_ids, strict=True)
+        inside = [
+            i for i, ((a, b), own) in enumerate(offsets) if own == 0 and a < end and b > start
+        ]
+        inside = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
+        vectors.append(encoding.hidden[:, inside].mean(axis=1) - means[0])
+        rows = service.word_rows(view.model, encoding.token_ids[inside])
+        static.append(rows.mean(axis=0) - means[1])
+    layers = [cosine_similarity(np.stack(vectors)[:, layer]) for layer in range(len(vectors[0]))]
+    layers.append(cosine_similarity(np.stack(static)))
+    n_sentences = len(view.sentences)
+    pairs = itertools.combinations(range(len(vectors)), 2)
+    return [[matrix[i, j] for matrix in layers] for i, j in pairs if i < n_sentences]
+
+
+def assert_shows(app: AppTest, numbers: list[list[float]]) -> None:
+    """The table and the lines have the expected numbers."""
+    assert not app.exception
+    shown = table(app)
+    rows = shown[shown["first"] != "random pairs"].set_index(["first", "second"])
+    np.testing.assert_allclose(rows.to_numpy(float), numbers, atol=1e-5)
+    drawn = lines(app)
+    for (first, second), row in zip(rows.index, numbers, strict=True):
+        assert drawn[html.escape(f"{first} ~ {second}")] == pytest.approx(row[:-1], abs=1.5e-5)
+    assert len(drawn) == len(numbers)
+
+
+def address(json_text: str) -> str:
+    packed = zlib.compress(json_text.encode(), 9)
+    return "1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
+    """Does what the browser does on a click: sends the component's trigger and reruns."""
+    proto = next(element.proto for element in app.get("bidi_component") if key in element.proto.id)
+    states: WidgetStates = app._tree.get_widget_states()
+    value = json.dumps([{"event": "picked", "value": pick}])
+    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=value)
+    return app._run(states)
+
+
 @contextmanager
 def offered_files() -> Iterator[dict[str, Callable[[], bytes]]]:
-    """The downloads that pages opened meanwhile offer, by name."""
+    """What each download button drawn inside gives, by the name of its file."""
     offered: dict[str, Callable[[], bytes]] = {}
-    real = st.download_button
+    button = st.download_button
 
-    def note(label: str, data: Any = None, **options: Any) -> Any:
-        offered[options.get("file_name", label)] = data
-        return real(label, data, **options)
+    def note(label: str, data: Any, **options: Any) -> bool:
+        offered[options["file_name"]] = data
+        return button(label, data, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "download_button", note)

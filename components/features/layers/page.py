@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.content.wording import cut
+from components.content.wording import shortened
 from components.core import EncoderService
 from components.features.layers.compute.tokens import (
     HiddenStates,
@@ -103,7 +103,7 @@ def downloads(
     of_look: Mapping[str, NDArray[Any]],
 ) -> None:
     """The page's Download menu: the numbers of every current sentence, and of the closer look."""
-    sentence = f"{letter(states.index)}: {cut(states.encoding.text, 80)}"
+    sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
         kit.download_files(

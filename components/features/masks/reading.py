@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.content.wording import bold, escape, quoted, two
+from components.content.wording import bold, escape, percent, quoted, two
 from components.core.schema import Tokens
 from components.features.masks.measures.laboratory import Lab, LabRow, Saving, token_labels
 
@@ -16,7 +16,6 @@ __all__ = [
     "limit_title",
     "masks_reading",
     "padding_note",
-    "percent",
     "saving_reading",
     "saving_title",
     "share_title",
@@ -141,16 +140,6 @@ def limit_reading(tokens: Tokens, limit: int, rows: int | None) -> list[str]:
         f"{_beginning(lost)}, and no vector knows of them.",
         f"The model has no position {limit + 1:,}{_table(rows, limit)}.",
     ]
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent; what is neither none nor all never reads as 0% or 100%."""
-    rounded = round(100 * share)
-    if rounded == 0 and share > 0:
-        return "under 1%"
-    if rounded == 100 and share < 1:
-        return "over 99%"
-    return f"{rounded}%"
 
 
 def _beginning(lost: str) -> str:

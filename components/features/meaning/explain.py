@@ -1,14 +1,8 @@
-"""Meaning in context: definitions, formulas and limits."""
+"""Meaning in context: formulas and limits."""
 
 from __future__ import annotations
 
-__all__ = ["CENTRED_DEFINITION", "FORMULA", "LIMITS"]
-
-CENTRED_DEFINITION = (
-    "Centred cosine: the average word vector of the sample sentences at the same layer is taken "
-    "away from both vectors before their cosine is computed. The vectors of a layer often share a "
-    "common direction, which lifts every cosine; without it you see what sets words apart."
-)
+__all__ = ["FORMULA", "LIMITS"]
 
 LIMITS = (
     "A cosine says how alike two vectors are in this model at this layer; it does not say what a "

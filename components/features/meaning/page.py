@@ -1,10 +1,9 @@
-"""The parts of the Meaning in context page: toolbar, picture, reading, tabs and downloads."""
+"""The parts of the Meaning in context page: toolbar, picture, tabs and downloads."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,46 +12,22 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from components.analysis.similarity import Comparison, Pair, pair_rows
-from components.content.wording import escape, quoted
+from components.analysis.similarity import pair_rows
 from components.core import ModelCard
 from components.core.schema import FloatArray
-from components.features.meaning.explain import CENTRED_DEFINITION, FORMULA, LIMITS
+from components.features.meaning.explain import FORMULA, LIMITS
+from components.features.meaning.figures import cosine_heatmap
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
-from components.figures.similarity import cosine_heatmap, cosine_lines, cosine_range
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
-from components.ui.widgets.comparison.compute import Meaning
-from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
+from components.ui.widgets.comparison.compute import Portrait
+from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
+from components.ui.widgets.comparison.drawing import lines
 
-__all__ = [
-    "Shown",
-    "downloads",
-    "explain",
-    "lines",
-    "picture",
-    "problems",
-    "shown",
-    "terms",
-    "toolbar",
-    "words",
-]
+__all__ = ["downloads", "explain", "picture", "terms", "toolbar"]
 
-PAGE = "meaning"
-CHART = "meaning_lines"
+CHART = "meaning_chart"
 _FILE = "meaning-in-context"
-_LINES = {"All": "all", "Sentences": "sentences", "References": "references"}
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A comparison with the choices of how to show it."""
-
-    meaning: Meaning
-    comparison: Comparison
-    pairs: list[Pair]
-    layer: int
-    scale: tuple[float, float]
 
 
 def toolbar(view: ViewState) -> None:
@@ -64,88 +39,23 @@ def toolbar(view: ViewState) -> None:
             st.caption("Words or phrases to compare with. In a reference sentence, click its word.")
             sentences.sentence_editor(view, "references", where="page")
         with st.popover("Options", icon=":material/tune:", type="tertiary"):
-            inputs.choice(
-                view,
-                PAGE,
-                "pooling",
-                ["mean", "first", "last"],
-                "Word vector from its sub-tokens",
-                help="How the vectors of a word's sub-tokens become one.",
-            )
-            inputs.choice(view, PAGE, "lines", list(_LINES), "Lines to show")
-            inputs.switch(view, PAGE, "centred", "Centred cosine", help=CENTRED_DEFINITION)
+            inputs.choice(view, POOLING)
+            inputs.choice(view, LINES)
+            inputs.switch(view, CENTRED)
 
 
-def problems(meaning: Meaning) -> None:
-    """What keeps a word out of the comparison though its row looks fine, in a sentence each."""
-    for problem in dict.fromkeys(meaning.problems):
-        st.warning(escape(problem), icon=":material/content_cut:")
-    for chosen in meaning.chosen:
-        lost = chosen.encoding.n_truncated
-        if lost:
-            st.caption(
-                f"{quoted(chosen.item.name)}: the text is longer than the model takes; its last "
-                f"{lost} tokens were left out."
-            )
-
-
-def shown(meaning: Meaning, view: ViewState) -> Shown | None:
-    """What to show, or a word on what is missing for it."""
-    comparison = meaning.comparison
-    if comparison is None:
-        st.info(
-            "Two words are needed for a comparison. Choose a word in each of two sentences, or in "
-            "one sentence and add a reference.",
-            icon=":material/ads_click:",
-        )
-        return None
-    lines = str(view.control(PAGE, "lines", "All"))
-    band = meaning.band
-    layer = view.layer if view.layer in comparison.layers else comparison.layers[-1]
-    return Shown(
-        meaning=meaning,
-        comparison=comparison,
-        pairs=comparison.pairs(_LINES.get(lines, "all")) or comparison.pairs(),  # type: ignore[arg-type]
-        layer=int(layer or 0),
-        scale=cosine_range(comparison.cosines, comparison.static, *([band.low] if band else [])),
-    )
-
-
-def picture(what: Shown) -> None:
+def picture(portrait: Portrait) -> None:
     """The lines over all layers, and beside them the matrices with and without context."""
+    comparison, layer = portrait.comparison, portrait.layer
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        lines(what, key=CHART)
+        lines(portrait, key=CHART)
     with right:
-        here, static = st.tabs([f"In context, layer {what.layer}", "Without context"])
+        here, static = st.tabs([f"In context, layer {layer}", "Without context"])
         with here:
-            _matrix(what, what.comparison.cosines[what.comparison.layers.index(what.layer)], "here")
+            _matrix(portrait, comparison.cosines[comparison.layers.index(layer)], "here")
         with static:
-            _matrix(what, what.comparison.static, "static")
-
-
-def lines(what: Shown, *, key: str, height: int = 400) -> None:
-    """The main picture."""
-    title = meaning_title(what.comparison)
-    st.plotly_chart(
-        cosine_lines(
-            what.comparison,
-            what.pairs,
-            layer=what.layer,
-            band=what.meaning.band,
-            scale=what.scale,
-            title=title,
-            height=height,
-        ),
-        key=key,
-        config={"displayModeBar": False, "displaylogo": False},
-        alt=f"{title}. Cosine of each pair of words at every layer; the table has the numbers.",
-    )
-
-
-def words(what: Shown) -> None:
-    """The reading."""
-    kit.reading(meaning_in_context(what.comparison, what.layer, what.meaning.band))
+            _matrix(portrait, comparison.static, "static")
 
 
 def terms() -> None:
@@ -153,74 +63,72 @@ def terms() -> None:
     kit.terms("word vector", "cosine similarity", "layer", "random-pair baseline", "static vector")
 
 
-def explain(what: Shown, card: ModelCard) -> None:
+def explain(portrait: Portrait, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(what), lambda: _under_the_hood(what, card), LIMITS)
+    kit.tabs(lambda: _numbers(portrait), lambda: _under_the_hood(portrait, card), LIMITS)
 
 
-def downloads(what: Shown, place: DeltaGenerator) -> None:
+def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    meaning = what.meaning
+    meaning = portrait.meaning
     caption = f"{meaning.key}\n{export.caption(meaning.passport)}"
     with kit.downloads(place, caption, chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
             meaning.passport,
-            rows=lambda: pair_rows(what.comparison, meaning.band),
-            arrays=lambda: _arrays(what),
+            rows=lambda: pair_rows(portrait.comparison, meaning.band),
+            arrays=lambda: _arrays(portrait),
         )
 
 
-def _matrix(what: Shown, matrix: FloatArray, name: str) -> None:
-    st.plotly_chart(
-        cosine_heatmap(what.comparison, matrix, scale=what.scale, title="", height=344),
-        key=f"meaning_matrix_{name}",
-        config={"displayModeBar": False, "displaylogo": False},
-        alt="The cosine of every word with every other one.",
+def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
+    figure = cosine_heatmap(portrait.comparison, matrix, scale=portrait.scale, title="", height=344)
+    alt = "The cosine of every word with every other one."
+    kit.chart(figure, key=f"meaning_matrix_{name}", alt=alt)
+
+
+def _numbers(portrait: Portrait) -> None:
+    rows = pair_rows(portrait.comparison, portrait.meaning.band)
+    kit.table(pd.DataFrame(rows), key="meaning_table", after=2)
+
+
+def _under_the_hood(portrait: Portrait, card: ModelCard) -> None:
+    kit.under_the_hood(
+        formula=[FORMULA],
+        snippet=_snippet(portrait, card),
+        shapes=kit.shapes(_shapes(portrait), key="meaning_shapes"),
+        passport=portrait.meaning.passport,
     )
 
 
-def _numbers(what: Shown) -> None:
-    table = pd.DataFrame(pair_rows(what.comparison, what.meaning.band))
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[2:]}
-    st.dataframe(table, hide_index=True, column_config=numbers, placeholder="", key="meaning_table")
-
-
-def _under_the_hood(what: Shown, card: ModelCard) -> None:
-    formula, code = st.columns(2, gap="medium")
-    with formula:
-        st.markdown(FORMULA)
-    with code:
-        st.markdown("**The same numbers with transformers alone**")
-        st.code(_snippet(what, card), language="python")
-        st.markdown("**Shapes**")
-        st.dataframe(pd.DataFrame(_shapes(what)), hide_index=True, key="meaning_shapes")
-        st.markdown("**Passport**")
-        kit.passport(what.meaning.passport)
-
-
-def _snippet(what: Shown, card: ModelCard) -> str:
+def _snippet(portrait: Portrait, card: ModelCard) -> str:
     chosen = [
-        SnippetWord(c.item.name, c.encoding.text, c.span[0], c.span[1]) for c in what.meaning.chosen
+        SnippetWord(c.item.name, c.encoding.text, c.span[0], c.span[1])
+        for c in portrait.meaning.chosen
     ]
-    return cosine_snippet(card, chosen, what.meaning.pooling, centred=what.comparison.centred)
+    return cosine_snippet(
+        card, chosen, portrait.meaning.pooling, centred=portrait.comparison.centred
+    )
 
 
-def _shapes(what: Shown) -> Sequence[dict[str, str]]:
+def _shapes(portrait: Portrait) -> Sequence[dict[str, str]]:
     return [
         {
             "word": chosen.item.name,
             "hidden (layers, tokens, dims)": str(chosen.encoding.hidden.shape),
             "word vector (layers, dims)": str(vectors.shape),
         }
-        for chosen, vectors in zip(what.meaning.chosen, what.comparison.vectors, strict=True)
+        for chosen, vectors in zip(
+            portrait.meaning.chosen, portrait.comparison.vectors, strict=True
+        )
     ]
 
 
-def _arrays(what: Shown) -> dict[str, NDArray[Any]]:
-    comparison, mean = what.comparison, what.meaning.baseline_mean
+def _arrays(portrait: Portrait) -> dict[str, NDArray[Any]]:
+    comparison, mean = portrait.comparison, portrait.meaning.baseline_mean
     items = [
-        {"name": c.item.name, "text": c.encoding.text, "span": c.span} for c in what.meaning.chosen
+        {"name": c.item.name, "text": c.encoding.text, "span": c.span}
+        for c in portrait.meaning.chosen
     ]
     return {
         "vectors": comparison.vectors,

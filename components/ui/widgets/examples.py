@@ -1,31 +1,15 @@
-"""What the home page and the sidebar offer to newcomers: the introduction and the examples."""
+"""The ready examples, as links: the sidebar has them as a menu, Start here as a gallery."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from components.content.examples import EXAMPLES, Example
-from components.features.home.explain import HOME_INTRO
 from components.ui.frame import navigation
 from components.ui.models import runtime
 from components.ui.state.view import ViewState, from_example
 
-__all__ = ["gallery", "introduction", "menu"]
-
-
-def introduction() -> None:
-    """What this app is, in three sentences."""
-    st.markdown(HOME_INTRO)
-
-
-def gallery(view: ViewState) -> None:
-    """Each example as a link, with the question that it asks."""
-    st.subheader("Try an example", anchor=False)
-    for example in EXAMPLES:
-        with st.container(gap=None, key=f"home_{example.key}"):
-            _link(example, view, where="home")
-            model = _needs(example)
-            st.caption(example.question + (f" Needs {model}." if model else ""))
+__all__ = ["link", "menu", "needs"]
 
 
 def menu(view: ViewState) -> None:
@@ -35,18 +19,18 @@ def menu(view: ViewState) -> None:
         st.container(key="examples", gap="small"),
     ):
         for example in EXAMPLES:
-            _link(example, view, where="side")
+            link(example, view, where="side")
 
 
-def _needs(example: Example) -> str | None:
+def needs(example: Example) -> str | None:
     """The model that an example waits for; None where it can be opened."""
     waits = example.model is not None and not runtime.is_loaded(example.model)
     return example.model if waits else None
 
 
-def _link(example: Example, view: ViewState, *, where: str) -> None:
+def link(example: Example, view: ViewState, *, where: str) -> None:
     """A link to Meaning in context on an example, disabled until the model it needs is loaded."""
-    model = _needs(example)
+    model = needs(example)
     if model is not None:
         st.button(
             example.title,

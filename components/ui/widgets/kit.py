@@ -9,7 +9,7 @@ import html
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Rows = Sequence[Mapping[str, Any]] | pd.DataFrame
+Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
 _EXACT = st.column_config.NumberColumn(format="%.4f")
 _SAME_NUMBERS = "The same numbers with transformers alone"
 

@@ -20,7 +20,8 @@ from components.features.anatomy.compute import PAGE
 from components.features.anatomy.page import _arrays
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import (
     alone,
     app_settings,
     blocks,
@@ -32,7 +33,6 @@ from tests.features.meaning.test_page import (
     reading,
     shown_view,
 )
-from tests.support.fields import field
 from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"

@@ -20,17 +20,17 @@ from components.features.attention import compute, tabs
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import (
     alone,
     bundled_app,
     everything_said,
     framed,
     reading,
+    send_pick,
     shown_view,
 )
-from tests.support.fields import field
 from tests.support.tiny_models import FAMILIES
-from tests.ui.widgets.test_chips import send_pick
 
 PAGE = "attention"
 PAIR = Sentence("My teacher's python is ill", "What does a snake eat")
@@ -64,13 +64,13 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
 
 
 def lines(app: AppTest) -> np.ndarray:
-    data = component(app, "contextlens_attention")
+    data = component(app, "contextlens_lines")
     weights = np.frombuffer(base64.b64decode(data["weights"]), "<f4")
     return weights.reshape(len(data["rows"]), len(data["columns"]))
 
 
 def labels(app: AppTest, side: str = "rows") -> list[str]:
-    return [item["text"] for item in component(app, "contextlens_attention")[side]]
+    return [item["text"] for item in component(app, "contextlens_lines")[side]]
 
 
 def heatmap(app: AppTest) -> np.ndarray:
@@ -167,7 +167,7 @@ def test_picking_a_token_shows_its_numbers_and_says_them(service: EncoderService
     view = shown_view(app)
     assert (view.control(PAGE, "side", ""), view.control(PAGE, "token", -1)) == ("to", 4)
     assert "“pet” gets most from" in reading(app)
-    assert component(app, "contextlens_attention")["picked"] == {"side": "to", "index": 4}
+    assert component(app, "contextlens_lines")["picked"] == {"side": "to", "index": 4}
 
 
 def test_hidden_special_tokens_are_told(service: EncoderService) -> None:

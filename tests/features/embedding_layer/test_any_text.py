@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.embedding_layer.compute.parts import (
-    EmbeddingView,
-)
+from components.features.embedding_layer.compute.parts import EmbeddingView
 from components.features.embedding_layer.compute.tables import (
     drawn_positions,
     moved_tokens,
@@ -24,11 +22,7 @@ from components.features.embedding_layer.compute.words import (
     other_texts,
     two_texts,
 )
-from components.features.embedding_layer.controls import (
-    SEGMENT_ONLY,
-    TOKEN,
-    change_in,
-)
+from components.features.embedding_layer.controls import SEGMENT_ONLY, TOKEN, change_in
 from components.features.embedding_layer.figures.parts import sum_strips, token_strips
 from components.features.embedding_layer.figures.tables import moved_bars, position_heatmap
 from components.features.embedding_layer.figures.words import word_row_heatmap

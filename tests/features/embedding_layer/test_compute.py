@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute.parts import (
-    arrays,
-    token_table,
-    value_table,
-)
+from components.features.embedding_layer.compute.parts import arrays, token_table, value_table
 from components.features.embedding_layer.compute.tables import (
     MAX_BARS,
     drawn_positions,
@@ -22,11 +18,7 @@ from components.features.embedding_layer.compute.tables import (
     parameter_rows,
     position_table,
 )
-from components.features.embedding_layer.compute.words import (
-    near_rows,
-    other_texts,
-    two_texts,
-)
+from components.features.embedding_layer.compute.words import near_rows, other_texts, two_texts
 from components.features.embedding_layer.controls import (
     ALONE,
     CHANGE,

@@ -15,7 +15,9 @@ from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
 from components.ui.state.address import decode
 from components.ui.state.view import DEFAULT, Sentence, ViewState, from_example
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.hub_server import hub_server
+from tests.support.pages import (
     alone,
     app_data,
     app_settings,
@@ -34,8 +36,6 @@ from tests.features.meaning.test_page import (
     shown_view,
     type_in,
 )
-from tests.support.fields import field
-from tests.support.hub_server import hub_server
 from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[3]

@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.core import EncoderService
-from components.features.layers.compute.spaces import (
-    compared_layers,
-)
-from components.features.layers.compute.tokens import (
-    HiddenStates,
-    nearest_tokens,
-    pairs_of,
-)
+from components.features.layers.compute.spaces import compared_layers
+from components.features.layers.compute.tokens import HiddenStates, nearest_tokens, pairs_of
 from components.features.layers.figures.heatmaps import (
     layers_heatmap,
     pairs_heatmap,

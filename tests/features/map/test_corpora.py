@@ -26,7 +26,7 @@ from components.features.map.corpora import (
 from components.features.map.request import PAGE
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.meaning.test_page import app_settings
+from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
 TITLES = ["kind", "text", "where"]

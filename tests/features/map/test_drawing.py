@@ -25,7 +25,7 @@ from components.maps import stability as stabilities
 from components.maps.points import UNITS
 from components.maps.projection import MapSettings
 from components.ui.models import services
-from tests.features.meaning.test_page import app_data, app_settings
+from tests.support.pages import app_data, app_settings
 
 WAIT = 60
 LAST = 6
@@ -342,7 +342,7 @@ def test_a_picture_s_passport_says_how_to_get_it_again(card: ModelCard) -> None:
     assert (own["unit"], own["pooling"], own["layers"]) == ("sentences", "mean", [1])
     assert (own["footing"], own["corpus"]) == ("one", "few")
     assert own["corpus_sha256"] == FEW.digest
-    assert {"umap-learn", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
+    assert {"umap-learn", "openTSNE", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
     assert passport["checksum"] == card.checksum
 
 

@@ -32,8 +32,9 @@ from components.features.map.request import PAGE, PANELS
 from components.maps import honesty, layer_maps
 from components.maps.projection import MapSettings
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.meaning.test_page import alone as alone_on
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import alone as alone_on
+from tests.support.pages import (
     app_data,
     app_settings,
     bundled_app,
@@ -42,9 +43,8 @@ from tests.features.meaning.test_page import (
     reading,
     shown_view,
 )
-from tests.features.meaning.test_page import chart as figure_of
-from tests.features.meaning.test_page import framed as framed_on
-from tests.support.fields import field
+from tests.support.pages import chart as figure_of
+from tests.support.pages import framed as framed_on
 from tests.support.tiny_models import build
 
 SECONDS = 90  # for a map, on a busy machine

@@ -23,7 +23,8 @@ from components.ui.state.view import DEFAULT, Control, Sentence, ViewState
 from components.ui.widgets import export
 from tests.core.test_agreement import Oracle
 from tests.features.meaning import test_page as whole
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.pages import (
     TYPED,
     app_settings,
     blocks,
@@ -35,7 +36,6 @@ from tests.features.meaning.test_page import (
     shown_view,
     type_in,
 )
-from tests.support.fields import field
 
 BATCH, LAYERS, TOKENS, LIMIT = "masks_batch", "masks_layers", "masks_tokens", "masks_limit"
 

@@ -25,7 +25,9 @@ from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.models import runtime as app_runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.hub_server import HubServer, Reply, error, hub_server
+from tests.support.pages import (
     TYPED,
     app_settings,
     bundled_app,
@@ -34,10 +36,8 @@ from tests.features.meaning.test_page import (
     press,
     shown_view,
 )
-from tests.features.meaning.test_page import alone as alone_on
-from tests.features.meaning.test_page import framed as framed_on
-from tests.support.fields import field
-from tests.support.hub_server import HubServer, Reply, error, hub_server
+from tests.support.pages import alone as alone_on
+from tests.support.pages import framed as framed_on
 from tests.ui.widgets.test_token_strip import covered
 
 SECTIONS = compute.SECTIONS

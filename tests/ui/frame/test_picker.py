@@ -20,7 +20,9 @@ from components.core import BUNDLED_ID
 from components.ui.models import runtime
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.features.meaning.test_page import (
+from tests.support.fields import field
+from tests.support.hub_server import HubServer, Reply, Repository, Request, error, hub_server
+from tests.support.pages import (
     app_data,
     app_settings,
     bundled_app,
@@ -32,8 +34,6 @@ from tests.features.meaning.test_page import (
     shown_view,
     type_in,
 )
-from tests.support.fields import field
-from tests.support.hub_server import HubServer, Reply, Repository, Request, error, hub_server
 from tests.support.tiny_models import build
 
 SECONDS = 30

@@ -11,7 +11,7 @@ from components.core import BUNDLED_ID
 from components.features.map import drawing
 from components.ui.frame import startup
 from components.ui.models import runtime
-from tests.features.meaning.test_page import app_settings
+from tests.support.pages import app_settings
 
 
 @pytest.fixture(scope="module")

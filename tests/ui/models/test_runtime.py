@@ -25,7 +25,8 @@ from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.ui.models import runtime
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.features.meaning.test_page import (
+from tests.support.hub_server import HubServer, Reply, Request, hub_server
+from tests.support.pages import (
     app_data,
     app_settings,
     assert_shows,
@@ -35,7 +36,6 @@ from tests.features.meaning.test_page import (
     press,
     type_in,
 )
-from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.tiny_models import build
 
 SECONDS = 60

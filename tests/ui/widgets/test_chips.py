@@ -7,13 +7,13 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from components.core.words import split_words
 from components.ui.widgets import chips
 from components.ui.widgets import picture_buttons as widgets_picture_buttons
 from components.ui.widgets.chips import ChipRow
+from tests.support.pages import send_pick
 
 # Everything a text field, an address or a file can bring: surrogates and control characters too.
 texts = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -164,15 +164,6 @@ def script() -> None:
     word_chips(rows, key="chips", on_pick=keep)
     picture_buttons(chart_key="my chart!", file_name="senses", key="save", caption="passport")
     st.text(st.session_state.get("picked"))
-
-
-def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
-    """Does what the browser does on a click: sends the component's trigger and reruns."""
-    proto = next(element.proto for element in app.get("bidi_component") if key in element.proto.id)
-    states: WidgetStates = app._tree.get_widget_states()
-    value = json.dumps([{"event": "picked", "value": pick}])
-    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=value)
-    return app._run(states)
 
 
 def test_a_pick_reaches_the_callback_in_code_points() -> None:

@@ -15,8 +15,8 @@ from components.core.schema import Tokens
 from components.core.words import split_words
 from components.ui.widgets import token_strip
 from components.ui.widgets.chips import visible
+from tests.support.pages import send_pick
 from tests.support.tiny_models import FAMILIES
-from tests.ui.widgets.test_chips import send_pick
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 by_family = pytest.mark.parametrize("family", FAMILIES)

@@ -9,20 +9,9 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
-from components.figures.theme import (
-    CATEGORICAL,
-    SEQUENTIAL,
-    SIGNED,
-    figure,
-    plain,
-    values,
-)
+from components.figures.theme import CATEGORICAL, SEQUENTIAL, SIGNED, figure, plain, values
 
-__all__ = [
-    "moved_bars",
-    "position_curve",
-    "position_heatmap",
-]
+__all__ = ["moved_bars", "position_curve", "position_heatmap"]
 
 _MAX_NUMBERS = 16  # bars that leave room for a number on each
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}

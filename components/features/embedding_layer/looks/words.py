@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.content.wording import cut, quoted
+from components.content.wording import quoted, shortened
 from components.core import EncoderService
 from components.features.embedding_layer.compute.parts import EmbeddingView
 from components.features.embedding_layer.compute.words import (
@@ -33,7 +33,7 @@ __all__ = ["neighbours", "same_word"]
 def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
     """The word rows of two texts beside each other: which are the same numbers?"""
     others = other_texts(view, embedding)
-    titles = {name: f"{name}  {cut(other.text, 40)}" for name, other in others.items()}
+    titles = {name: f"{name}  {shortened(other.text, 40)}" for name, other in others.items()}
     with st.container(width=360):
         chosen = inputs.select(view, OTHER.among(titles))
     pair = two_texts(embedding, others[chosen], service)

@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 
 from components.core.schema import EmbeddingParts, FloatArray
 
-__all__ = [
-    "Norm",
-    "layer_norm",
-    "moved_by",
-    "part_rows",
-    "rebuild",
-    "shares",
-    "summands",
-]
+__all__ = ["Norm", "layer_norm", "moved_by", "part_rows", "rebuild", "shares", "summands"]
 
 
 @dataclass(frozen=True, eq=False)

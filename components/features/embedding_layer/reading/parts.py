@@ -9,12 +9,7 @@ import numpy as np
 from components.content.wording import escape, percent, quoted
 from components.core.schema import FloatArray, PartState
 
-__all__ = [
-    "embedding_reading",
-    "embedding_title",
-    "tiny",
-    "token_title",
-]
+__all__ = ["embedding_reading", "embedding_title", "tiny", "token_title"]
 
 _AGREE = 1e-5
 """As the service promises it: largest difference over the largest value, which counts from 1."""

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from components.content.wording import bold, quoted, two
 from components.features.embedding_layer.measures.words import Band, Shared
 
-__all__ = [
-    "neighbours_reading",
-    "neighbours_title",
-    "same_rows_reading",
-    "same_rows_title",
-]
+__all__ = ["neighbours_reading", "neighbours_title", "same_rows_reading", "same_rows_title"]
 
 _MOST = 3  # tokens that a reading names
 

@@ -16,13 +16,7 @@ from components.features.layers.measures.tokens import Measure
 from components.figures.frames import add_frames
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
 
-__all__ = [
-    "MAX_PLAYED",
-    "layers_heatmap",
-    "pairs_heatmap",
-    "spaces_heatmap",
-    "token_names",
-]
+__all__ = ["MAX_PLAYED", "layers_heatmap", "pairs_heatmap", "spaces_heatmap", "token_names"]
 
 MAX_PLAYED = 40_000
 """Cells in all frames together that are sent to the browser to be played: some 300 kB."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.content.wording import listed, quoted
-from components.features.masks.reading import percent
+from components.content.wording import listed, percent, quoted
 from components.maps.agreement import Agreement
 
 __all__ = ["parted_layers", "senses_reading", "senses_title"]

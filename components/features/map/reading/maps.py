@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.content.wording import bold, quoted
+from components.content.wording import bold, percent, quoted
 from components.core.schema import IntArray
 from components.features.map.reading.trust import FEW
-from components.features.masks.reading import percent
 from components.maps.agreement import Agreement, LabelShare, agreement
 from components.maps.honesty import Honesty
 from components.maps.neighbors import Neighbors

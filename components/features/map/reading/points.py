@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from components.analysis.baseline import Band
-from components.content.wording import bold, quoted
-from components.features.masks.reading import percent
+from components.content.wording import bold, percent, quoted
 from components.maps.points import Points
 from components.ui.widgets.comparison.reading import against
 

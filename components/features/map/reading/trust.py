@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from components.content.wording import bold, two
-from components.features.masks.reading import percent
+from components.content.wording import bold, percent, two
 from components.maps.honesty import Honesty
 
 __all__ = [

@@ -1,27 +1,34 @@
-"""Meaning in context, from a view to what is compared; shared by its page and the home page."""
+"""A word in several sentences, from a view to what is compared. No streamlit in here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
-from components.analysis.similarity import Comparison, Item, compare
-from components.analysis.words import POOLINGS, Pooling, pool, token_positions
+from components.analysis.similarity import Comparison, Item, Pair, compare
+from components.analysis.words import Pooling, pool, token_positions
+from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, Passport
 from components.core.words import Span, split_words
-from components.figures.theme import color_of
+from components.figures.similarity import cosine_range
 from components.ui.state.view import Sentence, ViewState, letter
-from components.ui.widgets.chips import ChipRow
+from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 
-__all__ = ["Meaning", "chip_rows", "compute", "pooling_of"]
-
-PAGE = "meaning"
+__all__ = [
+    "Meaning",
+    "Portrait",
+    "chosen_span",
+    "counted_span",
+    "meaning_of",
+    "missing",
+    "portrait_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,31 +72,27 @@ class Meaning:
     def key(self) -> str:
         """Which sentence each letter stands for, in one line."""
         own = [c for c in self.chosen if c.item.label]
-        return " · ".join(f"{c.item.label}: {_cut(c.encoding.text, 70)}" for c in own)
+        return " · ".join(f"{c.item.label}: {shortened(c.encoding.text, 70)}" for c in own)
 
 
-def pooling_of(view: ViewState) -> Pooling:
-    """The chosen pooling; mean where the address names none that exists."""
-    asked = view.control(PAGE, "pooling", "mean")
-    return next((p for p in POOLINGS if p == asked), "mean")
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """A comparison with the choices of how to show it.
+
+    Attributes:
+        pairs: the pairs whose lines are drawn.
+        layer: the chosen layer, one of the comparison's.
+        scale: from the lowest to the highest cosine that the page's charts have room for.
+    """
+
+    meaning: Meaning
+    comparison: Comparison
+    pairs: list[Pair]
+    layer: int
+    scale: tuple[float, float]
 
 
-def chip_rows(view: ViewState) -> list[ChipRow]:
-    """The sentences and references as rows of chips."""
-    return [
-        ChipRow(
-            letter(i), s.text, color_of(i), _chosen(s), note=_missing(s, "sentence"), warning=True
-        )
-        for i, s in enumerate(view.sentences)
-    ] + [
-        ChipRow(
-            "", s.text, color_of(i), _span(s), "reference", _missing(s, "reference"), warning=True
-        )
-        for i, s in enumerate(view.references, start=len(view.sentences))
-    ]
-
-
-def compute(
+def meaning_of(
     view: ViewState, service: EncoderService, card: ModelCard, baseline: Baseline | None
 ) -> Meaning:
     """Encode the sentences and compare their chosen words."""
@@ -98,15 +101,15 @@ def compute(
     encodings = service.encode(view.model, [sentences[i].text for i in usable])
     chosen, problems = [], []
     for i, encoding in zip(usable, encodings, strict=True):
-        span = _span(sentences[i])
+        span = counted_span(sentences[i])
         try:
             token_positions(encoding, span or (0, 0))
         except RequestError as exc:
             problems.append(f"{_item(view, i).label or 'A reference'}: {exc}")
         else:
             chosen.append(Chosen(_item(view, i), span or (0, 0), encoding))
-    pooling = pooling_of(view)
-    centred = bool(view.control(PAGE, "centred", default=False)) and baseline is not None
+    pooling = cast(Pooling, POOLING.of(view))
+    centred = CENTRED.of(view) and baseline is not None
     return Meaning(
         chosen=tuple(chosen),
         comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
@@ -117,24 +120,37 @@ def compute(
     )
 
 
-def _cut(text: str, longest: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
+    """How a view wants a comparison shown; None where there is nothing to compare."""
+    comparison = meaning.comparison
+    if comparison is None:
+        return None
+    kind = cast(Literal["all", "sentences", "references"], LINES.of(view).lower())
+    band = meaning.band
+    layer = view.layer if view.layer in comparison.layers else comparison.layers[-1]
+    return Portrait(
+        meaning=meaning,
+        comparison=comparison,
+        pairs=comparison.pairs(kind) or comparison.pairs(),
+        layer=int(layer or 0),
+        scale=cosine_range(comparison.cosines, comparison.static, *([band.low] if band else [])),
+    )
 
 
 def _is_ready(sentence: Sentence, own: bool) -> bool:
-    return not _missing(sentence, "sentence" if own else "reference")
+    return not missing(sentence, "sentence" if own else "reference")
 
 
-def _missing(sentence: Sentence, role: str) -> str:
+def missing(sentence: Sentence, role: str) -> str:
+    """What a sentence or reference lacks before its word can be compared; "" for nothing."""
     if not sentence.text.strip():
         return f"This {role} is empty. Type something, or take it away."
-    if role == "sentence" and _chosen(sentence) is None:
+    if role == "sentence" and chosen_span(sentence) is None:
         return "Choose a word of this sentence."
     return ""
 
 
-def _chosen(sentence: Sentence) -> Span | None:
+def chosen_span(sentence: Sentence) -> Span | None:
     """The chosen span, if it begins where a word begins and ends where one ends."""
     if sentence.word is None:
         return None
@@ -143,15 +159,15 @@ def _chosen(sentence: Sentence) -> Span | None:
     return sentence.word if whole else None
 
 
-def _span(sentence: Sentence) -> Span | None:
+def counted_span(sentence: Sentence) -> Span | None:
     """The chosen span; of a reference without one, the whole text."""
-    return _chosen(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
+    return chosen_span(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
 
 
 def _item(view: ViewState, index: int) -> Item:
     own = index < len(view.sentences)
     sentence = view.sentences[index] if own else view.references[index - len(view.sentences)]
-    word = sentence.text[slice(*(_span(sentence) or (0, 0)))]
+    word = sentence.text[slice(*(counted_span(sentence) or (0, 0)))]
     return Item(letter(index) if own else "", word, "sentence" if own else "reference", index)
 
 

@@ -15,7 +15,8 @@ from plotly import graph_objects as go
 
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, compare
-from components.figures.similarity import _spread, cosine_heatmap, cosine_lines, cosine_range
+from components.features.meaning.figures import cosine_heatmap
+from components.figures.similarity import _spread, cosine_lines, cosine_range
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL
 
 HEIGHT = 430

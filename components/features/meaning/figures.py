@@ -1,0 +1,90 @@
+"""The cosines of all words with each other at one layer, as a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plotly import graph_objects as go
+
+from components.analysis.similarity import Comparison
+from components.core.schema import FloatArray
+from components.figures.similarity import axis_name
+from components.figures.theme import SEQUENTIAL, figure, plain, values
+
+__all__ = ["cosine_heatmap"]
+
+_MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
+
+
+def cosine_heatmap(
+    comparison: Comparison,
+    matrix: FloatArray,
+    *,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 430,
+) -> go.Figure:
+    """The cosines of all items with each other, on the page's fixed scale."""
+    kind = axis_name(comparison)
+    names = [plain(item.name, 16) for item in comparison.items]
+    positions = list(range(len(names)))
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": positions,
+        "y": positions,
+        "z": values(matrix),
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "text": [
+            [_cell_text(a, b, kind, v) for b, v in zip(names, row, strict=True)]
+            for a, row in zip(names, matrix, strict=True)
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "xgap": 2,
+        "ygap": 2,
+        "showscale": len(names) > _MAX_CELLS,  # where the cells bear their numbers, room is better
+        "colorbar": {"title": {"text": axis_name(comparison)}, "thickness": 8, "len": 0.9},
+    }
+    layout = {
+        "xaxis": {
+            "tickvals": positions,
+            "ticktext": names,
+            "side": "bottom",
+            "showgrid": False,
+            "zeroline": False,
+            "tickangle": -35,
+            "ticks": "",
+        },
+        "yaxis": {
+            "tickvals": positions,
+            "ticktext": names,
+            "autorange": "reversed",
+            "ticks": "",
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "margin": {"l": 16, "r": 8, "t": 16, "b": 48},
+        "annotations": _cell_labels(matrix, scale) if len(names) <= _MAX_CELLS else [],
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[str, Any]]:
+    """The values on their cells, dark on bright colours and bright on dark ones."""
+    bright = scale[0] + 0.45 * (scale[1] - scale[0])
+    return [
+        {
+            "text": f"{round(float(value), 2) + 0.0:.2f}",
+            "x": x,
+            "y": y,
+            "showarrow": False,
+            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
+        }
+        for y, row in enumerate(matrix)
+        for x, value in enumerate(row)
+    ]
+
+
+def _cell_text(a: str, b: str, kind: str, value: float) -> str:
+    return f"{a} ~ {b}<br>{kind} {value:.4f}"

@@ -1,0 +1,85 @@
+"""What a comparison looks like: chips to choose words by, lines, reading, problems."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.content.wording import escape, quoted
+from components.figures.similarity import cosine_lines
+from components.figures.theme import color_of
+from components.ui.state.view import Sentence, ViewState, letter
+from components.ui.widgets import kit, sentences
+from components.ui.widgets.chips import ChipRow, word_chips
+from components.ui.widgets.comparison.compute import (
+    Meaning,
+    Portrait,
+    chosen_span,
+    counted_span,
+    missing,
+)
+from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
+
+__all__ = ["chips", "lines", "missing_words", "problems", "words"]
+
+
+def chips(view: ViewState) -> None:
+    """The sentences and references, whose words can be chosen."""
+    own = [_own_row(i, sentence) for i, sentence in enumerate(view.sentences)]
+    n = len(own)
+    references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
+    word_chips([*own, *references], key="chips", on_pick=sentences.pick_word)
+
+
+def _own_row(index: int, sentence: Sentence) -> ChipRow:
+    note = missing(sentence, "sentence")
+    name, color = letter(index), color_of(index)
+    return ChipRow(name, sentence.text, color, chosen_span(sentence), note=note, warning=True)
+
+
+def _reference_row(index: int, reference: Sentence) -> ChipRow:
+    note, span = missing(reference, "reference"), counted_span(reference)
+    return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
+
+
+def problems(meaning: Meaning) -> None:
+    """What keeps a word out of the comparison though its row looks fine, in a sentence each."""
+    for problem in dict.fromkeys(meaning.problems):
+        st.warning(escape(problem), icon=":material/content_cut:")
+    for chosen in meaning.chosen:
+        lost = chosen.encoding.n_truncated
+        if lost:
+            st.caption(
+                f"{quoted(chosen.item.name)}: the text is longer than the model takes; its last "
+                f"{lost} tokens were left out."
+            )
+
+
+def missing_words() -> None:
+    """What to do where there is nothing to compare."""
+    st.info(
+        "Two words are needed for a comparison. Choose a word in each of two sentences, or in "
+        "one sentence and add a reference.",
+        icon=":material/ads_click:",
+    )
+
+
+def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
+    """The main picture."""
+    title = meaning_title(portrait.comparison)
+    figure = cosine_lines(
+        portrait.comparison,
+        portrait.pairs,
+        layer=portrait.layer,
+        band=portrait.meaning.band,
+        scale=portrait.scale,
+        title=title,
+        height=height,
+    )
+    alt = f"{title}. Cosine of each pair of words at every layer; the table has the numbers."
+    kit.chart(figure, key=key, alt=alt)
+
+
+def words(portrait: Portrait) -> None:
+    """The reading."""
+    band = portrait.meaning.band
+    kit.reading(meaning_in_context(portrait.comparison, portrait.layer, band))
