@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.ui.frame import errors, navigation, shell, sidebar, startup
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
