@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from components.analysis.tokens import labels
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.schema import EmbeddingParts, FloatArray, Parameter, Passport, Vocabulary
+from components.core.schema import (
+    PROJECTIONS,
+    EmbeddingParts,
+    FloatArray,
+    Parameter,
+    Passport,
+    Vocabulary,
+)
 from components.features.embedding_layer.controls import (
     MAX_ROWS,
     SENTENCE,
@@ -211,9 +218,8 @@ def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
 
 
 def _projection(parameters: tuple[Parameter, ...]) -> str:
-    known = ("encoder.embedding_hidden_mapping_in", "embeddings_project")
     names = {parameter.name for parameter in parameters}
-    return next(name for name in known if f"{name}.weight" in names)
+    return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
 
 
 def _picked(view: ViewState, names: Sequence[str]) -> int | None:

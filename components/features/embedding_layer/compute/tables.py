@@ -10,7 +10,7 @@ import numpy as np
 from components.analysis.tokens import labels
 from components.core import EncoderService
 from components.core.errors import RequestError
-from components.core.schema import EmbeddingParts, FloatArray, Parameter
+from components.core.schema import PROJECTIONS, EmbeddingParts, FloatArray, Parameter
 from components.features.embedding_layer.compute.parts import EmbeddingView
 from components.features.embedding_layer.compute.remembered import remembered
 from components.features.embedding_layer.compute.words import other_texts
@@ -37,7 +37,7 @@ MAX_BARS = 20
 _MAX_CELLS = 128  # positions on each side of the matrix
 _POSITION_ROWS = "embeddings.position_embeddings.weight"
 _SEGMENT_ROWS = "embeddings.token_type_embeddings.weight"
-_OWN = ("embeddings.", "embeddings_project.", "encoder.embedding_hidden_mapping_in.")
+_OWN = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
 
 
 @dataclass(frozen=True, eq=False)
