@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 
 __all__ = ["remembered"]
 

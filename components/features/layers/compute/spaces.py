@@ -11,7 +11,7 @@ import pandas as pd
 
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 from components.core.schema import FloatArray
 from components.core.words import split_words
 from components.features.layers.compute.tokens import HiddenStates, encode_all
