@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
-from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, Encoding
 from components.core.errors import RequestError
+from tests.support.oracle import Oracle, Plain
 from tests.support.tiny_models import FAMILIES, VARIANTS
 
-N_SENTENCES = 200
+N_SENTENCES = 60
 N_FOR_VARIANTS = 40
 PAIRS = (
     ("Which snake is it?", "A python, I think."),
@@ -30,75 +29,10 @@ PAIRS = (
 
 
 @dataclass(frozen=True)
-class Plain:
-    """The oracle's answer for one input."""
-
-    hidden: np.ndarray  # (n_layers + 1, n_tokens, n_dims)
-    pooler_output: np.ndarray | None
-    attentions: np.ndarray | None  # (n_layers, n_heads, n_tokens, n_tokens)
-
-
-class Oracle:
-    """A model as plain transformers runs it."""
-
-    def __init__(self, folder: Path, max_length: int, **arguments: Any) -> None:
-        self.max_length = max_length
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.model = AutoModel.from_pretrained(folder, **arguments).eval()
-        if folder.name == "bert-without-pooler":  # transformers puts random numbers there
-            self.model.pooler = None
-
-    @torch.inference_mode()
-    def __call__(
-        self,
-        text: str,
-        pair: str | None = None,
-        *,
-        pad_to: int | None = None,
-        mask: str = "model",
-        attentions: bool = False,
-    ) -> Plain:
-        inputs = self.tokenizer(
-            text,
-            pair,
-            return_tensors="pt",
-            truncation=True,
-            max_length=pad_to or self.max_length,
-            padding="max_length" if pad_to else False,
-            # ALBERT's tokenizer knows its segments but hands them out only when asked.
-            return_token_type_ids=getattr(self.model.config, "type_vocab_size", 0) > 1,
-        )
-        if mask == "ones":
-            inputs["attention_mask"] = torch.ones_like(inputs["attention_mask"])
-        out = self.model(**inputs, output_hidden_states=True, output_attentions=attentions)
-        pooled = getattr(out, "pooler_output", None)
-        return Plain(
-            hidden=torch.cat(out.hidden_states).numpy(),
-            pooler_output=None if pooled is None else pooled[0].numpy(),
-            attentions=torch.cat(out.attentions).numpy() if attentions else None,
-        )
-
-    def sentences(self, n: int) -> list[str]:
-        """Texts of all lengths, from one token to the most that the model takes; a tenth long."""
-        words = " ".join(baseline_sentences()).split()
-        cut = []
-        most = self.max_length - 2
-        short, n_long = min(64, most), n // 10
-        lengths = [*np.geomspace(1, short, n - n_long), *np.geomspace(short, most, n_long)]
-        for i, length in enumerate(np.rint(lengths).astype(int)):
-            start = 37 * i % (len(words) - most)
-            text = " ".join(words[start : start + length])
-            offsets = self.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
-            cut.append(text[: offsets[min(length, len(offsets) - 2)][1]])
-        return cut
-
-
-@dataclass(frozen=True)
 class Subject:
     """A model under test: its id for the service, its oracle, and texts with their answers."""
 
     model: str
-    folder: Path
     oracle: Oracle
     texts: Sequence[str]
     plain: Sequence[Plain]
@@ -114,9 +48,9 @@ def subject(
     tiny = request.param != BUNDLED_ID
     model = f"folder:{request.param}" if tiny else BUNDLED_ID
     folder = tiny_root / request.param if tiny else bundled_folder
-    oracle = Oracle(folder, 64 if tiny else 512, attn_implementation="eager")
+    oracle = Oracle(folder, 64 if tiny else 512)
     texts = oracle.sentences(N_FOR_VARIANTS if request.param in VARIANTS else N_SENTENCES)
-    return Subject(model, folder, oracle, texts, [oracle(text) for text in texts])
+    return Subject(model, oracle, texts, [oracle(text) for text in texts])
 
 
 @pytest.fixture(scope="module")
@@ -184,15 +118,23 @@ def test_padding_changes_no_real_token(subject: Subject, forgetful: EncoderServi
     assert done == len(lengths)
 
 
-def test_equals_transformers_default_attention(
+def test_equals_transformers_under_either_attention(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
-    default = Oracle(subject.folder, subject.oracle.max_length)
-    only_eager = subject.model == "folder:mpnet"
-    assert default.model.config._attn_implementation == ("eager" if only_eager else "sdpa")
     texts = subject.texts[::4]
     for text, encoding in zip(texts, tiny_service.encode(subject.model, texts), strict=True):
-        assert_agrees(encoding, default(text), tolerance=5e-5)
+        assert_agrees(encoding, subject.oracle(text, attentions=True))
+
+
+def test_the_passport_names_the_attention_that_ran(
+    subject: Subject, tiny_service: EncoderService
+) -> None:
+    default = subject.oracle.model.config._attn_implementation
+    assert default == ("eager" if subject.model == "folder:mpnet" else "sdpa")
+    text = subject.texts[3:4]
+    for attentions, ran in ((False, default), (True, "eager"), ([(1, 0)], "eager")):
+        encoding = tiny_service.encode(subject.model, text, attentions=attentions)[0]
+        assert encoding.passport.settings["attention"] == ran
 
 
 @pytest.mark.parametrize("mask", ["model", "ones"])
@@ -330,17 +272,6 @@ def test_what_the_model_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(RequestError):
         service.encode(BUNDLED_ID, ["A snake"], **wrong)
-
-
-def test_fast_precision_stays_close_and_gives_float32(service: EncoderService) -> None:
-    text = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
-    exact = service.encode(BUNDLED_ID, text)[0]
-    fast = service.encode(BUNDLED_ID, text, precision="fast")[0]
-    assert fast.hidden.dtype == np.float32
-    assert (exact.passport.precision, fast.passport.precision) == ("exact", "fast")
-    assert not np.array_equal(fast.hidden, exact.hidden)
-    norms = np.linalg.norm(fast.hidden, axis=-1) * np.linalg.norm(exact.hidden, axis=-1)
-    assert ((fast.hidden * exact.hidden).sum(axis=-1) / norms).min() > 0.999
 
 
 def test_results_are_read_only(subject: Subject, tiny_service: EncoderService) -> None:

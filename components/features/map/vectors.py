@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from components.core import Encoding, ModelCard
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 from components.corpus.corpus import Corpus
 from components.features.map import costs
 from components.features.map.jobs import Job
