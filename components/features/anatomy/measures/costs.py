@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from components.core.schema import Architecture, Parameter
-from components.features.anatomy.measures.parameters import n_values
+from components.features.anatomy.measures.parameters import PROJECTIONS, n_values
 
 __all__ = ["BYTES", "Operations", "comparison_row", "memory", "operations"]
 
@@ -20,7 +20,6 @@ BYTES = {"float32": 4, "float16": 2, "int8": 1}
 _QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _IN_LAYER = re.compile(r"(encoder|transformer)\.(layer\.\d+|albert_layer_groups\.\d+)\.")
-_BEFORE = re.compile(r"(embeddings_project|encoder\.embedding_hidden_mapping_in)\.")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     uses = _uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
     layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * uses
-    before = sum(n_values(p) for p in matrices if _BEFORE.match(p.name))
+    before = sum(n_values(p) for p in matrices if p.name.startswith(PROJECTIONS))
     widths = sum(p.shape[0] for p in matrices if _QUERY.search(p.name)) * uses
     return Operations(
         linear=round(n_tokens * (layers + before)),

@@ -11,18 +11,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from components.core.families import FAMILIES
 from components.core.schema import Architecture, Parameter
 
 __all__ = [
+    "PROJECTIONS",
     "Node",
     "Totals",
     "build_tree",
     "n_values",
     "parameter_rows",
-    "percent",
     "search",
     "totals",
 ]
+
+PROJECTIONS = tuple(f"{family.projection}." for family in FAMILIES.values() if family.projection)
+"""How the names of a projection before layer 0 begin, in the families that have one."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +155,6 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
     ]
 
 
-def percent(share: float) -> str:
-    """A share of the whole, with two digits that count: "52 %", "0.65 %"."""
-    if 0 < share < 0.0001:
-        return "under 0.01\u00a0%"
-    digits = 0 if share >= 0.0995 or share == 0 else 1 if share >= 0.00995 else 2
-    return f"{100 * share:.{digits}f}\u00a0%"
-
-
 def _node(
     above: tuple[Step, ...], step: Step, placed: Sequence[tuple[tuple[Step, ...], Parameter]]
 ) -> Node:
@@ -196,7 +192,7 @@ _TOP = (
     ),
     (r"embeddings\.LayerNorm\.", (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm"))),
     (
-        r"(embeddings_project|encoder\.embedding_hidden_mapping_in)\.",
+        "|".join(map(re.escape, PROJECTIONS)),
         (_EMBEDDINGS, Step("projection", "Projection", "projection")),
     ),
     (
