@@ -11,8 +11,14 @@ export PORT HOST PYTHON INDEX
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
 PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
-PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check \
+# pip compiles nothing ahead: most modules of what is installed are never imported, and their
+# bytecode is half of the time of set-up, and 300 MB. FIRST_USE leaves that of those that are.
+PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check --no-compile \
 	$(if $(INDEX),--extra-index-url "$$INDEX") -c constraints.txt
+# Only `make lint` and `make format` use it, and only where node is at hand.
+BIOME_VERSION = 2.6.8
+BIOME = .venv/biome/node_modules/.bin/biome
+HAS_NODE := $(shell command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 && echo yes)
 URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
 .DEFAULT_GOAL := help
@@ -50,7 +56,7 @@ setup: .venv/.app
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
 	@$(PIP_INSTALL) -e .
-	@$(RUN_PYTHON) -m components.maps.prepare || echo "The app will do that when it starts."
+	@$(RUN_PYTHON) -c "$$FIRST_USE" && $(RUN_PYTHON) -m components.maps.prepare || echo "The app will do that when it starts."
 	@touch $@
 
 .venv/.dev: .venv/.app
@@ -65,10 +71,18 @@ test: chromium lint
 test-fast: lint
 	$(PYTEST) -m "not browser"
 
-lint: .venv/.dev
+lint: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .
 	$(RUN_PYTHON) -m ruff format --check .
+	$(if $(HAS_NODE),$(BIOME) check --error-on-warnings,@echo "JavaScript and CSS were not checked:" \
+	    "that needs node and npm. Install them to check these too.")
 	$(RUN_PYTHON) -m mypy
+
+.venv/.biome-$(BIOME_VERSION): | .venv/.dev
+	@npm install --prefix .venv/biome --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
+	    @biomejs/biome@$(BIOME_VERSION) || { echo "npm could not install biome. Try again, or leave" \
+	    "JavaScript and CSS unchecked: make lint HAS_NODE=" >&2; exit 1; }
+	@touch $@
 
 chromium: .venv/.dev
 	@sh .ci/chromium > .venv/.chromium
@@ -77,9 +91,10 @@ chromium: .venv/.dev
 bench: .venv/.dev
 	$(RUN_PYTHON) -m tests.benchmarks
 
-format: .venv/.dev
+format: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff format .
 	$(RUN_PYTHON) -m ruff check --fix .
+	$(if $(HAS_NODE),$(BIOME) check --write)
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -112,6 +127,14 @@ if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&
       "package python3-venv and try again." >&2; exit 1; }; \
 fi
 endef
+
+# What the first page needs, imported and used once.
+define FIRST_USE
+import pandas, plotly.graph_objects, pyarrow, streamlit.web.cli
+from components.core import BUNDLED_ID, open_service
+open_service().encode(BUNDLED_ID, ["Ready."])
+endef
+export FIRST_USE
 
 # Connecting finds a server on either localhost; binding finds what cannot be opened at all.
 define CHECK_PORT

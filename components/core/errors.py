@@ -7,11 +7,14 @@ ContextlensError
 │   ├── RequestError         a request that does not fit the model (layer, head, length)
 │   ├── StateError           an address or a state file that cannot be read
 │   └── CorpusError          a file that cannot be used as a corpus
-└── ModelError               a model that cannot be used
-    ├── UnknownModelError    no such model, or one that is not allowed here
-    ├── UnsupportedModelError  a model of a kind that is not supported
-    ├── CheckpointError      files that are missing, damaged or unsafe
-    └── FetchError           the hub did not give the files
+├── ModelError               a model that cannot be used
+│   ├── UnknownModelError    no such model, or one that is not allowed here
+│   ├── UnsupportedModelError  a model of a kind that is not supported
+│   ├── CheckpointError      files that are missing, damaged or unsafe
+│   └── FetchError           the hub did not give the files
+└── JobError                 work in the background that was not done
+    ├── BusyError            too much of it waits already
+    └── WorkerError          the process that did it failed or ended
 
 Each message says what was given, what is allowed and what to do next: pages show it as it is.
 """
@@ -19,11 +22,13 @@ Each message says what was given, what is allowed and what to do next: pages sho
 from __future__ import annotations
 
 __all__ = [
+    "BusyError",
     "CheckpointError",
     "ContextlensError",
     "CorpusError",
     "FetchError",
     "InputError",
+    "JobError",
     "ModelError",
     "RequestError",
     "SettingsError",
@@ -31,6 +36,7 @@ __all__ = [
     "TextError",
     "UnknownModelError",
     "UnsupportedModelError",
+    "WorkerError",
 ]
 
 
@@ -80,3 +86,15 @@ class CheckpointError(ModelError):
 
 class FetchError(ModelError):
     """The hub did not give the files."""
+
+
+class JobError(ContextlensError):
+    """Work in the background that was not done, through no fault of what was asked."""
+
+
+class BusyError(JobError):
+    """Too much work waits already."""
+
+
+class WorkerError(JobError):
+    """The process that did the work failed or ended."""

@@ -1,13 +1,16 @@
-"""The word chips and the picture buttons as a reader meets them: mouse, keyboard, phone, dark."""
+"""The components as a reader meets them: mouse, keyboard, phone, dark."""
 
 from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Download, Locator, Page, expect
+
+from components.ui.widgets.javascript import bundle
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +79,7 @@ def chip(page: Page, label: str, text: str) -> Locator:
     return toolbar(page, label).get_by_role("button", name=f"{text}, word")
 
 
-def picked(page: Page) -> list[list[int]]:
+def picked(page: Page) -> list[list[str | int]]:
     return json.loads(page.get_by_test_id("stText").inner_text())
 
 
@@ -313,3 +316,89 @@ def test_a_chart_that_is_not_there_is_said_in_words(page: Page) -> None:
     page.get_by_role("button", name="Download the chart as PNG").last.click()
     said = page.get_by_role("status").filter(has_text="no chart")
     expect(said).to_be_visible()
+
+
+# Tokens
+
+
+def test_tokens_are_walked_and_picked(page: Page, settle: Callable) -> None:
+    tokens = page.get_by_role("toolbar", name="Tokens of sentence T").get_by_role("button")
+    expect(tokens).to_have_count(5)
+    tokens.first.focus()
+    page.keyboard.press("ArrowLeft")
+    assert focused_name(page) == "Token 0: [CLS], ID 0, added by the tokenizer"
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [["token", 3]]
+    page.keyboard.press("Control+ArrowLeft")
+    assert str(focused_name(page)).startswith("Token 3: nap")
+
+
+def test_a_token_and_its_text_light_each_other_up(page: Page) -> None:
+    piece = page.locator(".strip .piece", has_text="pet")
+    piece.hover()
+    expect(page.locator(".strip .token.lit")).to_have_text("pet1")
+    expect(page.locator(".strip .says")).to_have_text("Token 1: pet, ID 1, characters 1 to 3")
+    page.locator(".strip .token", has_text="##s").hover()
+    expect(page.locator(".strip .piece.lit")).to_have_text("s")
+
+
+# Attention
+
+
+def test_heads_are_painted_walked_and_picked(page: Page, settle: Callable) -> None:
+    tiles = page.get_by_role("group", name="Heads").get_by_role("button")
+    expect(tiles).to_have_count(6)
+    expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
+    corner = "(tile, at) => [...tile.firstChild.getContext('2d').getImageData(at, at, 1, 1).data]"
+    assert tiles.first.evaluate(corner, 0) == [68, 1, 84, 255]  # viridis from its first colour
+    assert tiles.first.evaluate(corner, 3) == [253, 231, 37, 255]  # to its last
+    tiles.nth(1).focus()
+    page.keyboard.press("ArrowUp")
+    assert focused_name(page) == "Layer 1, head 1: even 0.20"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert focused_name(page) == "Layer 2, head 2: even 0.30"
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [["head", 2, 2]]
+
+
+def test_lines_show_the_weights_and_are_walked(page: Page, settle: Callable) -> None:
+    lines = page.locator(".lines")
+    expect(lines.locator(".to .value")).to_have_text(["0.1250", "0.7500", "0.1250"])
+    expect(lines.locator(".says")).to_have_text("nap (1) → nap 0.7500, pets 0.1250, here 0.1250")
+    lines.locator(".from .token.active").focus()
+    page.keyboard.press("ArrowRight")
+    assert focused_name(page) == "nap, token 1, is looked at"
+    page.keyboard.press("End")
+    expect(lines.locator(".from .value")).to_have_text(["0.2500", "0.1250", "1.0000"])
+    expect(lines.locator("path[stroke-opacity='1']")).to_have_count(1)
+    page.keyboard.press("Enter")
+    settle(page)
+    assert picked(page) == [["line", "to", 2]]
+
+
+# Modules
+
+
+def test_a_bundle_runs_as_its_modules_would(page: Page, tmp_path: Path) -> None:
+    sources = {
+        "ticket": "let last = 0;\nexport function ticket() {\n  return (last += 1);\n}\n",
+        "left": 'import { ticket } from "./ticket.js";\nconst own = "left";\n'
+        "export const left = () => `${own} ${ticket()}`;\n",
+        "right": 'const own = "right";\nexport async function right() {\n'
+        '  return `${own} ${ticket()}`;\n}\nimport { ticket } from "./ticket.js";\n',
+        "entry": 'import { left } from "./left.js";\nimport { right } from "./right.js";\n'
+        'const own = "entry";\nexport default async () => [own, left(), await right(), left()];\n',
+    }
+    for name, source in sources.items():
+        (tmp_path / f"{name}.js").write_text(source, encoding="utf-8")
+    run = (
+        "async text => (await import(`data:text/javascript,${encodeURIComponent(text)}`)).default()"
+    )
+    said = page.evaluate(run, bundle(tmp_path / "entry.js"))
+    assert said == ["entry", "left 1", "right 2", "left 3"]

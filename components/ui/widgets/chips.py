@@ -9,15 +9,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, TypedDict
 
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
-
 from components.core.words import Span, split_words
+from components.ui.widgets.component import component
 
 __all__ = ["ChipRow", "visible", "word_chips"]
 
@@ -73,23 +69,13 @@ def word_chips(rows: Sequence[ChipRow], *, key: str, on_pick: Callable[[int, Spa
     """
     shown = tuple(rows)
 
-    def receive() -> None:
-        # A component's trigger value can only be read here; everything else goes through state.py.
-        pick = _checked_pick(st.session_state[key].get("picked"), shown)
+    def receive(sent: object) -> None:
+        pick = _checked_pick(sent, shown)
         if pick is not None:
             on_pick(*pick)
 
     data = {"rows": _payload(shown)}
-    _renderer()(key=key, data=data, on_picked_change=receive)
-
-
-@cache
-def _renderer() -> ComponentRenderer:
-    assets = files("components.ui.widgets") / "assets"
-    html, css, js = (
-        (assets / f"chips.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    return st.components.v2.component("contextlens_chips", html=html, css=css, js=js)
+    component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
 
 
 def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:

@@ -7,11 +7,8 @@ theme it is seen in. Must not import torch, transformers or plotly.
 from __future__ import annotations
 
 import re
-from functools import cache
-from importlib.resources import files
 
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
+from components.ui.widgets.component import component
 
 __all__ = ["picture_buttons"]
 
@@ -29,18 +26,9 @@ def picture_buttons(
         caption: What stands in small type under the picture: the passport.
     """
     data = {"chart": _css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
-    _renderer()(key=key, data=data)
+    component("components.ui.widgets", "picture", data, key=key)
 
 
 def _css_class(key: str) -> str:
     """The class that Streamlit's frontend gives an element with this key."""
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())
-
-
-@cache
-def _renderer() -> ComponentRenderer:
-    assets = files("components.ui.widgets") / "assets"
-    html, css, js = (
-        (assets / f"picture.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    return st.components.v2.component("contextlens_picture", html=html, css=css, js=js)

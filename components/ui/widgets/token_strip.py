@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TypedDict
-
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from components.analysis.tokens import Kind, kinds, labels, lost_spans
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
 from components.ui.widgets.chips import visible
+from components.ui.widgets.component import component
 
 __all__ = ["token_strip"]
 
@@ -76,9 +72,7 @@ def token_strip(
         on_pick: a callback in Streamlit's sense; without it the tokens only light up.
     """
 
-    def receive() -> None:
-        # A component's trigger value can only be read here; everything else goes through state.py.
-        position = st.session_state[key].get("picked")
+    def receive(position: object) -> None:
         if type(position) is int and 0 <= position < tokens.n_tokens and on_pick is not None:
             on_pick(position)
 
@@ -90,16 +84,7 @@ def token_strip(
         "pickable": on_pick is not None,
         "name": name,
     }
-    _renderer()(key=key, data=data, on_picked_change=receive)
-
-
-@cache
-def _renderer() -> ComponentRenderer:
-    assets = files("components.ui.widgets") / "assets"
-    html, css, js = (
-        (assets / f"tokens.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    return st.components.v2.component("contextlens_tokens", html=html, css=css, js=js)
+    component("components.ui.widgets", "tokens", data, key=key, on_pick=receive)
 
 
 def _texts(tokens: Tokens, name: str, word: Span | None) -> list[_Text]:

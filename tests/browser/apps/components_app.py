@@ -1,13 +1,19 @@
-"""The two components alone: rows of words, and a chart with its buttons."""
+"""The components alone: words, a chart with its buttons, tokens, and attention on small data."""
 
 import json
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
+from components.features.attention.measures.grid import Grid, Item
+from components.features.attention.widgets.heads import Bar, attention_heads
+from components.features.attention.widgets.lines import attention_lines
 from components.ui.widgets.chips import ChipRow, word_chips
 from components.ui.widgets.picture_buttons import picture_buttons
+from components.ui.widgets.token_strip import token_strip
 
 LONG = " ".join(f"word{i}" for i in range(600))
 START = {
@@ -30,9 +36,14 @@ if "texts" not in st.session_state:
 texts: dict[str, tuple[str, Span | None]] = st.session_state.texts
 
 
+def keep(*pick: str | int) -> None:
+    """Keeps what a component reported."""
+    st.session_state.picks.append(pick)
+
+
 def pick(row: int, span: Span) -> None:
     """Keeps what was picked, as a page would."""
-    st.session_state.picks.append((row, span))
+    keep(row, *span)
     if row < len(texts):
         label = list(texts)[row]
         texts[label] = (texts[label][0], span)
@@ -60,7 +71,7 @@ rows += [
     ChipRow("R3", "a river bank", "#009E73", (2, 12), role="reference"),
 ]
 word_chips(rows, key="chips", on_pick=pick)
-st.text(json.dumps([(row, *span) for row, span in st.session_state.picks]))
+st.text(json.dumps(st.session_state.picks))
 st.button("Again")
 st.button("Shorten B", on_click=shorten)
 
@@ -73,3 +84,53 @@ st.plotly_chart(figure, key="senses chart", config={"displayModeBar": False})
 caption = "all-MiniLM-L6-v2, revision bundled, sha256 53aa51172d14, float32, transformers 5.0. " * 3
 picture_buttons(chart_key="senses chart", file_name="senses", key="save", caption=caption)
 picture_buttons(chart_key="nowhere", file_name="nothing", key="save_nothing")
+
+PIECES = ("[CLS]", "pet", "##s", "nap", "[SEP]")
+SPANS = ((0, 0), (0, 3), (3, 4), (5, 8), (0, 0))
+ADDED = np.array([1, 0, 0, 0, 1])
+tokens = Tokens(
+    text="pets nap",
+    pair=None,
+    tokens=PIECES,
+    token_ids=np.arange(5),
+    attention_mask=np.ones(5, np.int64),
+    token_type_ids=None,
+    special_tokens_mask=ADDED,
+    offsets=np.array(SPANS),
+    word_ids=np.array([-1, 0, 0, 1, -1]),
+    text_ids=-ADDED,
+    n_truncated=0,
+)
+KINDS = ("special", "start", "continuation", "start", "special")
+texts_of = tuple(piece.removeprefix("##") for piece in PIECES)
+vocabulary = Vocabulary("WordPiece", PIECES, texts_of, KINDS, 0, 0, 100)
+token_strip(
+    tokens,
+    vocabulary,
+    key="strip",
+    name="sentence T",
+    color="#0072B2",
+    on_pick=lambda position: keep("token", position),
+)
+
+pictures = np.linspace(0, 1, 2 * 3 * 16, dtype=np.float32).reshape(2, 3, 4, 4)
+attention_heads(
+    pictures,
+    [["even 0.10", "even 0.20", "even 0.30"]] * 2,
+    key="heads",
+    chosen=[(1, 1)],
+    best=[(2, 0)],
+    bars=[Bar("itself", 0.5, 0.25, "0.50")],
+    caption="Layer 1, head 1",
+    on_pick=lambda layer, head: keep("head", layer, head),
+)
+
+items = tuple(Item(label, (i,), "token", 0) for i, label in enumerate(("pets", "nap", "here")))
+weights = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0, 0, 1]], np.float32)
+attention_lines(
+    Grid(items, items, weights, (), renormalised=False),
+    key="lines",
+    picked=("from", 1),
+    verbs=("looks", "is looked at"),
+    on_pick=lambda side, position: keep("line", side, position),
+)

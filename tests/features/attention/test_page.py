@@ -51,7 +51,7 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
 
 
 def lines(app: AppTest) -> np.ndarray:
-    data = component(app, "contextlens_attention")
+    data = component(app, "contextlens_lines")
     weights = np.frombuffer(base64.b64decode(data["weights"]), "<f4")
     return weights.reshape(len(data["rows"]), len(data["columns"]))
 
@@ -114,7 +114,7 @@ def test_picking_a_token_shows_its_numbers_and_says_them() -> None:
     view = shown_view(app)
     assert (SIDE.of(view), TOKEN.of(view)) == ("to", 4)
     assert "“pet” gets most from" in reading(app)
-    assert component(app, "contextlens_attention")["picked"] == {"side": "to", "index": 4}
+    assert component(app, "contextlens_lines")["picked"] == {"side": "to", "index": 4}
 
 
 def test_options_change_what_is_shown_and_the_notes_tell() -> None:
@@ -127,7 +127,7 @@ def test_options_change_what_is_shown_and_the_notes_tell() -> None:
 def test_a_pair_and_markup_are_shown_as_text() -> None:
     text = "<img src=x onerror=alert(1)> **bold** $x$ [a](b)"
     app = opened(Sentence(text, "python"), unit="Words", direction="First to second")
-    rows = [item["text"] for item in component(app, "contextlens_attention")["rows"]]
+    rows = [item["text"] for item in component(app, "contextlens_lines")["rows"]]
     assert "img" in rows
     assert lines(app).shape[1] == 1
     assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))

@@ -1,17 +1,24 @@
 // All heads as small pictures; a click or Enter picks one. Arrow keys walk.
 
-const VIRIDIS = [
-  [68, 1, 84], [72, 40, 120], [62, 73, 137], [49, 104, 142], [38, 130, 142],
-  [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37],
-];
-const instances = new WeakMap();
+import { bytes, update } from "../../../ui/widgets/assets/component.js";
+import { button, make } from "../../../ui/widgets/assets/elements.js";
+import { moved, stopAt } from "../../../ui/widgets/assets/keyboard.js";
 
-export default function render({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".heads");
-  const heads = instances.get(root) ?? new Heads(root);
-  instances.set(root, heads);
-  heads.send = (pick) => setTriggerValue("picked", pick);
-  heads.update(data);
+const VIRIDIS = [
+  [68, 1, 84],
+  [72, 40, 120],
+  [62, 73, 137],
+  [49, 104, 142],
+  [38, 130, 142],
+  [31, 158, 137],
+  [53, 183, 121],
+  [110, 206, 88],
+  [181, 222, 43],
+  [253, 231, 37],
+];
+
+export default function render(given) {
+  update(Heads, ".heads", given);
 }
 
 class Heads {
@@ -41,7 +48,7 @@ class Heads {
       tile.setAttribute("aria-label", `${title(i, data.heads)}: ${said}`);
     });
     const first = this.tiles.findIndex((tile) => tile.classList.contains("chosen"));
-    this.tabStop(this.tiles[Math.max(0, first)]);
+    stopAt(this.tiles, this.tiles[Math.max(0, first)]);
     this.bars.replaceChildren(...bars(data));
     this.tell(null);
   }
@@ -56,8 +63,7 @@ class Heads {
     this.tiles = [];
     for (let i = 0; i < layers * heads; i += 1) {
       if (i % heads === 0) grid.append(make("span", "number", String(i / heads + 1)));
-      const tile = make("button", "tile");
-      tile.type = "button";
+      const tile = button("tile");
       const canvas = document.createElement("canvas");
       canvas.width = canvas.height = cells;
       tile.append(canvas);
@@ -70,7 +76,7 @@ class Heads {
   }
 
   paint({ pictures, cells }) {
-    const values = Uint8Array.from(atob(pictures), (sign) => sign.charCodeAt(0));
+    const values = bytes(pictures);
     this.tiles.forEach((tile, i) => {
       const context = tile.firstChild.getContext("2d");
       const image = context.createImageData(cells, cells);
@@ -92,26 +98,21 @@ class Heads {
   onClick(event) {
     const i = this.tiles.indexOf(event.target.closest(".tile"));
     if (i < 0) return;
-    this.tiles.forEach((tile, k) => tile.classList.toggle("chosen", k === i)); // at once
-    this.tabStop(this.tiles[i]);
+    const chosen = this.tiles[i];
+    for (const tile of this.tiles) tile.classList.toggle("chosen", tile === chosen); // at once
+    stopAt(this.tiles, chosen);
     const [layer, head] = where(i, this.data.heads);
     this.send({ layer, head });
   }
 
-  tabStop(tile) {
-    for (const each of this.tiles) each.tabIndex = each === tile ? 0 : -1;
-  }
-
   onKey(event) {
     const i = this.tiles.indexOf(event.target.closest(".tile"));
-    if (i < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (i < 0) return;
     const across = this.data.heads;
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const next = this.tiles[i + step];
+    const sides = { ArrowLeft: i - 1, ArrowRight: i + 1 };
+    const next = this.tiles[moved(event, { ...sides, ArrowUp: i - across, ArrowDown: i + across })];
     if (!next) return;
-    this.tabStop(next);
+    stopAt(this.tiles, next);
     next.focus();
   }
 }
@@ -144,11 +145,4 @@ function bars({ bars: rows, caption }) {
     parts.push(make("span", "name", name), track, make("span", "text", text));
   }
   return parts;
-}
-
-function make(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
 }

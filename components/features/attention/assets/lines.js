@@ -2,20 +2,19 @@
 // Pointing at a token shows its weights as numbers; a click or Enter keeps it.
 // User text reaches the page through textContent and setAttribute only.
 
+import { floats, update } from "../../../ui/widgets/assets/component.js";
+import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
+import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
+
 const AREA = 20.5; // rem, as in the style sheet
 const [LOWEST, HIGHEST] = [1.125, 2.5]; // rem, of a row
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
 const NAMED = 4; // of the largest weights, in words
-const instances = new WeakMap();
 
-export default function render({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".lines");
-  const lines = instances.get(root) ?? new Lines(root);
-  instances.set(root, lines);
-  lines.send = (pick) => setTriggerValue("picked", pick);
-  lines.update(data);
+export default function render(given) {
+  update(Lines, ".lines", given);
 }
 
 class Lines {
@@ -32,7 +31,7 @@ class Lines {
   update(data) {
     const content = JSON.stringify([data.rows, data.columns, data.verbs]);
     const changed = content !== this.content;
-    if (changed || data.weights !== this.encoded) this.weights = decode(data.weights);
+    if (changed || data.weights !== this.encoded) this.weights = floats(data.weights);
     this.encoded = data.weights;
     this.data = data;
     this.picked = data.picked;
@@ -47,8 +46,7 @@ class Lines {
     const longest = Math.max(rows.length, columns.length);
     const head = make("div", "head");
     head.append(make("span", "", verbs[0]), make("span", "", verbs[1]));
-    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.svg.setAttribute("aria-hidden", "true");
+    this.svg = shape("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
     this.from = side("from", rows, verbs[0]);
     this.to = side("to", columns, verbs[1]);
     const sides = make("div", "sides");
@@ -102,8 +100,7 @@ class Lines {
     const { rows, columns } = this.data;
     const height = this.from.firstElementChild?.getBoundingClientRect().height || 18;
     const whole = Math.max(rows.length, columns.length) * height;
-    this.svg.setAttribute("viewBox", `0 0 100 ${whole}`);
-    this.svg.setAttribute("preserveAspectRatio", "none");
+    set(this.svg, { viewBox: `0 0 100 ${whole}` });
     this.svg.style.height = `${whole}px`;
     const paths = [];
     if (Math.max(rows.length, columns.length) <= ALL_LINES) {
@@ -149,33 +146,25 @@ class Lines {
   }
 
   tabStop(token) {
-    for (const name of ["from", "to"]) {
-      for (const each of this.tokens(name)) each.tabIndex = each === token ? 0 : -1;
-    }
+    for (const name of ["from", "to"]) stopAt(this.tokens(name), token);
   }
 
   onKey(event) {
     const token = event.target.closest(".token");
-    if (!token || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!token) return;
     const { side: own, index } = place(token);
     const across = { ArrowLeft: "from", ArrowRight: "to" }[event.key];
     const tokens = this.tokens(across ?? own);
-    const last = tokens.length - 1;
-    const to = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: last }[event.key];
-    if (to === undefined && !across) return;
-    event.preventDefault();
-    const next = tokens[Math.max(0, Math.min(last, to ?? index))];
+    const along = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: tokens.length - 1 };
+    const to = moved(event, { ...along, ArrowLeft: index, ArrowRight: index });
+    if (to === undefined) return;
+    const next = within(tokens, to);
     this.tabStop(next);
     next.focus({ preventScroll: true });
     const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
     if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
     if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;
   }
-}
-
-function decode(text) {
-  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
 }
 
 function place(token) {
@@ -187,13 +176,13 @@ function same(one, other) {
 }
 
 function line(row, column, height, weight, strength) {
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   const [a, b] = [(row + 0.5) * height, (column + 0.5) * height];
-  path.setAttribute("d", `M0 ${a} C 45 ${a}, 55 ${b}, 100 ${b}`);
-  path.setAttribute("stroke-width", String(0.75 + 3 * weight * strength));
-  path.setAttribute("stroke-opacity", String(strength * Math.min(1, 0.12 + 0.88 * weight)));
-  path.setAttribute("vector-effect", "non-scaling-stroke");
-  return path;
+  return shape("path", {
+    d: `M0 ${a} C 45 ${a}, 55 ${b}, 100 ${b}`,
+    "stroke-width": 0.75 + 3 * weight * strength,
+    "stroke-opacity": strength * Math.min(1, 0.12 + 0.88 * weight),
+    "vector-effect": "non-scaling-stroke",
+  });
 }
 
 function side(name, items, verb) {
@@ -203,8 +192,7 @@ function side(name, items, verb) {
   list.setAttribute("aria-label", verb);
   list.append(
     ...items.map(({ position, text, kind }, index) => {
-      const token = make("button", `token ${kind}`);
-      token.type = "button";
+      const token = button(`token ${kind}`);
       token.dataset.index = index;
       token.dataset.position = position;
       token.setAttribute("aria-label", `${text}, token ${position}, ${verb}`);
@@ -213,11 +201,4 @@ function side(name, items, verb) {
     }),
   );
   return list;
-}
-
-function make(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
 }

@@ -9,14 +9,11 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
 import numpy as np
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from components.core.schema import FloatArray
+from components.ui.widgets.component import component
 
 __all__ = ["Bar", "attention_heads"]
 
@@ -56,9 +53,8 @@ def attention_heads(
     """
     n_layers, n_heads, n_cells, _ = pictures.shape
 
-    def receive() -> None:
-        # A component's trigger value can only be read here; everything else goes through state.py.
-        pick = _checked(st.session_state[key].get("picked"), n_layers, n_heads)
+    def receive(sent: object) -> None:
+        pick = _checked(sent, n_layers, n_heads)
         if pick is not None:
             on_pick(*pick)
 
@@ -76,16 +72,7 @@ def attention_heads(
         ],
         "caption": caption,
     }
-    _renderer()(key=key, data=data, on_picked_change=receive)
-
-
-@cache
-def _renderer() -> ComponentRenderer:
-    assets = files("components.features.attention") / "assets"
-    html, css, js = (
-        (assets / f"heads.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    return st.components.v2.component("contextlens_heads", html=html, css=css, js=js)
+    component("components.features.attention", "heads", data, key=key, on_pick=receive)
 
 
 def _bytes(pictures: FloatArray) -> bytes:

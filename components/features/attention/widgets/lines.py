@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import TypedDict
 
 import numpy as np
-import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from components.features.attention.measures.grid import Grid, Item
 from components.ui.widgets.chips import visible
+from components.ui.widgets.component import component
 
 __all__ = ["attention_lines"]
 
@@ -47,9 +44,8 @@ def attention_lines(
         on_pick: a callback in Streamlit's sense; the position is that of the item's first token.
     """
 
-    def receive() -> None:
-        # A component's trigger value can only be read here; everything else goes through state.py.
-        pick = _checked(st.session_state[key].get("picked"), grid)
+    def receive(sent: object) -> None:
+        pick = _checked(sent, grid)
         if pick is not None:
             on_pick(*pick)
 
@@ -61,16 +57,7 @@ def attention_lines(
         "picked": {"side": side, "index": int(index)},
         "verbs": list(verbs),
     }
-    _renderer()(key=key, data=data, on_picked_change=receive)
-
-
-@cache
-def _renderer() -> ComponentRenderer:
-    assets = files("components.features.attention") / "assets"
-    html, css, js = (
-        (assets / f"lines.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    return st.components.v2.component("contextlens_attention", html=html, css=css, js=js)
+    component("components.features.attention", "lines", data, key=key, on_pick=receive)
 
 
 def _items(items: Sequence[Item]) -> list[_Item]:

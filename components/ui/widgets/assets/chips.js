@@ -2,15 +2,15 @@
 // Python cuts the text and counts its code points; nothing here measures a string.
 // User text reaches the page through textContent and setAttribute only.
 
-const MARKS = { rtl: "\u200f", ltr: "\u200e" };
-const instances = new WeakMap();
+import { update } from "./component.js";
+import { button, make } from "./elements.js";
+import { moved, stopAt, within } from "./keyboard.js";
+import { reveal, watch } from "./scrolling.js";
 
-export default function render({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".chips");
-  const chips = instances.get(root) ?? new Chips(root);
-  instances.set(root, chips);
-  chips.send = (pick) => setTriggerValue("picked", pick);
-  chips.update(data.rows);
+const MARKS = { rtl: "\u200f", ltr: "\u200e" };
+
+export default function render(given) {
+  update(Chips, ".chips", given);
 }
 
 class Chips {
@@ -22,7 +22,7 @@ class Chips {
     root.addEventListener("focusin", (event) => this.onFocus(event));
   }
 
-  update(rows) {
+  update({ rows }) {
     const focused = this.focusedAt();
     const previous = this.rows;
     this.rows = rows.map((row, i) => this.sync(previous[i], row, i));
@@ -40,9 +40,9 @@ class Chips {
     }
     kept.element.dataset.row = index;
     dress(kept, row);
-    const moved = kept !== before || String(kept.chosen) !== String(row.chosen);
+    const changed = kept !== before || String(kept.chosen) !== String(row.chosen);
     mark(kept, row.chosen);
-    if (moved) reveal(kept);
+    if (changed) show(kept);
     return kept;
   }
 
@@ -64,24 +64,18 @@ class Chips {
 
   onKey(event) {
     const word = event.target.closest(".word");
-    if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!word) return;
     const { words, text } = this.rows[Number(word.closest(".row").dataset.row)];
-    const forward = getComputedStyle(text).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
     const at = words.indexOf(word);
-    const last = words.length - 1;
-    let to;
-    if (event.key === "Home") to = 0;
-    else if (event.key === "End") to = last;
-    else if (event.key === forward) to = Math.min(at + 1, last);
-    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") to = Math.max(at - 1, 0);
-    else return;
-    event.preventDefault();
-    words[to].focus();
+    const right = getComputedStyle(text).direction === "rtl" ? -1 : 1;
+    const sides = { ArrowLeft: at - right, ArrowRight: at + right };
+    const to = moved(event, { ...sides, Home: 0, End: words.length - 1 });
+    if (to !== undefined) within(words, to).focus();
   }
 
   onFocus(event) {
     const word = event.target.closest(".word");
-    if (word) stopAt(this.rows[Number(word.closest(".row").dataset.row)], word);
+    if (word) stopAt(this.rows[Number(word.closest(".row").dataset.row)].words, word);
   }
 
   focusedAt() {
@@ -93,7 +87,7 @@ class Chips {
   focusAt({ row, start }) {
     const word = this.rows[row]?.words.find((each) => each.dataset.start === start);
     if (!word) return;
-    stopAt(this.rows[row], word);
+    stopAt(this.rows[row].words, word);
     if (this.root.getRootNode().activeElement !== word) word.focus({ preventScroll: true });
   }
 }
@@ -126,13 +120,12 @@ function build(row, signature) {
   body.append(text, note);
   element.append(badge, body);
   const made = { signature, element, text, note, badge, pieces, words, chosen: null, hidden: true };
-  watch(made);
+  watch(text, () => made.hidden && show(made));
   return made;
 }
 
 function pieceOf({ text, start, end, word, dir }) {
-  const piece = make(word ? "button" : "span", word ? "word" : "gap", text);
-  if (word) piece.type = "button";
+  const piece = word ? button("word", text) : make("span", "gap", text);
   if (word && dir) piece.dir = dir;
   piece.dataset.start = start;
   piece.dataset.end = end;
@@ -164,47 +157,20 @@ function mark(row, chosen) {
     if (piece.classList.contains("word")) piece.setAttribute("aria-pressed", String(on));
   }
   const focused = row.text.getRootNode().activeElement;
-  stopAt(row, row.words.includes(focused) ? focused : (marked[0] ?? row.words[0]));
+  stopAt(row.words, row.words.includes(focused) ? focused : (marked[0] ?? row.words[0]));
 }
 
-function stopAt(row, stop) {
-  for (const word of row.words) word.tabIndex = word === stop ? 0 : -1;
-}
-
-// Scrolls the row's own area, never the page; a row that is not on show yet waits until it is.
-function reveal(row) {
+// Brings the chosen word into sight; a row that is not on show yet waits until it is.
+function show(row) {
   const { text } = row;
   row.hidden = !text.clientHeight;
   const word = text.querySelector(".word.chosen");
   if (row.hidden || !word) return;
-  const area = text.getBoundingClientRect();
-  const box = word.getBoundingClientRect();
-  if (box.top >= area.top && box.bottom <= area.bottom) return;
-  const top = text.scrollTop + box.top - area.top - (area.height - box.height) / 2;
   const line = parseFloat(getComputedStyle(text).lineHeight);
-  text.scrollTop = Math.round(top / line) * line; // whole lines: the first is level with the badge
-}
-
-function watch(row) {
-  const { text } = row;
-  const fade = () => {
-    const below = text.scrollHeight - text.clientHeight - text.scrollTop;
-    text.classList.toggle("more", below > 4);
-  };
-  text.addEventListener("scroll", fade, { passive: true });
-  new ResizeObserver(() => {
-    if (row.hidden) reveal(row);
-    fade();
-  }).observe(text);
+  // Whole lines: the first is level with the badge.
+  reveal(text, word, (top) => Math.round(top / line) * line);
 }
 
 function spanOf(piece) {
   return [Number(piece.dataset.start), Number(piece.dataset.end)];
-}
-
-function make(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
 }

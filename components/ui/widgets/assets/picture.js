@@ -2,11 +2,12 @@
 // Plotly lays the copy out at 960 x 540 and it is scaled to 1200 x 675, so that text stays readable
 // on a slide; PNGs have twice the pixels. Background, edge and caption are added to plotly's SVG.
 
+import { set, shape } from "./elements.js";
+
 const LAYOUT = { width: 960, height: 540 };
 const PICTURE = { width: 1200, height: 675 };
 const EDGE = 16;
 const CAPTION = { size: 10, line: 14, above: 12 };
-const SVG = "http://www.w3.org/2000/svg";
 
 export default function render({ parentElement, data }) {
   const root = parentElement.querySelector(".picture");
@@ -32,7 +33,11 @@ async function save(root, format, { chart, svg: drawing, file, caption }) {
     say(root, `Saved ${name}`);
   } catch (error) {
     console.error("The chart could not be saved", error);
-    say(root, "The browser could not draw this chart as a picture. The data can still be saved.", true);
+    say(
+      root,
+      "The browser could not draw this chart as a picture. The data can still be saved.",
+      true,
+    );
   } finally {
     busy(root, false);
   }
@@ -79,29 +84,23 @@ const FONT = "Helvetica, Arial, sans-serif";
 
 function framed(drawn, lines, { page, paper, ink }) {
   // XML has no control characters; plotly lets those of user text through.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   const clean = drawn.toWellFormed().replace(/[\0-\x08\v\f\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
   const svg = new DOMParser().parseFromString(clean, "image/svg+xml").documentElement;
   if (svg.nodeName !== "svg") throw new Error(svg.textContent);
   set(svg, { ...PICTURE, viewBox: `${-EDGE} ${-EDGE} ${LAYOUT.width} ${LAYOUT.height}` });
   set(svg, { color: ink });
   for (const fill of [paper, page]) {
-    const ground = document.createElementNS(SVG, "rect");
-    set(ground, { ...LAYOUT, x: -EDGE, y: -EDGE, class: "background", fill });
-    svg.prepend(ground);
+    svg.prepend(shape("rect", { ...LAYOUT, x: -EDGE, y: -EDGE, class: "background", fill }));
   }
   const first = LAYOUT.height - 2 * EDGE - (lines.length - 1) * CAPTION.line;
   lines.forEach((line, i) => {
-    const text = document.createElementNS(SVG, "text");
-    set(text, { class: "caption", x: 0, y: first + i * CAPTION.line, fill: ink });
+    const text = shape("text", { class: "caption", x: 0, y: first + i * CAPTION.line, fill: ink });
     set(text, { "fill-opacity": 0.7, "font-family": FONT, "font-size": CAPTION.size });
     text.textContent = line;
     svg.append(text);
   });
   return new XMLSerializer().serializeToString(svg);
-}
-
-function set(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
 function wrapped(caption) {

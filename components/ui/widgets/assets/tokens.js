@@ -2,16 +2,16 @@
 // Python cut the text at the tokens' offsets; nothing here measures a string.
 // User text reaches the page through textContent and setAttribute only.
 
+import { update } from "./component.js";
+import { button, make } from "./elements.js";
+import { moved, stopAt, within } from "./keyboard.js";
+import { reveal, watch } from "./scrolling.js";
+
 const HINT = "Point at a token, or at the text, to see which belongs to which.";
 const FEW = 24; // tokens of a text that is shown larger
-const instances = new WeakMap();
 
-export default function render({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".strip");
-  const strip = instances.get(root) ?? new Strip(root);
-  instances.set(root, strip);
-  strip.send = (position) => setTriggerValue("picked", position);
-  strip.update(data);
+export default function render(given) {
+  update(Strip, ".strip", given);
 }
 
 class Strip {
@@ -63,8 +63,8 @@ class Strip {
     for (const token of this.tokens) {
       token.classList.toggle("picked", token === chosen);
       if (this.pickable) token.setAttribute("aria-pressed", String(token === chosen));
-      token.tabIndex = token === (chosen ?? this.tokens[0]) ? 0 : -1;
     }
+    stopAt(this.tokens, chosen ?? this.tokens[0]);
   }
 
   light(target) {
@@ -73,11 +73,14 @@ class Strip {
     const lit = new Set(token ? [token.dataset.position] : owners(piece));
     for (const each of this.tokens) each.classList.toggle("lit", lit.has(each.dataset.position));
     for (const each of this.pieces) {
-      each.classList.toggle("lit", owners(each).some((position) => lit.has(position)));
+      each.classList.toggle(
+        "lit",
+        owners(each).some((position) => lit.has(position)),
+      );
     }
     const first = token ?? this.tokens.find((each) => lit.has(each.dataset.position));
     this.says.textContent = first ? first.getAttribute("aria-label") : HINT;
-    if (piece && first) reveal(first);
+    if (piece && first) reveal(first.parentElement, first);
   }
 
   onClick(event) {
@@ -97,38 +100,19 @@ class Strip {
 
   onKey(event) {
     const token = event.target.closest(".token");
-    if (!token || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!token) return;
     const at = this.tokens.indexOf(token);
-    const last = this.tokens.length - 1;
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+    const sides = { ArrowLeft: at - 1, ArrowRight: at + 1 };
+    const to = moved(event, { ...sides, Home: 0, End: this.tokens.length - 1 });
     if (to === undefined) return;
-    event.preventDefault();
-    const next = this.tokens[Math.max(0, Math.min(last, to))];
-    for (const each of this.tokens) each.tabIndex = each === next ? 0 : -1;
+    const next = within(this.tokens, to);
+    stopAt(this.tokens, next);
     next.focus();
   }
 }
 
 function owners(piece) {
   return piece?.dataset.tokens ? piece.dataset.tokens.split(" ") : [];
-}
-
-// Scrolls the list's own area, never the page.
-function reveal(token) {
-  const list = token.parentElement;
-  const [area, box] = [list.getBoundingClientRect(), token.getBoundingClientRect()];
-  if (box.top < area.top || box.bottom > area.bottom) {
-    list.scrollTop += box.top - area.top - (area.height - box.height) / 2;
-  }
-}
-
-function watch(area) {
-  const fade = () => {
-    const below = area.scrollHeight - area.clientHeight - area.scrollTop;
-    area.classList.toggle("more", below > 4);
-  };
-  area.addEventListener("scroll", fade, { passive: true });
-  new ResizeObserver(fade).observe(area);
 }
 
 function line({ name, segments }, index) {
@@ -149,8 +133,7 @@ function line({ name, segments }, index) {
 }
 
 function chip({ position, mark, text, id, kind, joined, chosen, says }) {
-  const token = make("button", `token ${kind.split(" ")[0]}`);
-  token.type = "button";
+  const token = button(`token ${kind.split(" ")[0]}`);
   token.dataset.position = position;
   token.classList.toggle("joined", joined);
   token.classList.toggle("chosen", chosen);
@@ -160,11 +143,4 @@ function chip({ position, mark, text, id, kind, joined, chosen, says }) {
   box.append(text);
   token.append(box, make("span", "id", String(id)));
   return token;
-}
-
-function make(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
 }

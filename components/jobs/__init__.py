@@ -1,0 +1,42 @@
+"""Work in the background, one system for all of it: loads, maps, indexing, reports. No streamlit.
+
+    MAPS = Kind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
+
+    jobs = Jobs(max_bytes=200_000_000)
+    points = Task(("points", "abc"), POINTS, work=gather, size=4)
+    task = Task(("map", "abc", 7), MAPS, work=place, size=20, after=points, split=0.2)
+
+    me = Visitor("session 1")
+    job = jobs.start(task, me)          # the same key while under way: the same job
+    in_words(job.look(me))              # "Reading 600 texts…"; to look is to go on waiting
+    job.cancel(me)                      # answers at once; points that others want go on
+    job.result()                        # once job.done()
+
+`gather(report)` and `place(report, points)` run in threads and call `report(stage, share)`, where
+they hear that nobody wants them any more. What holds the interpreter's lock for long is asked of a
+process: see `Processes`.
+"""
+
+from components.jobs.job import Job, Report
+from components.jobs.jobs import Jobs
+from components.jobs.process import OnProgress, Sentences
+from components.jobs.processes import Processes
+from components.jobs.progress import State, Status, in_words, time_left
+from components.jobs.task import Kind, StoppedError, Task, Visitor
+
+__all__ = [
+    "Job",
+    "Jobs",
+    "Kind",
+    "OnProgress",
+    "Processes",
+    "Report",
+    "Sentences",
+    "State",
+    "Status",
+    "StoppedError",
+    "Task",
+    "Visitor",
+    "in_words",
+    "time_left",
+]

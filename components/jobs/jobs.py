@@ -1,0 +1,212 @@
+"""All work in the background of one process: started once for all who want it, in fair turns.
+
+Work runs in a thread of its own, which exists only while it runs; what would hold the interpreter's
+lock for long asks a process (see `processes`) to do it. There is no thread that watches: whoever
+starts, cancels, reports or ends looks whether something else should begin or stop.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from components.core.errors import BusyError
+from components.jobs.job import Job, Report
+from components.jobs.line import Line
+from components.jobs.progress import State
+from components.jobs.task import Kind, StoppedError, Task, Visitor
+
+__all__ = ["Jobs"]
+
+_OVERHEAD = 10_000  # bytes counted for each job beside its result
+
+
+class Jobs:
+    """The jobs of one process. Thread-safe.
+
+    Args:
+        max_bytes: of all results together, by their `nbytes`; the least used are forgotten, the
+            newest is always kept.
+        lease_seconds: how long a visitor counts as waiting after it last looked.
+        clock: gives seconds.
+    """
+
+    def __init__(
+        self,
+        max_bytes: int,
+        *,
+        lease_seconds: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.lock = threading.RLock()
+        self.lease_seconds = lease_seconds
+        self.now = clock
+        self._max_bytes = max_bytes
+        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
+        self._lines: dict[Kind, Line] = {}
+        self._n_started = 0
+        self._is_over = False
+
+    def start(self, task: Task, visitor: Visitor | None = None) -> Job:
+        """The job of a task: the one under way, the one with the result, or a new one.
+
+        Args:
+            task: what to do; where its key is known already, only that counts.
+            visitor: who waits for it; None begins it and waits not.
+
+        Raises:
+            BusyError: too much waits already.
+        """
+        with self.lock:
+            self.turn()
+            name = None if visitor is None else visitor.name
+            job = self._found(task) or self._add_in_room(task, name)
+            job.join(visitor)
+            self._open_accounts(job)
+            self._jobs.move_to_end(task.key)
+            self.turn()
+            return job
+
+    def get(self, key: Hashable) -> Job | None:
+        """The last job of a key, or None."""
+        with self.lock:
+            return self._jobs.get(key)
+
+    def under_way(self, kind: Kind) -> list[Job]:
+        """The jobs of a kind that wait or run."""
+        with self.lock:
+            line = self._lines.get(kind)
+            return [] if line is None else [*line.running, *line.waiting]
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Begin nothing any more, have all stopped, and wait so long for each of them."""
+        with self.lock:
+            self._is_over = True
+            running = [job for line in self._lines.values() for job in line.running]
+            for line in self._lines.values():
+                for job in (*line.running, *line.waiting):
+                    job.abandon()
+            self.turn()
+        for job in running:
+            job.wait(seconds)
+
+    # For jobs
+
+    def turn(self) -> None:
+        """Drop what waits and is not wanted, and begin what has its turn."""
+        with self.lock:
+            for job in [job for line in self._lines.values() for job in line.waiting]:
+                if job.state == "waiting" and job.is_unwanted():
+                    self._end(job, "stopped", error=StoppedError(str(job.key)))
+            for line in list(self._lines.values()):
+                while (begun := line.begin_next(self._may_begin)) is not None:
+                    self._begin(begun)
+
+    def n_before(self, job: Job) -> int:
+        """How many of its kind wait before a job."""
+        return self._lines[job.kind].n_before(job)
+
+    def _found(self, task: Task) -> Job | None:
+        job = self._jobs.get(task.key)
+        return job if job is not None and job.can_be_joined else None
+
+    def _add_in_room(self, task: Task, name: Hashable) -> Job:
+        if self._is_over:
+            raise BusyError("This server is shutting down. Try again when it is up again.")
+        for kind, n_new in self._new_kinds(task).items():
+            line = self._line(kind)
+            if line.is_full(n_new):
+                self._drop_unwaited(line)
+            line.check_room(name, n_new)
+        return self._add(task, name)
+
+    def _new_kinds(self, task: Task | None) -> Counter[Kind]:
+        """How many new jobs of each kind a task takes."""
+        new = Counter[Kind]()
+        while task is not None and self._found(task) is None:
+            new[task.kind] += 1
+            task = task.after
+        return new
+
+    def _drop_unwaited(self, line: Line) -> None:
+        for job in line.waiting:
+            if job.kind.forgotten_seconds is not None and not job.done() and not job.names():
+                self._end(job, "stopped", error=StoppedError(str(job.key)))
+
+    def _add(self, task: Task, name: Hashable) -> Job:
+        first = None
+        if task.after is not None:
+            first = self._found(task.after) or self._add(task.after, name)
+            self._jobs.move_to_end(task.after.key)
+        self._n_started += 1
+        job = self._jobs[task.key] = Job(task, self._n_started, name, self)
+        self._line(task.kind).add(job)
+        if first is not None and first.state == "done":
+            job.give(first.result(), first.nbytes)
+        elif first is not None:
+            job.after = first
+            first.others.append(job)
+        return job
+
+    def _line(self, kind: Kind) -> Line:
+        return self._lines.setdefault(kind, Line(kind))
+
+    def _open_accounts(self, job: Job) -> None:
+        self._line(job.kind).open_accounts(job.sharers())
+        if job.after is not None:
+            self._open_accounts(job.after)
+
+    def _may_begin(self, job: Job) -> bool:
+        """Not what is made for others to come, while as much as may be kept waits for its use."""
+        if not job.others or job.given:
+            return True
+        waiting = (other for line in self._lines.values() for other in line.waiting)
+        return sum(other.n_given for other in waiting) <= self._max_bytes
+
+    def _begin(self, job: Job) -> None:
+        job.state = "running"
+        name = f"contextlens-{job.kind.name.replace(' ', '-')}"
+        threading.Thread(target=self._run, args=(job,), daemon=True, name=name).start()
+
+    def _run(self, job: Job) -> None:
+        result, nbytes, error = None, _OVERHEAD, None
+        state: State = "done"
+        try:
+            result = job.task.work(Report(job), *(job.given or ())) if job.task else None
+            nbytes += int(getattr(result, "nbytes", 0))
+        except BaseException as exc:  # noqa: BLE001 - it is those who wait that must hear of it
+            state = "stopped" if isinstance(exc, StoppedError) else "failed"
+            result, error = None, exc
+        with self.lock:
+            self._end(job, state, result, nbytes, error)
+            self._forget_the_least_used(job)
+            self.turn()
+
+    def _end(
+        self,
+        job: Job,
+        state: State,
+        result: Any = None,
+        nbytes: int = _OVERHEAD,
+        error: BaseException | None = None,
+    ) -> None:
+        others = job.others
+        self._line(job.kind).remove(job)
+        job.end(state, result, nbytes, error)
+        for other in others:
+            if other.state == "waiting" and state == "done":
+                other.give(result, nbytes)
+            elif other.state == "waiting":
+                self._end(other, state, error=error)
+
+    def _forget_the_least_used(self, newest: Job) -> None:
+        over = [job for job in reversed(self._jobs.values()) if job.done() and job is not newest]
+        total = newest.nbytes
+        for job in over:
+            total += job.nbytes
+            if total > self._max_bytes:
+                job.forget()
+                del self._jobs[job.key]

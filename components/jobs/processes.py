@@ -1,0 +1,123 @@
+"""A few worker processes for what holds the interpreter's lock for long: maps, readers of files."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self
+
+from components.core.errors import ContextlensError
+from components.jobs.process import OnProgress, Process, Sentences
+
+__all__ = ["Processes"]
+
+_POLL_SECONDS = 0.1
+_THREAD = "contextlens-warm-up"
+
+_log = logging.getLogger("contextlens")
+
+
+class Processes:
+    """Processes that do one task each at a time. Thread-safe.
+
+    Each starts when it is first needed; one that dies or does not stop in time is replaced.
+
+    Args:
+        n: how many there may be.
+        warm: an entry and its task, done ahead by `warm_up` and in what replaces another.
+        env: set for them beside what is set here.
+        sentences: what to say where a task ends badly.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        warm: tuple[str, Mapping[str, Any]] | None = None,
+        env: Mapping[str, str] | None = None,
+        sentences: Sentences | None = None,
+    ) -> None:
+        self._all = [Process(env or {}, sentences or Sentences()) for _ in range(n)]
+        self._idle = list(self._all)
+        self._changed = threading.Condition()
+        self._warm = warm
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def run(
+        self, entry: str, task: Mapping[str, Any], on_progress: OnProgress, *, folder: Path
+    ) -> Any:
+        """What a function gives that one of the processes calls.
+
+        Args:
+            entry: "package.module:function"; it is called as function(task, folder, report).
+            task: goes there as JSON; so comes what the function gives.
+            on_progress: told how far it is, a few times a second even where nothing changes; what
+                it raises stops the task and comes out here.
+            folder: the task's own, for files that go there and come back.
+
+        Raises:
+            ContextlensError: what the function raised of ours.
+            WorkerError: the function failed otherwise, or the process died or did not start.
+        """
+        with self._one(on_progress, alive=True) as process:
+            try:
+                return process.ask(entry, task, on_progress, folder)
+            finally:
+                if self._warm is not None and not process.is_alive and not self._is_closed:
+                    threading.Thread(target=self.warm_up, daemon=True, name=_THREAD).start()
+
+    def warm_up(self) -> None:
+        """Have one that does not run yet do what `warm` says; errors are logged."""
+        if self._warm is None:
+            return
+        with (
+            self._one(_ignore, alive=False) as process,
+            TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as folder,
+        ):
+            try:
+                process.ask(*self._warm, _ignore, Path(folder))
+            except ContextlensError as exc:
+                if not self._is_closed:
+                    _log.warning("A worker process could not be warmed up: %s", exc)
+
+    def close(self) -> None:
+        """End them all for good, whatever they do."""
+        self._is_closed = True
+        for process in self._all:
+            process.close()
+
+    @contextmanager
+    def _one(self, on_progress: OnProgress, *, alive: bool) -> Iterator[Process]:
+        """One that is idle, of those that run or do not run where there are such."""
+        with self._changed:
+            while not self._idle:
+                on_progress("Getting ready", 0.0)
+                self._changed.wait(_POLL_SECONDS)
+            process = max(self._idle, key=lambda each: each.is_alive == alive)
+            self._idle.remove(process)
+        try:
+            yield process
+        finally:
+            with self._changed:
+                self._idle.append(process)
+                self._changed.notify()
+
+
+def _ignore(stage: str, share: float) -> None:
+    del stage, share

@@ -1,0 +1,145 @@
+"""Work that goes as a test says: in threads step by step, and in worker processes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import numpy as np
+
+from components.core.errors import CorpusError
+from components.jobs import Report, StoppedError
+
+WAIT = 60
+
+
+@dataclass(frozen=True)
+class Result:
+    """Something with a size."""
+
+    name: str
+    nbytes: int = 0
+
+
+class Clock:
+    """The time, for a test to set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Work:
+    """Does one step when it is told to, in its job's own thread."""
+
+    def __init__(self) -> None:
+        self.n_runs = 0
+        self.given: tuple[Any, ...] = ()
+        self._orders: Queue[Callable[[Report], Any]] = Queue()
+        self._answers: Queue[str] = Queue()
+
+    def __call__(self, report: Report, *given: Any) -> Any:
+        self.n_runs += 1
+        self.given = given
+        while True:
+            order = self._orders.get(timeout=WAIT)
+            try:
+                found = order(report)
+            except StoppedError:
+                self._answers.put("stopped")
+                raise
+            if found is not None:
+                return found
+            self._answers.put("")
+
+    def report(self, stage: str = "Working", share: float = 0.5) -> bool:
+        """Have it report; whether it was told to go on."""
+        return self._told(lambda report: report(stage, share))
+
+    def count(self, stage: str, done: int, total: int | None) -> bool:
+        """Have it report bytes; whether it was told to go on."""
+        return self._told(lambda report: report.count(stage, done, total))
+
+    def finish(self, result: Any) -> None:
+        """Have it end with a result."""
+        self._orders.put(lambda _: result)
+
+    def fail(self, error: Exception) -> None:
+        """Have it end with an error."""
+
+        def fail(_: Report) -> None:
+            raise error
+
+        self._orders.put(fail)
+
+    def _told(self, order: Callable[[Report], None]) -> bool:
+        self._orders.put(order)
+        return self._answers.get(timeout=WAIT) != "stopped"
+
+
+def threads() -> list[threading.Thread]:
+    """Those that jobs have now."""
+    return [t for t in threading.enumerate() if t.name.startswith("contextlens-")]
+
+
+# In a worker process
+
+
+def total(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
+    """The sum of an array that lies in the folder, times a factor; the array doubled beside it."""
+    array = np.load(folder / "array.npy", allow_pickle=False)
+    for i in range(5):
+        report("Adding up", i / 5)
+    np.save(folder / "doubled.npy", 2 * array, allow_pickle=False)
+    return {"total": float(array.sum()) * task["factor"], "pid": os.getpid()}
+
+
+def about(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> Any:
+    """What this process is and has."""
+    print("a library that prints", *task)
+    main = sys.modules["__main__"]
+    return {
+        "pid": os.getpid(),
+        "main": getattr(main, "__file__", None),
+        "streamlit": "streamlit" in sys.modules,
+        "environment": dict(os.environ),
+    }
+
+
+def refuse(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+    """Not as asked."""
+    raise CorpusError(f"{task['name']} is no corpus.")
+
+
+def fail(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+    """By no one's fault."""
+    report("Dividing", 0.0)
+    print(1 / 0)
+
+
+def die(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+    """As for lack of memory."""
+    report("Dying", 0.5)
+    os._exit(9)
+
+
+def go_on(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+    """Until it is stopped, reporting all the time."""
+    while True:
+        report("Going on", 0.1)
+        time.sleep(0.01)
+
+
+def sleep(task: dict[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
+    """A step that hears nothing for a minute."""
+    report("Sleeping", 0.1)
+    time.sleep(60)
