@@ -6,7 +6,7 @@ from components.features.embedding_layer import compute, page
 from components.features.embedding_layer.looks import tables, words
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 
 view = session.current()
 downloads = shell.header("embedding_layer", view)

@@ -5,7 +5,7 @@ import streamlit as st
 from components.features.home import page
 from components.ui.frame import navigation, shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()

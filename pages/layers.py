@@ -6,7 +6,7 @@ from components.features.layers import compute, page
 from components.features.layers.looks import spaces, tokens
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.widgets import inputs
 
 view = session.current()

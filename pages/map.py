@@ -5,7 +5,7 @@ import streamlit as st
 from components.features.map import beside, page, tabs, toolbar
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 
 view = session.current()
 downloads = shell.header("map", view)

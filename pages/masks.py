@@ -5,7 +5,7 @@ import streamlit as st
 from components.features.masks import compute, looks, page
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.widgets import inputs
 
 view = session.current()

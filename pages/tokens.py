@@ -5,7 +5,7 @@ import streamlit as st
 from components.features.tokens import compute, looks, page
 from components.ui.frame import shell
 from components.ui.models import runtime
-from components.ui.state.session import session
+from components.ui.state import session
 
 view = session.current()
 downloads = shell.header("tokens", view)

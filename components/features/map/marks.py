@@ -14,7 +14,7 @@ from typing import Any
 from components.features.map.drawing import Picture
 from components.features.map.request import PAGE, PANELS
 from components.maps.points import Points
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 
 __all__ = [

@@ -18,7 +18,7 @@ from components.features.map.figures.colors import coloring
 from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.features.map.figures.marks import Marks
 from components.features.map.figures.one_layer import map_order, map_scatter, selected_points
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs
 

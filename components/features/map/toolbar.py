@@ -16,7 +16,7 @@ from components.features.map.request import FOOTINGS, MOST, PAGE, SOURCES, USUAL
 from components.maps.settings import METHODS, method_name
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.models.services import settings
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import Value, ViewState
 from components.ui.widgets import inputs, sentences
 

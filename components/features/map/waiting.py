@@ -17,7 +17,7 @@ from components.features.map.drawing import Picture
 from components.features.map.jobs import Job
 from components.features.map.request import MapRequest, changes
 from components.ui.frame import errors
-from components.ui.state.session import session
+from components.ui.state import session
 
 __all__ = ["Drawn", "drawn", "follow"]
 

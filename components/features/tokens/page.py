@@ -28,7 +28,7 @@ from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.features.tokens.snippet import tokens_snippet
 from components.figures.theme import color_of
 from components.ui.frame import errors, navigation
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.token_strip import token_strip

@@ -31,7 +31,7 @@ def script() -> None:
     from components.maps.neighbors import nearest
     from components.maps.points import Points
     from components.ui.models.services import service
-    from components.ui.state.session import session
+    from components.ui.state import session
 
     view = session.current()
     card = service().load(view.model)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from components.core.schema import Architecture, Parameter
-from components.features.anatomy.measures.parameters import PROJECTIONS, n_values
+from components.core.schema import PROJECTIONS, Architecture, Parameter
+from components.features.anatomy.measures.parameters import n_values
 
 __all__ = ["BYTES", "Operations", "comparison_row", "memory", "operations"]
 
@@ -20,6 +20,7 @@ BYTES = {"float32": 4, "float16": 2, "int8": 1}
 _QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _IN_LAYER = re.compile(r"(encoder|transformer)\.(layer\.\d+|albert_layer_groups\.\d+)\.")
+_BEFORE = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     uses = _uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
     layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * uses
-    before = sum(n_values(p) for p in matrices if p.name.startswith(PROJECTIONS))
+    before = sum(n_values(p) for p in matrices if _BEFORE.match(p.name))
     widths = sum(p.shape[0] for p in matrices if _QUERY.search(p.name)) * uses
     return Operations(
         linear=round(n_tokens * (layers + before)),

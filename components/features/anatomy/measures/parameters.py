@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from components.core.families import FAMILIES
-from components.core.schema import Architecture, Parameter
+from components.core.schema import PROJECTIONS, Architecture, Parameter
 
 __all__ = [
-    "PROJECTIONS",
     "Node",
     "Totals",
     "build_tree",
@@ -24,9 +22,6 @@ __all__ = [
     "search",
     "totals",
 ]
-
-PROJECTIONS = tuple(f"{family.projection}." for family in FAMILIES.values() if family.projection)
-"""How the names of a projection before layer 0 begin, in the families that have one."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +187,7 @@ _TOP = (
     ),
     (r"embeddings\.LayerNorm\.", (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm"))),
     (
-        "|".join(map(re.escape, PROJECTIONS)),
+        rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.",
         (_EMBEDDINGS, Step("projection", "Projection", "projection")),
     ),
     (

@@ -31,7 +31,7 @@ from components.features.layers.reading.tokens import nearest_reading, pairs_rea
 from components.features.layers.snippet import variance_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui.state.session import session
+from components.ui.state import session
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import kit
 from components.ui.widgets.token_strip import token_strip
