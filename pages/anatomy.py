@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from components.features.anatomy import compute, looks, page
+from components.features.anatomy import looks, page
+from components.features.anatomy.compute.anatomy import anatomy_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -12,12 +13,12 @@ downloads = shell.header("anatomy", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
 with st.skeleton(height=520):
-    what = compute.compute(view, service, card)
+    anatomy = anatomy_view(view, service, card)
 
 page.toolbar(view, service, card)
-page.picture(what, view)
-page.words(what)
+page.picture(view, anatomy)
+page.words(anatomy)
 page.terms()
-looks.closer(view, what, service)
-page.explain(what)
-page.downloads(what, downloads)
+looks.closer(view, anatomy, service)
+page.explain(anatomy)
+page.downloads(anatomy, downloads)
