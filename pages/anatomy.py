@@ -1,18 +1,18 @@
 """Anatomy: what a model is made of, with its weights or from its config alone."""
 
-import streamlit as st
 
 from components.features.anatomy import looks, page
 from components.features.anatomy.compute.anatomy import anatomy_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header("anatomy", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
-with st.skeleton(height=520):
+with kit.room("anatomy", height=520):
     anatomy = anatomy_view(view, service, card)
 
 page.toolbar(view, service, card)

@@ -7,11 +7,12 @@ from components.features.attention.compute.attention import attention_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header("attention", view)
 card = runtime.load(view.model, height=560)
-with st.skeleton(height=560):
+with kit.room("attention", height=560):
     attention = attention_view(view, runtime.service(), card)
 
 with st.container(border=True, gap="xsmall"):
