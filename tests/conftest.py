@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from components.core import EncoderService, Settings, open_service
 from components.maps.compiled import keep_compiled
 from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]
+
+# A busy machine is no finding: no example has a deadline, and none is given up for being slow.
+settings.register_profile(
+    "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any_machine")
 
 # Tiny models in many processes: more threads than cores would wait for each other most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
