@@ -15,7 +15,7 @@ from components.features.map.compute import MapShown, color_names, shown, usual_
 from components.features.map.request import PAGE, MapRequest, request_of, with_layer
 from components.features.map.waiting import drawn
 from components.maps.settings import METHODS, MapSettings, method_name
-from components.ui.models import runtime, second_model
+from components.ui.models import runtime, second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs
 
@@ -166,7 +166,7 @@ def _of_another_model(
         return card, None
     titles = {i: s.title for i, s in specs.items()}
     chosen = inputs.select(view, PAGE, "other_model", titles, "Its model")
-    other = second_model.card_of(specs[chosen])
+    other = second.model_card(specs[chosen])
     if other is None:
         return card, None
     try:

@@ -15,7 +15,6 @@ from components.analysis.tokens import find_pieces
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import Vocabulary
-from components.features.tokens import second_tokenizer
 from components.features.tokens.compute import PAGE, TokenView
 from components.features.tokens.explain import ROW
 from components.features.tokens.measures import Change, Part, fates, rewritten
@@ -28,6 +27,7 @@ from components.features.tokens.reading.vocabulary import row_reading, vocabular
 from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
+from components.ui.models import second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
@@ -111,7 +111,7 @@ def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) ->
     specs = {spec.id: spec for spec in _cased_first(others)}
     titles = {spec.id: spec.title for spec in specs.values()}
     other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
-    card = second_tokenizer.card_of(specs[other])
+    card = second.tokenizer_card(specs[other])
     if card is None:
         kit.reading(twins_reading(what.tokens), key="reading_twins")
         return

@@ -22,7 +22,7 @@ def begin(_model: str) -> None:
 
 
 def _prepare(model: str) -> None:
-    runtime.start_loading(model).exception()
+    runtime.start_loading(model).wait()
     # Streamlit collects garbage after every run of a script. With half a million objects of the
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
     gc.collect()

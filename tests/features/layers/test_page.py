@@ -31,6 +31,7 @@ from tests.support.pages import (
     bundled_app,
     chart,
     everything_said,
+    press,
     shown_view,
 )
 from tests.support.pages import framed as framed_on
@@ -328,7 +329,7 @@ def test_a_model_that_is_not_here_waits_for_a_click_and_says_why_it_fails() -> N
     view = DEFAULT.with_control("layers", "section", "Layers compared", "")
     app = framed(view.with_control("layers", "other", "FacebookAI/roberta-base", ""))
     assert_whole(app)
-    app = app.button(key="get_second_model").click().run()
+    app = press(app, "get_second_model")
     assert not app.exception
     assert len(app.error) == 1
     assert said(app)

@@ -20,9 +20,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.analysis.tokens import token_rows
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens import compute, page, second_tokenizer
+from components.features.tokens import compute, page
 from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.models import runtime as app_runtime
+from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
 from tests.support.fields import field
@@ -682,7 +683,7 @@ def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: P
 def test_a_failed_fetch_does_not_outlive_its_server(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0"):
         asked(showing("a", **TWO))
-        assert second_tokenizer._asked()
+        assert jobs().get(("tokenizer", CASED)).state == "failed"
     with hub_app(tiny_root / "roberta", tmp_path):
         app = showing("a", **TWO)
         assert_whole(app)

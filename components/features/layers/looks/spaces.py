@@ -30,7 +30,7 @@ from components.features.layers.reading.spaces import alike_reading, alike_title
 from components.features.layers.reading.tokens import pooler_reading
 from components.features.layers.snippet import SnippetText, cka_snippet, pooler_snippet
 from components.figures.strips import vector_strips
-from components.ui.models import second_model
+from components.ui.models import second
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import inputs, kit
 
@@ -47,7 +47,7 @@ def layers_compared(view: ViewState, what: LayerView, service: EncoderService) -
         specs = {spec.id: spec for spec in service.models() if spec.id != view.model}
         titles = {"": "This model itself", **{name: spec.title for name, spec in specs.items()}}
         chosen = inputs.select(view, PAGE, "other", titles, "With the layers of")
-    other = second_model.card_of(specs[chosen]) if chosen else what.card
+    other = second.model_card(specs[chosen]) if chosen else what.card
     if other is None:
         return {}
     names = what.card.title, other.title
