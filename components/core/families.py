@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import CheckpointError, UnsupportedModelError
+from components.core.schema import PROJECTIONS
 
 __all__ = ["FAMILIES", "Family", "family_of", "read_config"]
 
@@ -61,14 +62,14 @@ FAMILIES: dict[str, Family] = {
             "AlbertModel",
             has_segments=True,
             has_pooler=True,
-            projection="encoder.embedding_hidden_mapping_in",
+            projection=PROJECTIONS["albert"],
         ),
         Family(
             "electra",
             "ElectraModel",
             has_segments=True,
             has_pooler=False,
-            projection="embeddings_project",
+            projection=PROJECTIONS["electra"],
         ),
     )
 }

@@ -19,7 +19,6 @@ __all__ = [
     "PRESETS",
     "ModelFiles",
     "bundled_folder",
-    "check_allowed",
     "check_model",
     "describe",
     "list_models",
@@ -89,12 +88,20 @@ def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
     return tuple(by_id.get(name) or describe(name) for name in dict.fromkeys(settings.models))
 
 
-def check_allowed(model: str, settings: Settings) -> None:
-    """Pass where the settings allow this model.
+def check_model(model: str, settings: Settings) -> None:
+    """Pass where this can name a model that may be loaded here; asks no hub.
 
     Raises:
-        UnknownModelError: the model is not among those allowed here.
+        UnknownModelError: it is not allowed, no folder that is here, and no id of the hub's kind.
     """
+    _check_allowed(model, settings)
+    if model.startswith(FOLDER_PREFIX):
+        _locate_folder(model, settings)
+    elif model != BUNDLED_ID:
+        check_id(model)
+
+
+def _check_allowed(model: str, settings: Settings) -> None:
     if settings.models and model not in settings.models:
         raise UnknownModelError(
             f"The model {model[:100]!r} is not among those allowed here: "
@@ -102,24 +109,13 @@ def check_allowed(model: str, settings: Settings) -> None:
         )
 
 
-def check_model(model: str, settings: Settings) -> None:
-    """Pass where this can name a model that may be loaded here; asks no hub.
-
-    Raises:
-        UnknownModelError: it is not allowed, no folder that is here, and no id of the hub's kind.
-    """
-    check_allowed(model, settings)
-    if model.startswith(FOLDER_PREFIX):
-        _locate_folder(model, settings)
-    elif model != BUNDLED_ID:
-        check_id(model)
-
-
 def locate(model: str, settings: Settings, progress: Progress | None = None) -> ModelFiles:
     """A model's files on this machine, fetched from the hub where they are not here yet.
 
+    Whether it may be loaded is asked before, of `check_model`.
+
     Raises:
-        UnknownModelError: no such model, or not allowed here.
+        UnknownModelError: no such model.
         UnsupportedModelError: its config names a kind of model that is not supported.
         CheckpointError: the bundled model's package is missing, or files are damaged or unsafe.
         FetchError: the hub did not give the files.
@@ -139,7 +135,6 @@ def locate_tokenizer(
 
 
 def _locate(model: str, settings: Settings, progress: Progress | None, part: Part) -> ModelFiles:
-    check_allowed(model, settings)
     if model == BUNDLED_ID:
         return _locate_bundled()
     if model.startswith(FOLDER_PREFIX):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from components.core.errors import CorpusError
-from components.corpus.encodings import Encoding, encoding_of, open_text
-from components.corpus.layouts import SAMPLE, Dialect, Layout, guess_layout
+from components.corpus.charsets import Charset, charset_of, open_text
+from components.corpus.dialects import SAMPLE, Dialect, TableForm, guess_form
 from components.corpus.sheet import MAX_COLUMNS, MAX_SCANNED, Sheet, max_rows, sheet_of, shown
 
 __all__ = ["read_csv", "read_lines", "read_tsv"]
@@ -25,12 +25,12 @@ def read_lines(name: str, content: bytes) -> Sheet:
     Raises:
         CorpusError: it is not text, or holds only blank lines.
     """
-    encoding = encoding_of(name, content)
-    stripped = map(str.strip, open_text(content, encoding, newline=None))
+    charset = charset_of(name, content)
+    stripped = map(str.strip, open_text(content, charset, newline=None))
     lines = filter(None, stripped)
     texts = list(islice(lines, max_rows(1)))
-    notes = [*encoding.notes, *_cut_note(len(texts), more=next(lines, None) is not None)]
-    return sheet_of(name, "TXT", {"text": texts}, encoding=encoding.title, notes=notes)
+    notes = [*charset.notes, *_cut_note(len(texts), more=next(lines, None) is not None)]
+    return sheet_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
 
 
 def read_csv(name: str, content: bytes) -> Sheet:
@@ -52,12 +52,12 @@ def read_tsv(name: str, content: bytes) -> Sheet:
 
 
 def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
-    encoding = encoding_of(name, content)
+    charset = charset_of(name, content)
     csv.field_size_limit(_LARGEST_FIELD)
-    layout = _layout(name, content, encoding, delimiters)
-    rows = _Rows(content, encoding, layout)
+    form = _form(name, content, charset, delimiters)
+    rows = _Rows(content, charset, form)
     try:
-        columns = _columns(rows, len(layout.titles))
+        columns = _columns(rows, len(form.titles))
     except csv.Error as exc:
         raise CorpusError(
             f"{shown(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
@@ -66,9 +66,9 @@ def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
     n_rows = len(columns[0])
     if not n_rows:
         raise CorpusError(f"{shown(name)} has names of columns but no rows. Add a row for each.")
-    notes = (*encoding.notes, *layout.notes, *rows.notes, *_cut_note(n_rows, more=rows.more))
-    cells = dict(zip(layout.titles, columns, strict=True))
-    return sheet_of(name, kind, cells, encoding=encoding.title, notes=notes)
+    notes = (*charset.notes, *form.notes, *rows.notes, *_cut_note(n_rows, more=rows.more))
+    cells = dict(zip(form.titles, columns, strict=True))
+    return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
 
 
 def _cut_note(n_rows: int, *, more: bool) -> tuple[str, ...]:
@@ -76,20 +76,20 @@ def _cut_note(n_rows: int, *, more: bool) -> tuple[str, ...]:
     return (f"Only the first {rows} read.",) if more else ()
 
 
-def _layout(name: str, content: bytes, encoding: Encoding, delimiters: str) -> Layout:
-    stream = open_text(content, encoding, newline="")
+def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> TableForm:
+    stream = open_text(content, charset, newline="")
     sample = stream.read(SAMPLE)
     while sample.isspace() and (more := stream.read(SAMPLE)):
         sample = more
-    layout = guess_layout(sample, delimiters, whole=not stream.read(1))
-    if layout is None:
+    form = guess_form(sample, delimiters, whole=not stream.read(1))
+    if form is None:
         raise CorpusError(f"{shown(name)} holds only blank lines. Give it at least one sentence.")
-    if len(layout.titles) > MAX_COLUMNS:
+    if len(form.titles) > MAX_COLUMNS:
         raise CorpusError(
-            f"{shown(name)} has {len(layout.titles):,} columns or more; at most {MAX_COLUMNS:,} "
+            f"{shown(name)} has {len(form.titles):,} columns or more; at most {MAX_COLUMNS:,} "
             "are read. Keep the column of texts and those of labels."
         )
-    return layout
+    return form
 
 
 def _columns(rows: _Rows, width: int) -> list[list[str | None]]:
@@ -119,8 +119,8 @@ class _Lines:
 class _Rows:
     """The rows of a table after its header, all equally wide; keeps count of what it left out."""
 
-    def __init__(self, content: bytes, encoding: Encoding, layout: Layout) -> None:
-        self._content, self._encoding, self._layout = content, encoding, layout
+    def __init__(self, content: bytes, charset: Charset, form: TableForm) -> None:
+        self._content, self._charset, self._form = content, charset, form
         self.line = 0
         self.more = False
         self._n_short = self._n_long = 0
@@ -146,9 +146,9 @@ class _Rows:
         return tuple(found)
 
     def __iter__(self) -> Iterator[list[str]]:
-        width = len(self._layout.titles)
+        width = len(self._form.titles)
         left = max_rows(width)
-        skip = self._layout.has_header
+        skip = self._form.has_header
         for n_scanned, row in enumerate(self._records()):
             if n_scanned >= MAX_SCANNED:
                 self.more = True
@@ -179,7 +179,7 @@ class _Rows:
 
     def _records(self) -> Iterator[list[str]]:
         """Rows as they stand, with `line` where each begins."""
-        dialect = self._layout.dialect
+        dialect = self._form.dialect
         lines = _Lines(self._open())
         reader = dialect.reader(lines)
         read = 0
@@ -197,7 +197,7 @@ class _Rows:
                 yield row
 
     def _open(self) -> io.TextIOWrapper:
-        return open_text(self._content, self._encoding, newline="")
+        return open_text(self._content, self._charset, newline="")
 
 
 def _counted(n_rows: int) -> str:

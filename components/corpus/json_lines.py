@@ -1,4 +1,9 @@
-"""JSON, an object or a string a line, or all of them in one list; nested values stay JSON."""
+"""JSON, an object or a string a line, or all of them in one list; nested values stay JSON.
+
+Lists are read by the standard library's own decoder, an item at a time. ijson reads them too, but
+takes over a minute for 100,000 brackets within each other, turns half characters into question
+marks, and ends at NaN, Infinity and numbers beyond 64 bits, which Python's own `json` writes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from components.core.errors import CorpusError
-from components.corpus.encodings import encoding_of, open_text
+from components.corpus.charsets import charset_of, open_text
 from components.corpus.sheet import (
     MAX_COLUMNS,
     MAX_SCANNED,
@@ -32,9 +37,9 @@ def read_json_lines(name: str, content: bytes) -> Sheet:
     Raises:
         CorpusError: it is not text, holds no such item, or has too many columns.
     """
-    encoding = encoding_of(name, content)
-    items = _List if _is_list(open_text(content, encoding, newline=None)) else _Lines
-    source = items(open_text(content, encoding, newline=None))
+    charset = charset_of(name, content)
+    items = _List if _is_list(open_text(content, charset, newline=None)) else _Lines
+    source = items(open_text(content, charset, newline=None))
     table = _Table(name)
     for item in source:
         if table.is_full:
@@ -46,8 +51,8 @@ def read_json_lines(name: str, content: bytes) -> Sheet:
             f"{shown(name)} holds no JSON object and no string. Give one on each line, such as "
             '{"text": "I love my pet python", "label": "animal"}.'
         )
-    notes = (*encoding.notes, *source.notes, *table.notes)
-    return sheet_of(name, "JSONL", table.columns, encoding=encoding.title, notes=notes)
+    notes = (*charset.notes, *source.notes, *table.notes)
+    return sheet_of(name, "JSONL", table.columns, encoding=charset.title, notes=notes)
 
 
 def as_text(value: Any) -> str | None:

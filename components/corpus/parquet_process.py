@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from components.core.errors import CorpusError
-from components.corpus.json_lines import as_text
+from components.corpus.parquet_values import NotTextError, as_texts, has_bytes
 from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, shown, unique
 
 __all__ = ["REFUSED", "main"]
@@ -30,7 +29,6 @@ _TIMES_UNPACKED = 10  # what a file may unpack to, in uploads of the largest siz
 _MEMORY = 3_000_000_000  # bytes of addresses, and the same times as above for what is unpacked
 _N_NESTED = 2_000_000  # values within the lists of one column
 _BATCH = 10_000  # rows
-_BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
 _TEXTS = "CSV, JSON Lines or text"
 _FAILURES = (
     *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError),
@@ -103,7 +101,7 @@ def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
         try:
             cells = _cells_of(content, column, n_wanted)
             n_left -= _n_characters(cells, n_left)
-        except _NotTextError as exc:
+        except NotTextError as exc:
             notes.append(f"{shown(column.title)} was left out: it holds {exc}.")
             continue
         arrays[column.title] = pa.array(cells, pa.large_string()).dictionary_encode()
@@ -118,15 +116,11 @@ def _n_characters(cells: list[str | None], n_most: int) -> int:
     """How much text a column holds; a text that repeats counts each time."""
     n_characters = sum(len(cell) for cell in cells if cell)
     if n_characters > n_most:
-        raise _NotTextError(f"{n_characters:,} characters, more than is read of a file")
+        raise NotTextError(f"{n_characters:,} characters, more than is read of a file")
     return n_characters
 
 
 # What is in it, from its own account
-
-
-class _NotTextError(Exception):
-    """Values of a column that cannot be shown as text; the message says what they are."""
 
 
 @dataclass(frozen=True)
@@ -189,21 +183,11 @@ def _owner(path: str, names: dict[str, list[int]]) -> str:
 def _obstacle(kind: pa.DataType, n_values: int) -> str:
     if pa.types.is_fixed_size_binary(kind) and kind.byte_width > 64:
         return "bytes that are no text"
-    if pa.types.is_nested(kind) and _has_bytes(kind):
+    if pa.types.is_nested(kind) and has_bytes(kind):
         return "bytes within nested values"
     if pa.types.is_nested(kind) and n_values > _N_NESTED:
         return f"{n_values:,} nested values, more than {_N_NESTED:,}"
     return ""
-
-
-def _has_bytes(kind: pa.DataType) -> bool:
-    if pa.types.is_nested(kind):
-        return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
 
 
 def _check(name: str, columns: list[_Column], n_rows: int) -> None:
@@ -238,7 +222,7 @@ def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
     """The first cells of one column; equal texts of a batch are one object."""
     cells: list[str | None] = []
     for array in _batches(content, column):
-        texts = _as_texts(array.slice(0, n_rows - len(cells)))
+        texts = as_texts(array.slice(0, n_rows - len(cells)))
         cells += [text and clean(text) for text in texts]
         if len(cells) >= n_rows:
             break
@@ -254,57 +238,6 @@ def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:
         for batch in file.iter_batches(_BATCH, columns=[column.name], use_threads=False):
             same = [i for i, name in enumerate(batch.schema.names) if name == column.name]
             yield batch.column(same[column.copy])
-
-
-def _as_texts(array: pa.Array) -> list[str | None]:
-    kind = array.type
-    if isinstance(kind, pa.BaseExtensionType):
-        return _as_texts(array.storage)
-    if pa.types.is_dictionary(kind):
-        used = pc.unique(array.indices).drop_null()
-        values = _as_texts(array.dictionary.take(used))
-        texts = dict(zip(used.to_pylist(), values, strict=True))
-        return [texts.get(index) for index in array.indices.to_pylist()]
-    if pa.types.is_nested(kind):
-        return _nested(array)
-    if _has_bytes(kind):
-        return _decoded(array)
-    if pa.types.is_floating(kind):
-        return [as_text(value) for value in array.to_pylist()]
-    try:
-        return list(array.cast(pa.large_string()).to_pylist())
-    except UnicodeDecodeError:
-        return _decoded(array.cast(pa.large_binary()))
-    except pa.ArrowException:
-        return [None if value is None else str(value) for value in array.to_pylist()]
-
-
-def _decoded(array: pa.Array) -> list[str | None]:
-    try:
-        return [None if value is None else value.decode() for value in array.to_pylist()]
-    except UnicodeDecodeError as exc:
-        raise _NotTextError("bytes that are no text") from exc
-
-
-def _nested(array: pa.Array) -> list[str | None]:
-    if _largest(array) > _BATCH_BYTES:
-        raise _NotTextError(f"nested values that unpack to over {_BATCH_BYTES / 1e6:,.0f} MB")
-    return [as_text(value) for value in array.to_pylist()]
-
-
-def _largest(array: pa.Array) -> int:
-    """Most bytes that an array can unpack to."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        longest = pc.max(pc.binary_length(array.dictionary)).as_py() or 0
-        return int(longest) * len(array)
-    if pa.types.is_struct(kind):
-        return sum(map(_largest, array.flatten()))
-    if pa.types.is_map(kind):
-        return _largest(array.keys) + _largest(array.items)
-    if pa.types.is_nested(kind):
-        return _largest(array.flatten())
-    return int(array.nbytes)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from components.core.schema import FloatArray, IntArray
 
-__all__ = ["Agreement", "LabelShare", "agreement", "agreement_by_layer"]
+__all__ = ["Agreement", "LabelShare", "agreement"]
 
 _TIED = 1e-6
 """Distances of vectors of one length that differ by less are rounding in float32."""
-_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -101,36 +100,6 @@ def agreement(
     allowed = case.allowed(np.arange(case.n)[:, None], indices)
     same = case.codes[:, None] == case.codes[indices]
     return case.summed(*_same_share(-distances, allowed, same))
-
-
-def agreement_by_layer(
-    labels: Sequence[str], sentence: IntArray, vectors: FloatArray
-) -> list[Agreement] | None:
-    """Agreement at each layer by cosine, exact; None where no two points can be compared.
-
-    Args:
-        labels: a label for each point, "" where it has none.
-        sentence: (n_points,) which sentence each point stands in.
-        vectors: (n_layers, n_points, n_dims); for the occurrences of a word, not for a corpus.
-    """
-    case = _Case(labels, sentence)
-    found = [case.summed(*_exact(case, layer)) for layer in vectors]
-    return None if None in found else [layer for layer in found if layer is not None]
-
-
-def _exact(case: _Case, vectors: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Shares and whether there is one for each point, from all cosines of a layer."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    units = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    every = np.arange(case.n)
-    blocks = []
-    for start in range(0, case.n, _ROWS):
-        rows = every[start : start + _ROWS, None]
-        same = case.codes[rows] == case.codes[None, :]
-        blocks.append(_same_share(units[rows[:, 0]] @ units.T, case.allowed(rows, every), same))
-    shares, found = zip(*blocks, strict=True)
-    return np.concatenate(shares), np.concatenate(found)
 
 
 def _same_share(

@@ -12,9 +12,9 @@ import numpy as np
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.maps.points import Points
-from components.maps.typical import typical_of, typical_words
+from components.maps.typical import typical_of
 
-__all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels", "typical_words"]
+__all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels"]
 
 MAX_CLUSTERED = 15_000
 """Points that HDBSCAN itself sees: its time grows with their square, 0.6 s for these."""

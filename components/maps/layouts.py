@@ -2,16 +2,18 @@
 
 UMAP (McInnes et al. 2018) takes umap-learn's links and curve, on a neighbour graph made before: it
 is exact, shared, and may hold more links than neighbours give. From a PCA start its forces are
-followed by `umap_layout`, in all threads. t-SNE (van der Maaten 2014) runs as scikit-learn's own
-optimiser on the same kind of graph. Called this way both can tell how far they are, and can be
-stopped.
+followed by `umap_layout`, in all threads. t-SNE (van der Maaten 2014) is openTSNE's (Poličar et al.
+2024) on the same kind of graph, with scikit-learn's rates and phases. Called this way both can tell
+how far they are, and can be stopped.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from components.core.schema import FloatArray
 from components.maps.compiled import umap_functions
@@ -23,7 +25,7 @@ from components.maps.vector_space import VectorSpace
 __all__ = ["links", "pca", "tsne", "umap"]
 
 _FLAT = 1e-5  # of the first axis: what rounding leaves of an axis that has no spread
-_EXAGGERATION, _N_EARLY, _N_ITERATIONS = 12.0, 250, 1000  # t-SNE, as scikit-learn has them
+_EXAGGERATION, _N_EARLY, _N_LATE = 12.0, 250, 750  # t-SNE, as scikit-learn has them
 _ONE_THREAD_BELOW = 2_000  # points whose t-SNE is slower in two threads on a busy machine
 
 
@@ -129,51 +131,40 @@ def tsne(
         perplexity: about how many neighbours a point has.
         report: told the share of iterations done; what it raises ends the work.
     """
-    from scipy.sparse import csr_array
-    from sklearn.manifold._t_sne import (
-        _gradient_descent,
-        _joint_probabilities_nn,
-        _kl_divergence_bh,
-    )
+    from openTSNE import TSNE
+    from openTSNE.affinity import PerplexityBasedNN
+    from openTSNE.nearest_neighbors import PrecomputedNeighbors
 
-    n, k = neighbors.indices.shape
-    # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
-    squares = _squares(space, neighbors)
-    graph = csr_array(
-        (squares.ravel(), neighbors.indices.flatten(), np.arange(0, n * k + 1, k)), (n, n)
-    )
-    likely = _joint_probabilities_nn(graph, perplexity, 0)
+    n, n_components = start.shape
+    threads = 1 if n < _ONE_THREAD_BELOW else 2  # they share out work; what comes out is the same
+    known = PrecomputedNeighbors(neighbors.indices, _lengths(space, neighbors))
+    likely = PerplexityBasedNN(perplexity=perplexity, knn_index=known, n_jobs=threads)
     spread = float(np.std(start[:, 0]))
-    places = (start / spread * 1e-4 if spread > 0 else start).astype(np.float32)
-    n_done = 0
+    begin = (start / spread * 1e-4 if spread > 0 else start).astype(np.float64)
+    done = count(1)  # openTSNE counts the iterations of each phase anew
 
-    def objective(*given: Any, **options: Any) -> tuple[float, FloatArray]:
-        nonlocal n_done
-        found: tuple[float, FloatArray] = _kl_divergence_bh(*given, **options)
-        n_done += 1
-        report(n_done / _N_ITERATIONS)
-        return found
+    def told(*_: object) -> None:
+        report(next(done) / (_N_EARLY + _N_LATE))
 
-    # Never more than two threads: a sum of two does not depend on which comes first.
-    threads = 1 if n < _ONE_THREAD_BELOW else 2
-    how = {
-        "n_iter_check": 50,
-        "learning_rate": max(n / _EXAGGERATION / 4, 50.0),
-        "kwargs": {"skip_num_points": 0, "angle": 0.5, "verbose": 0, "num_threads": threads},
-        "args": [likely, max(start.shape[1] - 1, 1), n, start.shape[1]],
-    }
-    likely *= _EXAGGERATION
-    early = {"it": 0, "max_iter": _N_EARLY, "momentum": 0.5, "n_iter_without_progress": _N_EARLY}
-    flat, _, last = _gradient_descent(objective, places.ravel(), **early, **how)
-    likely /= _EXAGGERATION
-    late = {"it": last + 1, "max_iter": _N_ITERATIONS, "momentum": 0.8}
-    flat, _, _ = _gradient_descent(objective, flat, n_iter_without_progress=300, **late, **how)
-    coordinates: FloatArray = flat.reshape(n, -1).astype(np.float32)
-    return coordinates
+    drawn = TSNE(
+        n_components=n_components,
+        early_exaggeration=_EXAGGERATION,
+        early_exaggeration_iter=_N_EARLY,
+        n_iter=_N_LATE,
+        learning_rate=max(n / _EXAGGERATION, 200.0),
+        initial_momentum=0.5,
+        max_step_norm=None,
+        negative_gradient_method="bh",  # interpolation is slower here, and has no third dimension
+        n_jobs=threads,
+        callbacks=told,
+        callbacks_every_iters=1,
+    ).fit(affinities=likely, initialization=begin)
+    return np.asarray(drawn, np.float32)
 
 
-def _squares(space: VectorSpace, neighbors: Neighbors) -> FloatArray:
-    """(n, k) squared distances to neighbours, of which none is quite zero."""
-    found = neighbors.distances / space.scale
-    squares: FloatArray = 2 * found if space.metric == "cosine" else found * found
-    return np.maximum(squares, 1e-12, dtype=np.float32)
+def _lengths(space: VectorSpace, neighbors: Neighbors) -> NDArray[np.float64]:
+    """(n, k) distances to neighbours between the space's rows, of which none is quite zero."""
+    found = neighbors.distances.astype(np.float64) / space.scale
+    # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
+    lengths = np.sqrt(2 * found) if space.metric == "cosine" else found
+    return np.maximum(lengths, 1e-6)

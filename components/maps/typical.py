@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from components.core.errors import RequestError
 from components.core.schema import IntArray
 from components.core.words import split_words
 
-__all__ = ["TermCounts", "count_terms", "typical_of", "typical_words"]
+__all__ = ["TermCounts", "count_terms", "typical_of"]
 
 _NAMES = 0.2  # share of a cluster's points whose name may label it though it is a function word
 _EVERYWHERE = 0.5  # a word in more of every cluster's documents tells none of them apart
@@ -42,31 +42,6 @@ class TermCounts:
         return int(self.counts.shape[0])
 
 
-def typical_words(
-    documents: Sequence[str], labels: IntArray | Sequence[int], *, n_words: int = 3
-) -> Mapping[int, tuple[str, ...]]:
-    """The most typical words of each cluster of documents, the most typical first.
-
-    Class-based TF-IDF (Grootendorst 2022): a word's share of a cluster's words times
-    log(1 + A / f), A the average number of words in a cluster and f the word's count in all of
-    them; documents in no cluster (-1) are one more. Left out are what is no word of at least two
-    letters, English function words, and words in more than half of every cluster's documents,
-    which tell none apart.
-
-    Args:
-        documents: one for each label.
-        labels: (n_documents,) cluster of each, -1 for none.
-        n_words: how many words at most.
-
-    Raises:
-        RequestError: there are not as many labels as documents.
-    """
-    number = {text: i for i, text in enumerate(dict.fromkeys(documents))}
-    which = np.array([number[text] for text in documents], dtype=np.int64)
-    counted = count_terms(tuple(number))
-    return typical_of(counted, which, np.asarray(labels, dtype=np.int64), n_words=n_words)
-
-
 def typical_of(
     texts: TermCounts,
     which: IntArray,
@@ -75,7 +50,13 @@ def typical_of(
     names: Sequence[str] = (),
     n_words: int = 3,
 ) -> dict[int, tuple[str, ...]]:
-    """The same for documents given as numbers of texts, each with the name of its point, if any.
+    """The most typical words of each cluster of documents, the most typical first.
+
+    Class-based TF-IDF (Grootendorst 2022): a word's share of a cluster's words times
+    log(1 + A / f), A the average number of words in a cluster and f the word's count in all of
+    them; documents in no cluster (-1) are one more. Left out are what is no word of at least two
+    letters, English function words, and words in more than half of every cluster's documents,
+    which tell none apart.
 
     A name counts as much as an average document, and labels a cluster where it names a fifth of it,
     even where it is a function word or a sign.
@@ -86,6 +67,9 @@ def typical_of(
         labels: (n_documents,) cluster of each, -1 for none.
         names: one for each document, or none at all.
         n_words: how many words at most.
+
+    Raises:
+        RequestError: there are not as many labels as documents.
     """
     if len(labels) != len(which):
         raise RequestError(

@@ -21,19 +21,19 @@ BLOCKS = 10
 
 
 def encode_many(rounds: int) -> Outcome:
-    """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers.
+    """1,000 mixed sentences, all layers: the service, a loop, sentence-transformers, the floor.
 
-    The loop takes longest, so a third of its sentences goes before each of the others' turns.
+    The loop takes longest, so a part of its sentences goes before each of the others' turns.
     """
     took: dict[str, list[float]] = {name: [] for name in (LOOP, *BATCHED)}
     with workers({LOOP: (set_up_loop,), **BATCHED}) as ready:
         for seed in range(rounds):
-            thirds = []
-            for third, name in enumerate(BATCHED):
+            parts = []
+            for part, name in enumerate(BATCHED):
                 wait_for_quiet()
-                thirds.append(ready[LOOP](seed, third))
+                parts.append(ready[LOOP](seed, part))
                 took[name].append(ready[name](seed))
-            took[LOOP].append(sum(thirds))
+            took[LOOP].append(sum(parts))
 
     def over(name: str, other: str) -> tuple[float, ...]:
         return tuple(a / b for a, b in zip(took[name], took[other], strict=True))
@@ -45,6 +45,7 @@ def encode_many(rounds: int) -> Outcome:
             over("service", "sentence-transformers"),
             1.0,
         ),
+        Ratio("service / its matrix products alone", over("service", FLOOR), 1.35),
         Ratio("service exact / fast", over("service", "service, fast")),
     ]
     return Outcome(ratios, {f"{name} s": values for name, values in took.items()}, _lengths())
@@ -86,12 +87,49 @@ def set_up_service(precision: str) -> Callable[[int], float]:
 def set_up_loop() -> Callable[[int, int], float]:
     call = _bare_call()
 
-    def run(seed: int, third: int) -> float:
-        texts = mixed_sentences(N_MANY, seed)[third :: len(BATCHED)]
+    def run(seed: int, part: int) -> float:
+        texts = mixed_sentences(N_MANY, seed)[part :: len(BATCHED)]
         return seconds(lambda: [call(text) for text in texts])
 
     for text in mixed_sentences(32, WARM_UP):
         call(text)
+    return run
+
+
+def set_up_floor() -> Callable[[int], float]:
+    """The float32 matrix products of the service's own batches, those of attention too."""
+    import torch
+
+    from components.core.encoder.running import batches
+
+    service = LocalService(Settings())
+    card = service.load(BUNDLED_ID)
+    sizes = {p.name: p.shape for p in service.parameters(BUNDLED_ID)}
+    layer = "encoder.layer.0"
+    names = [f"attention.self.{part}" for part in ("query", "key", "value")]
+    names += ["attention.output.dense", "intermediate.dense", "output.dense"]
+    weights = [torch.randn(sizes[f"{layer}.{name}.weight"]).T for name in names]
+
+    @torch.inference_mode()
+    def multiply(lengths: list[int]) -> None:
+        for batch in batches(lengths, same_length=False):
+            n_texts, longest = len(batch), lengths[batch[0]]
+            inputs = {w.shape[0]: torch.ones(n_texts * longest, w.shape[0]) for w in weights}
+            outputs = [torch.empty(n_texts * longest, w.shape[1]) for w in weights]
+            heads = torch.ones(n_texts * card.n_heads, longest, card.n_dims // card.n_heads)
+            square, mixed = torch.bmm(heads, heads.mT), torch.empty_like(heads)
+            for _ in range(card.n_layers):
+                for weight, output in zip(weights, outputs, strict=True):
+                    torch.mm(inputs[weight.shape[0]], weight, out=output)
+                torch.bmm(heads, heads.mT, out=square)
+                torch.bmm(square, heads, out=mixed)
+
+    def run(seed: int) -> float:
+        tokens = service.tokenize(BUNDLED_ID, mixed_sentences(N_MANY, seed))
+        lengths = [t.n_tokens for t in tokens]
+        return seconds(lambda: multiply(lengths))
+
+    run(WARM_UP)
     return run
 
 
@@ -183,8 +221,10 @@ def _lengths() -> dict[str, float]:
 
 
 LOOP = "notebook loop"
+FLOOR = "matrix products"
 BATCHED = {
     "service": (set_up_service, "exact"),
     "sentence-transformers": (set_up_sentence_transformers,),
+    FLOOR: (set_up_floor,),
     "service, fast": (set_up_service, "fast"),
 }

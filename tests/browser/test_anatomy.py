@@ -10,30 +10,11 @@ from playwright.sync_api import expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
+from tests.support.browser import DESK, PHONE, SEEN, WATCH, WIDER_THAN_ITSELF, box
 
 pytestmark = pytest.mark.browser
 
-DESK = {"viewport": {"width": 1440, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WHOLE = "The word table is 52 % of the model"
-WIDER = """
-() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
-  .filter(element => element.scrollWidth > element.clientWidth)
-  .map(element => `${element.tagName}: ${element.scrollWidth} > ${element.clientWidth}`)
-"""
-WATCH = """
-() => {
-  const seen = new Set();
-  window.__seen = seen;
-  const look = () => {
-    const box = document.querySelector('.st-key-reading')?.getBoundingClientRect();
-    seen.add(box ? `${Math.round(box.top)}` : 'gone');
-    if (window.__seen === seen) requestAnimationFrame(look);
-  };
-  look();
-}
-"""
-SEEN = "() => { const seen = [...window.__seen]; window.__seen = null; return seen; }"
 
 
 def path(**controls: Any) -> str:
@@ -51,10 +32,9 @@ def title(here: Any) -> str:
 def hit(here: Any, name: str) -> None:
     """Clicks the part with this name in the map."""
     label = here.figure.locator("text.slicetext", has_text=name).first
-    box = label.bounding_box()
-    assert box is not None
+    place = box(label)
     with here.rerun():
-        here.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        here.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
     here.page.wait_for_timeout(900)  # the map glides to the part
 
 
@@ -66,20 +46,19 @@ def test_it_opens_and_fits(visit: Callable, size: dict, scheme: str) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")
     assert title(here) == WHOLE
     assert "22,713,216 parameters" in here.reading
-    assert here.page.evaluate(WIDER) == []
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     names = here.figure.locator("text.slicetext").all_text_contents()
     assert any("Word table" in name for name in names)
 
 
 def test_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
     here = visit("/anatomy", **DESK)
-    box = here.main.locator(".st-key-reading").bounding_box()
-    assert box["y"] + box["height"] <= 900
+    assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
 
 
 def test_clicks_in_the_map_choose_parts_and_back_undoes_them(visit: Callable) -> None:
     here = visit("/anatomy", **DESK)
-    here.page.evaluate(WATCH)
+    here.page.evaluate(WATCH, ".st-key-reading")
     hit(here, "Layer 3")
     assert title(here) == "Layer 3: 7.8 % of the model"
     assert len(here.page.evaluate(SEEN)) == 1  # nothing jumped
@@ -123,7 +102,7 @@ def test_the_weights_of_the_chosen_part_are_drawn(visit: Callable) -> None:
     here = visit(path(part="layer-1/attention/query", section="Inside the weights"), **PHONE)
     expect(here.main.locator(".st-key-reading_weights")).to_contain_text("singular values")
     assert here.main.get_by_role("figure").count() == 3
-    assert here.page.evaluate(WIDER) == []
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
 def test_picture_and_numbers_are_downloaded(visit: Callable) -> None:

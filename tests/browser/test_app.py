@@ -23,6 +23,7 @@ from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
 from components.ui.state.address import MAX_ADDRESS, encode, to_json
 from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.browser import HOSTILE
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit
@@ -31,7 +32,6 @@ pytestmark = pytest.mark.browser
 
 A, B = (sentence.text for sentence in DEFAULT.sentences)
 OPENING = ["python, word 5 of sentence A", "python, word 5 of sentence B"]
-HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script><b>python</b>"
 
 
 @pytest.fixture

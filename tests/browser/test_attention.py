@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence
-from tests.browser.test_look import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

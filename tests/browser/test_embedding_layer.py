@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from components.features.embedding_layer.compute import PAGE, SECTIONS
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

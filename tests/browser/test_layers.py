@@ -17,14 +17,13 @@ from components.core.registry import BUNDLED_ID
 from components.features.layers.compute import SECTIONS
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+from tests.support.browser import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script><b>python</b>"
 PAIRS = ".st-key-layers_pairs .js-plotly-plot"
 SHOWN_LAYER = f"() => document.querySelector('{PAIRS}').layout.annotations[0].text"
 SEEN_TITLE = f"() => document.querySelector('{PAIRS} .gtitle').textContent"

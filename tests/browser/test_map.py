@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 from components.core.registry import BUNDLED_ID
 from components.ui.state.address import encode
-from components.ui.state.view import DEFAULT, Control, ViewState
-from tests.browser.test_look import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+from components.ui.state.view import DEFAULT, Value, ViewState
+from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit
@@ -43,7 +43,7 @@ MOBILE = {**PHONE, "user_agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140 Mob
 HOSTILE = "<img src=x onerror=alert(1)><b>good</b>"
 
 
-def address_of(**controls: Control) -> str:
+def address_of(**controls: Value) -> str:
     view: ViewState = DEFAULT
     for name, value in controls.items():
         view = view.with_control("map", name, value, None)  # type: ignore[arg-type]

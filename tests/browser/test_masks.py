@@ -18,9 +18,10 @@ from playwright.sync_api import expect
 from components.core import EncoderService
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.browser.test_app import HOSTILE
-from tests.browser.test_look import (
+from tests.features.masks.test_measures import lab_of
+from tests.support.browser import (
     DESK,
+    HOSTILE,
     OVER_THE_TITLE,
     PHONE,
     SEEN,
@@ -30,7 +31,6 @@ from tests.browser.test_look import (
     contrast,
     style,
 )
-from tests.features.masks.test_measures import lab_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

@@ -17,8 +17,9 @@ from components.features.tokens.compute import SECTIONS, from_example
 from components.features.tokens.samples import TOKEN_EXAMPLES
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.browser.test_look import (
+from tests.support.browser import (
     DESK,
+    HOSTILE,
     OVER_THE_TITLE,
     PHONE,
     SEEN,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Visit
 
 pytestmark = pytest.mark.browser
-
-HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script><b>python</b>"
 
 
 def address_of(view: ViewState) -> str:

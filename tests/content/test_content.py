@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import fields
 from importlib import import_module
 from itertools import combinations
 from pkgutil import iter_modules
@@ -17,7 +16,7 @@ from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
 from components.features.home.explain import HOME_INTRO
 from components.features.map import explain as map_explain
-from components.maps.projection import METHODS, MapSettings
+from components.maps.projection import METHODS
 
 EXPLAIN = [
     import_module(f"{features.__name__}.{page.name}.explain")
@@ -33,7 +32,7 @@ EXPLANATIONS = {
     },
     **{
         f"projection.{name}[{key}]": said
-        for name in ("METHODS", "SETTINGS", "LAYER_MAPS")
+        for name in ("METHODS", "LAYER_MAPS")
         for key, said in getattr(map_explain, name).items()
     },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
@@ -207,10 +206,9 @@ def test_the_glossary_has_the_terms_of_the_map():
     } <= GLOSSARY.keys()  # fmt: skip
 
 
-def test_every_setting_and_method_of_a_map_is_explained():
-    assert map_explain.SETTINGS.keys() == {f.name for f in fields(MapSettings)}
+def test_every_method_of_a_map_is_explained():
     assert map_explain.METHODS.keys() == set(METHODS)
-    for said in (*map_explain.SETTINGS.values(), *map_explain.LAYER_MAPS.values()):
+    for said in map_explain.LAYER_MAPS.values():
         assert len(re.findall(r"\.(?:\s|$)", said)) == 1
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from components.core import BUNDLED_ID, EncoderService, Encoding
 from components.core.errors import RequestError
 from tests.support.tiny_models import FAMILIES, VARIANTS
 
-N_SENTENCES = 200
+N_SENTENCES = 60
 N_FOR_VARIANTS = 40
 PAIRS = (
     ("Which snake is it?", "A python, I think."),
@@ -39,14 +40,23 @@ class Plain:
 
 
 class Oracle:
-    """A model as plain transformers runs it."""
+    """A model as plain transformers runs it; weights of attention are asked of eager attention."""
 
     def __init__(self, folder: Path, max_length: int, **arguments: Any) -> None:
         self.max_length = max_length
+        self.folder = folder
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.model = AutoModel.from_pretrained(folder, **arguments).eval()
-        if folder.name == "bert-without-pooler":  # transformers puts random numbers there
-            self.model.pooler = None
+        self.model = self._read(**arguments)
+
+    @cached_property
+    def eager(self) -> Any:
+        return self._read(attn_implementation="eager")
+
+    def _read(self, **arguments: Any) -> Any:
+        model = AutoModel.from_pretrained(self.folder, **arguments).eval()
+        if self.folder.name == "bert-without-pooler":  # transformers puts random numbers there
+            model.pooler = None
+        return model
 
     @torch.inference_mode()
     def __call__(
@@ -70,7 +80,8 @@ class Oracle:
         )
         if mask == "ones":
             inputs["attention_mask"] = torch.ones_like(inputs["attention_mask"])
-        out = self.model(**inputs, output_hidden_states=True, output_attentions=attentions)
+        model = self.eager if attentions else self.model
+        out = model(**inputs, output_hidden_states=True, output_attentions=attentions)
         pooled = getattr(out, "pooler_output", None)
         return Plain(
             hidden=torch.cat(out.hidden_states).numpy(),
@@ -98,7 +109,6 @@ class Subject:
     """A model under test: its id for the service, its oracle, and texts with their answers."""
 
     model: str
-    folder: Path
     oracle: Oracle
     texts: Sequence[str]
     plain: Sequence[Plain]
@@ -114,9 +124,9 @@ def subject(
     tiny = request.param != BUNDLED_ID
     model = f"folder:{request.param}" if tiny else BUNDLED_ID
     folder = tiny_root / request.param if tiny else bundled_folder
-    oracle = Oracle(folder, 64 if tiny else 512, attn_implementation="eager")
+    oracle = Oracle(folder, 64 if tiny else 512)
     texts = oracle.sentences(N_FOR_VARIANTS if request.param in VARIANTS else N_SENTENCES)
-    return Subject(model, folder, oracle, texts, [oracle(text) for text in texts])
+    return Subject(model, oracle, texts, [oracle(text) for text in texts])
 
 
 @pytest.fixture(scope="module")
@@ -184,15 +194,23 @@ def test_padding_changes_no_real_token(subject: Subject, forgetful: EncoderServi
     assert done == len(lengths)
 
 
-def test_equals_transformers_default_attention(
+def test_equals_transformers_under_either_attention(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
-    default = Oracle(subject.folder, subject.oracle.max_length)
-    only_eager = subject.model == "folder:mpnet"
-    assert default.model.config._attn_implementation == ("eager" if only_eager else "sdpa")
     texts = subject.texts[::4]
     for text, encoding in zip(texts, tiny_service.encode(subject.model, texts), strict=True):
-        assert_agrees(encoding, default(text), tolerance=5e-5)
+        assert_agrees(encoding, subject.oracle(text, attentions=True))
+
+
+def test_the_passport_names_the_attention_that_ran(
+    subject: Subject, tiny_service: EncoderService
+) -> None:
+    default = subject.oracle.model.config._attn_implementation
+    assert default == ("eager" if subject.model == "folder:mpnet" else "sdpa")
+    text = subject.texts[3:4]
+    for attentions, ran in ((False, default), (True, "eager"), ([(1, 0)], "eager")):
+        encoding = tiny_service.encode(subject.model, text, attentions=attentions)[0]
+        assert encoding.passport.settings["attention"] == ran
 
 
 @pytest.mark.parametrize("mask", ["model", "ones"])
@@ -330,17 +348,6 @@ def test_what_the_model_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(RequestError):
         service.encode(BUNDLED_ID, ["A snake"], **wrong)
-
-
-def test_fast_precision_stays_close_and_gives_float32(service: EncoderService) -> None:
-    text = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
-    exact = service.encode(BUNDLED_ID, text)[0]
-    fast = service.encode(BUNDLED_ID, text, precision="fast")[0]
-    assert fast.hidden.dtype == np.float32
-    assert (exact.passport.precision, fast.passport.precision) == ("exact", "fast")
-    assert not np.array_equal(fast.hidden, exact.hidden)
-    norms = np.linalg.norm(fast.hidden, axis=-1) * np.linalg.norm(exact.hidden, axis=-1)
-    assert ((fast.hidden * exact.hidden).sum(axis=-1) / norms).min() > 0.999
 
 
 def test_results_are_read_only(subject: Subject, tiny_service: EncoderService) -> None:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.cache import _OVERHEAD, ByteCache, CachedService
+from components.core.byte_cache import _OVERHEAD, ByteCache
+from components.core.cache import CachedService
 from components.core.errors import ContextlensError, RequestError, TextError
 from components.core.schema import Encoding, Tokens
 from components.core.service import LocalService

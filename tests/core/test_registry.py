@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +14,17 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService, open_service, registry
 from components.core.encoder import load_model
+from components.core.encoder.quickness import FILE, machine
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Presence
 from components.core.registry import (
     BUNDLED_SHA256,
     PRESETS,
-    check_allowed,
     check_model,
     list_models,
     locate,
 )
+from components.core.schema import FastPrecision
 from components.core.settings import Settings
 from tests.support.hub_server import hub_server
 from tests.support.tiny_models import build
@@ -104,17 +104,23 @@ def test_a_model_named_twice_is_listed_once() -> None:
 
 def test_other_models_are_refused_by_name() -> None:
     settings = Settings(models=(BUNDLED_ID,))
-    check_allowed(BUNDLED_ID, settings)
+    service = open_service(settings)
+    check_model(BUNDLED_ID, settings)
     for model in ("google-bert/bert-base-uncased", "folder:one", "", BUNDLED_ID.lower()):
-        for refuse in (check_allowed, locate):
+        for refuse in (
+            lambda model: check_model(model, settings),
+            service.load,
+            service.load_tokenizer,
+            service.architecture,
+        ):
             with pytest.raises(UnknownModelError) as caught:
-                refuse(model, settings)
+                refuse(model)
             assert BUNDLED_ID in str(caught.value)
 
 
-def test_without_a_list_every_model_may_be_asked_for() -> None:
+def test_without_a_list_every_model_may_be_asked_for(folders: Path) -> None:
     for model in (BUNDLED_ID, "some/model", "folder:one"):
-        check_allowed(model, Settings())
+        check_model(model, Settings(model_folder=folders))
 
 
 def test_a_service_refuses_before_it_looks_anywhere() -> None:
@@ -175,7 +181,7 @@ def test_a_limit_holds_for_folders_too(folders: Path) -> None:
     settings = Settings(model_folder=folders, models=("folder:one", "folder:../x"))
     assert locate("folder:one", settings).folder == folders / "one"
     with pytest.raises(UnknownModelError):
-        locate("folder:two", settings)
+        check_model("folder:two", settings)
     with pytest.raises(UnknownModelError):
         locate("folder:../x", settings)
 
@@ -202,7 +208,7 @@ def test_weights_with_another_checksum_are_not_used(tmp_path: Path) -> None:
     shutil.copy(files.folder / "config.json", tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(CheckpointError, match="SHA-256") as caught:
-        load_model(replace(files, folder=tmp_path))
+        load_model(replace(files, folder=tmp_path), FastPrecision("float32", "So the test says."))
     assert hashlib.sha256(b"other weights").hexdigest()[:12] in str(caught.value)
     assert "are not used" in str(caught.value)
 
@@ -244,14 +250,18 @@ def test_what_is_on_this_machine_is_said_and_noticed_soon(
         assert preset in here(), "what was just fetched is looked at again"
 
 
-def test_the_list_of_models_is_cheap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    service = open_service(Settings())
-    service.models()
-    started = time.perf_counter()
-    for _ in range(100):
-        service.models()
-    assert (time.perf_counter() - started) / 100 < 1e-3
+def test_the_list_of_models_reads_folders_once_in_a_while(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from components.core import *; looks = []\n"
+        "reading = {'os.scandir', 'os.listdir'}\n"
+        "sys.addaudithook(lambda event, _: looks.append(event) if event in reading else None)\n"
+        f"service = open_service(Settings(model_folder=Path({str(tmp_path)!r})))\n"
+        "service.models(); first = len(looks)\n"
+        "for _ in range(20): service.models()\n"
+        "print(first > 0, len(looks) <= 2 * first)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
 
 
 def test_looking_for_models_that_are_not_here_imports_nothing_slow(tmp_path: Path) -> None:
@@ -371,7 +381,9 @@ def test_the_copy_for_quick_work_counts_too(
     for name in ("a", "b"):
         build("bert", tmp_path / name, hidden_size=160, intermediate_size=640)
     size = open_with(model_folder=tmp_path).load("folder:a").memory_bytes
-    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size))
+    measured = {"machine": machine(), "ratio": 2.0}
+    (tmp_path / FILE).write_text(json.dumps(measured), encoding="utf-8")
+    service = open_with(model_folder=tmp_path, model_bytes=int(2.2 * size), data_dir=tmp_path)
     for name in ("a", "b"):
         service.load(f"folder:{name}")
     service.encode("folder:b", ["A snake"], precision="fast")

@@ -90,6 +90,19 @@ def test_the_table_documents_each_variable_in_a_sentence() -> None:
         assert meaning.endswith(".")
 
 
+def test_the_readme_has_the_same_table() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in readme.splitlines() if line.startswith("| `CONTEXTLENS_")]
+    written = [
+        f"| `{default}` " if default.isalnum() else f"| {default} " for _, default, _ in TABLE
+    ]
+    expected = [
+        f"| `{name}` {default if default.strip('| ') else '| '}| {meaning} |"
+        for (name, _, meaning), default in zip(TABLE, written, strict=True)
+    ]
+    assert rows == expected
+
+
 def test_settings_cannot_be_changed_afterwards() -> None:
     with pytest.raises(FrozenInstanceError):
         Settings().cache_bytes = 1  # type: ignore[misc]

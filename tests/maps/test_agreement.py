@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from components.maps.agreement import Agreement, agreement, agreement_by_layer
+from components.maps.agreement import Agreement, agreement
 
 RANDOM = np.random.default_rng(7)
 
@@ -17,6 +17,10 @@ def listed(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     found = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(vectors)
     distances, indices = found.kneighbors(vectors)
     return indices, distances.astype(np.float32)
+
+
+def from_all(labels: list[str], sentence: np.ndarray, vectors: np.ndarray) -> Agreement | None:
+    return agreement(labels, sentence, *listed(vectors, len(vectors)))
 
 
 def by_hand(labels: list[str], sentence: np.ndarray, vectors: np.ndarray) -> tuple[float, float]:
@@ -42,12 +46,9 @@ def test_it_is_what_a_plain_loop_finds(seed: int, n: int, kinds: int, n_sentence
     if len({s for s, label in zip(sentence, labels, strict=True) if label}) < 2:
         return
     share, chance = by_hand(labels, sentence, vectors)
-    exact = agreement_by_layer(labels, sentence, vectors[None])
-    assert exact is not None
-    assert (exact[0].share, exact[0].chance) == pytest.approx((share, chance))
-    lists = agreement(labels, sentence, *listed(vectors, n))
+    lists = from_all(labels, sentence, vectors)
     assert lists is not None
-    assert (lists.share, lists.chance, lists.n) == pytest.approx((share, chance, exact[0].n))
+    assert (lists.share, lists.chance) == pytest.approx((share, chance))
     assert {kind.name for kind in lists.labels} <= set("abcd")
 
 
@@ -72,29 +73,28 @@ def test_points_of_one_sentence_are_compared_with_each_other() -> None:
 
 def test_identical_vectors_agree_by_chance_alone_in_any_order() -> None:
     """Sorted by label, the first of many tied neighbours would always seem to agree."""
-    vectors = np.ones((2, 20, 4), np.float32)
+    vectors = np.ones((20, 4), np.float32)
     labels = ["a"] * 10 + ["b"] * 10
-    layers = agreement_by_layer(labels, np.arange(20), vectors)
-    assert layers is not None
-    for found in [*layers, agreement(labels, np.arange(20), *listed(vectors[0], 20))]:
-        assert found is not None
-        assert found.share == pytest.approx(found.chance) == pytest.approx(9 / 19)
-        assert not found.is_clear
+    found = from_all(labels, np.arange(20), vectors)
+    assert found is not None
+    assert found.share == pytest.approx(found.chance) == pytest.approx(9 / 19)
+    assert not found.is_clear
 
 
 def test_labels_that_follow_the_vectors_are_clear_and_shuffled_ones_are_not() -> None:
     labels = np.repeat(["a", "b", "c"], 40)
-    vectors = (np.repeat(np.eye(3, 12), 40, axis=0) + RANDOM.normal(size=(120, 12)) * 0.2)[None]
-    said = agreement_by_layer(list(labels), np.arange(120), vectors.astype(np.float32))
+    vectors = np.repeat(np.eye(3, 12), 40, axis=0) + RANDOM.normal(size=(120, 12)) * 0.2
+    lists = listed(vectors.astype(np.float32), 120)
+    said = agreement(list(labels), np.arange(120), *lists)
     assert said is not None
-    assert said[0].is_clear
-    assert said[0].excess > 0.9
+    assert said.is_clear
+    assert said.excess > 0.9
     clear = 0
     for seed in range(60):
         mixed = np.random.default_rng(seed).permutation(labels)
-        shuffled = agreement_by_layer(list(mixed), np.arange(120), vectors.astype(np.float32))
+        shuffled = agreement(list(mixed), np.arange(120), *lists)
         assert shuffled is not None
-        clear += shuffled[0].is_clear
+        clear += shuffled.is_clear
     assert clear <= 3  # one-sided, two standard errors: about one in forty
 
 
@@ -114,7 +114,6 @@ def test_labels_are_ordered_by_what_lies_above_chance() -> None:
 def test_nothing_to_compare_is_none(labels: list[str]) -> None:
     vectors = RANDOM.normal(size=(6, 4)).astype(np.float32)
     assert agreement(labels, np.arange(6), *listed(vectors, 6)) is None
-    assert agreement_by_layer(labels, np.arange(6), vectors[None]) is None
 
 
 def test_one_label_for_all_is_all_chance() -> None:
@@ -126,7 +125,7 @@ def test_one_label_for_all_is_all_chance() -> None:
 
 
 def test_a_vector_of_length_zero_is_no_error() -> None:
-    vectors = np.zeros((1, 4, 3), np.float32)
-    found = agreement_by_layer(["a", "a", "b", "b"], np.arange(4), vectors)
+    vectors = np.zeros((4, 3), np.float32)
+    found = from_all(["a", "a", "b", "b"], np.arange(4), vectors)
     assert found is not None
-    assert found[0].share == pytest.approx(1 / 3)
+    assert found.share == pytest.approx(1 / 3)

@@ -12,8 +12,17 @@ from sklearn.metrics import adjusted_rand_score
 
 from components.content.sample import baseline_sentences
 from components.core.errors import RequestError
-from components.maps.clusters import MAX_CLUSTERED, cluster, cluster_labels, typical_words
+from components.maps.clusters import MAX_CLUSTERED, cluster, cluster_labels
 from components.maps.points import Points
+from components.maps.typical import count_terms, typical_of
+
+
+def typical_words(
+    documents: list[str], labels: list[int] | np.ndarray, *, n_words: int = 3
+) -> dict[int, tuple[str, ...]]:
+    texts = tuple(dict.fromkeys(documents))
+    which = np.array([texts.index(own) for own in documents], dtype=np.int64)
+    return typical_of(count_terms(texts), which, np.asarray(labels, np.int64), n_words=n_words)
 
 
 def blobs(n: int, *, k: int = 5, n_axes: int = 2, seed: int = 0):

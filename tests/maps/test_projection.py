@@ -14,6 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE, trustworthiness
 
 from components.core.errors import RequestError
+from components.maps import layouts
 from components.maps.compiled import WAITING, umap_functions
 from components.maps.estimates import stage_seconds
 from components.maps.layouts import pca
@@ -194,14 +195,44 @@ def test_permuted_points_are_permuted_on_a_pca_map() -> None:
 
 
 def test_tsne_is_scikit_learns_on_the_same_start() -> None:
-    vectors = blobs(200)
+    random = np.random.default_rng(0)
+    sheet = random.uniform(size=(200, 2)) * [2, 1] @ random.normal(size=(2, 12))
+    vectors = sheet + 0.01 * random.normal(size=sheet.shape)
     ours = project(vectors, MapSettings(method="tsne", metric="euclidean", n_neighbors=20))
+    # Thousands of steps carry rounding far; the arrangement of a sheet is the same.
+    assert procrustes(ours.coordinates, scikit_learns_tsne(vectors, 2))[2] < 0.01
+
+
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_tsne_is_as_faithful_as_scikit_learns(n_components: int) -> None:
+    vectors = blobs(200)
+    settings = MapSettings(
+        method="tsne", metric="euclidean", n_neighbors=20, n_components=n_components
+    )
+    ours, theirs = project(vectors, settings).coordinates, scikit_learns_tsne(vectors, n_components)
+    least = trustworthiness(vectors, theirs, n_neighbors=10) - 0.005
+    assert trustworthiness(vectors, ours, n_neighbors=10) > least
+
+
+def scikit_learns_tsne(vectors: np.ndarray, n_components: int) -> np.ndarray:
     rows = VectorSpace.of(vectors, "euclidean").rows
-    start = pca(rows, 2)
+    start = pca(rows, n_components)
     start = (start / np.std(start[:, 0]) * 1e-4).astype(np.float32)
-    theirs = TSNE(2, perplexity=20, init=start, random_state=0).fit_transform(rows)
-    # Thousands of steps carry rounding far; the arrangement is the same.
-    assert procrustes(ours.coordinates, theirs)[2] < 0.05
+    theirs = TSNE(n_components, perplexity=20, init=start, random_state=0)
+    found: np.ndarray = theirs.fit_transform(rows)
+    return found
+
+
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_tsne_in_two_threads_is_that_of_one(
+    n_components: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = MapSettings(method="tsne", n_components=n_components)
+    monkeypatch.setattr(layouts, "_N_LATE", 20)  # threads that wait for a busy machine are slow
+    monkeypatch.setattr(layouts, "_N_EARLY", 10)
+    alone = project(blobs(150), settings)
+    monkeypatch.setattr(layouts, "_ONE_THREAD_BELOW", 0)
+    assert_same(project(blobs(150), settings), alone)
 
 
 # Small, equal and odd vectors

@@ -6,6 +6,7 @@ from components.core.encoder.architecture import architecture_of, build_architec
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
+from components.core.encoder.quickness import fast_precision
 from components.core.encoder.running import Request, encode
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.vocabulary import (
@@ -24,6 +25,7 @@ __all__ = [
     "decode",
     "embedding_parts",
     "encode",
+    "fast_precision",
     "list_parameters",
     "load_model",
     "load_tokenizer",

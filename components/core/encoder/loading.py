@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import copy
-import ctypes
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
+from components.core.encoder.memory import return_freed_memory
 from components.core.encoder.shapes import check_shapes
+from components.core.encoder.views import Views
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from components.core.errors import CheckpointError
 from components.core.families import Family, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
-from components.core.schema import ModelCard, PartState, Precision, Provenance, TokenizerCard
+from components.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
 
 __all__ = ["LoadedModel", "load_model"]
 
-# Without this glibc keeps freed result arrays: memory grew 755 MB, with it 181 MB, in one run of
-# 3,528 encodings through a 128 MB cache.
-_M_MMAP_THRESHOLD = -3
-
-
-def _return_freed_memory() -> None:
-    try:
-        ctypes.CDLL("libc.so.6").mallopt(_M_MMAP_THRESHOLD, 65536)
-    except (OSError, AttributeError):  # not glibc: other allocators give memory back themselves
-        return
-
-
-_return_freed_memory()
+return_freed_memory()
 transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
@@ -48,26 +35,20 @@ class LoadedModel:
     model: Any  # a transformers PreTrainedModel, in float32 and eval mode
     reader: LoadedTokenizer
     trained_parts: dict[str, bool]
-    _fast_lock: threading.Lock = field(default_factory=threading.Lock)
-    _fast: Any = None
-
-    def at(self, precision: Precision) -> Any:
-        """The torch model at a precision; the bfloat16 copy is made on first use."""
-        if precision == "exact":
-            return self.model
-        with self._fast_lock:
-            if self._fast is None:
-                self._fast = copy.deepcopy(self.model).to(torch.bfloat16)
-        return self._fast
+    views: Views
 
     @property
     def memory_bytes(self) -> int:
         """Bytes of weights held, the bfloat16 copy included."""
-        return self.card.memory_bytes * 3 // 2 if self._fast is not None else self.card.memory_bytes
+        return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
 
 
-def load_model(files: ModelFiles) -> LoadedModel:
+def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
     """A model read from its files, checked.
+
+    Args:
+        files: where they are.
+        fast: what this machine does fast work in, for the card.
 
     Raises:
         UnsupportedModelError: not an encoder of a supported family.
@@ -87,13 +68,13 @@ def load_model(files: ModelFiles) -> LoadedModel:
     model, missing = _read_weights(files, family)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
-    card = _card(files, reader.card, model, checksum, provenance)
+    card = _card(files, reader.card, model, checksum, provenance, fast)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
         "pooler": provenance.pooler.state == "trained",
         "encoder": provenance.encoder.state == "trained",
     }
-    return LoadedModel(card, family, model, reader, trained)
+    return LoadedModel(card, family, model, reader, trained, Views(model))
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -118,7 +99,6 @@ def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
     try:
         model, info = cls.from_pretrained(
             files.folder,
-            attn_implementation="eager",
             dtype=torch.float32,
             use_safetensors=True,
             local_files_only=True,
@@ -176,6 +156,7 @@ def _card(
     model: Any,
     checksum: str,
     provenance: Provenance,
+    fast: FastPrecision,
 ) -> ModelCard:
     config = model.config
     parameters = list(model.parameters())
@@ -197,4 +178,5 @@ def _card(
         n_parameters=sum(p.numel() for p in parameters),
         memory_bytes=sum(p.numel() * p.element_size() for p in parameters),
         provenance=provenance,
+        fast=fast,
     )

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 
 from components.core.encoder.loading import LoadedModel
+from components.core.encoder.memory import set_aside, tidy_memory
 from components.core.encoder.tokenizing import tokenize
+from components.core.encoder.views import Attention
 from components.core.errors import RequestError
 from components.core.schema import (
     AttentionRequest,
@@ -23,10 +25,11 @@ from components.core.schema import (
     Tokens,
 )
 
-__all__ = ["BATCH_TOKENS", "Request", "encode"]
+__all__ = ["BATCH_TOKENS", "Request", "batches", "encode"]
 
-BATCH_TOKENS = 1536
-"""Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest, 8,192 is 1.7 times slower."""
+BATCH_TOKENS = 1024
+"""Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;
+8,192 is 1.7 times slower."""
 
 _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
 
@@ -39,7 +42,8 @@ class Request:
     mask: Mask = "model"
     layers: tuple[int, ...] | None = None
     attentions: bool | tuple[tuple[int, int], ...] = False
-    precision: Precision = "exact"
+    precision: Precision = "exact"  # the one that runs
+    why_exact: str | None = None  # where another was asked
 
     @classmethod
     def checked(
@@ -61,7 +65,10 @@ class Request:
         _one_of("precision", precision, ("exact", "fast"))
         chosen = range(card.n_layers + 1) if layers is None else _checked_layers(layers, card)
         heads = attentions if isinstance(attentions, bool) else _checked_heads(attentions, card)
-        return cls(pad_to, mask, tuple(chosen), heads, precision)
+        why_exact = None
+        if precision == "fast" and card.fast.dtype == "float32":
+            precision, why_exact = "exact", card.fast.reason
+        return cls(pad_to, mask, tuple(chosen), heads, precision, why_exact)
 
 
 def encode(
@@ -74,12 +81,14 @@ def encode(
     """Each text's encoding, in the order given; see `EncoderService.encode`."""
     tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
     passport = _passport(loaded, request)
-    results: list[Encoding | None] = [None] * len(tokens)
-    for batch in _batches([t.n_tokens for t in tokens], same_length=request.mask == "ones"):
-        outputs = _forward(loaded, [tokens[i] for i in batch], request)
-        for row, i in enumerate(batch):
-            results[i] = _encoding(tokens[i], row, outputs, request, passport)
-    return [result for result in results if result is not None]
+    results = [_room(t, loaded, request, passport) for t in tokens]
+    lengths = [t.n_tokens for t in tokens]
+    with tidy_memory(sum(lengths)):
+        for batch in batches(lengths, same_length=request.mask == "ones"):
+            outputs = _forward(loaded, [tokens[i] for i in batch], request)
+            for row, i in enumerate(batch):
+                _fill(results[i], row, outputs)
+    return results
 
 
 def _one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:
@@ -122,7 +131,7 @@ def _checked_heads(
     return tuple((int(layer), int(head)) for layer, head in asked)
 
 
-def _batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:
     """Indices in batches of at most BATCH_TOKENS padded tokens, longest first.
 
     Without the mask, padding would change results, so such batches hold one length only.
@@ -154,7 +163,7 @@ def _forward(loaded: LoadedModel, batch: Sequence[Tokens], request: Request) -> 
     if request.mask == "ones":
         mask = torch.ones_like(mask)
     arguments = {"token_type_ids": segments} if segments is not None else {}
-    out = loaded.at(request.precision)(
+    out = loaded.views.at(request.precision, _attention(loaded, request))(
         input_ids=ids,
         attention_mask=mask,
         output_hidden_states=True,
@@ -167,6 +176,11 @@ def _forward(loaded: LoadedModel, batch: Sequence[Tokens], request: Request) -> 
         pooler_output=None if pooled is None else _numpy(pooled),
         attentions=_attentions(out.attentions, request.attentions),
     )
+
+
+def _attention(loaded: LoadedModel, request: Request) -> Attention:
+    """Only eager attention gives its weights; without them transformers' own choice is quicker."""
+    return loaded.views.default if request.attentions is False else "eager"
 
 
 def _inputs(
@@ -203,32 +217,44 @@ def _attentions(
     return _numpy(torch.stack([layers[layer - 1][:, head] for layer, head in asked], dim=1))
 
 
-def _encoding(
-    tokens: Tokens, row: int, outputs: _Outputs, request: Request, passport: Passport
-) -> Encoding:
-    n = tokens.n_tokens
-    hidden = np.stack([layer[row, :n] for layer in outputs.hidden])
-    pooled = None if outputs.pooler_output is None else outputs.pooler_output[row].copy()
-    attentions = outputs.attentions
-    if attentions is not None:
-        attentions = attentions[row, ..., :n, :n].copy()
-    for array in (hidden, pooled, attentions):
-        if array is not None:
-            array.flags.writeable = False
+def _room(tokens: Tokens, loaded: LoadedModel, request: Request, passport: Passport) -> Encoding:
+    """An encoding whose arrays are there but not yet filled: they are to outlast the run."""
+    n, card = tokens.n_tokens, loaded.card
+    layers = request.layers or ()
+    heads: tuple[int, ...] | None = None
+    if request.attentions is not False:
+        every = request.attentions is True
+        heads = (card.n_layers, card.n_heads) if every else (len(request.attentions),)  # type: ignore[arg-type]
+    has_pooler = getattr(loaded.model, "pooler", None) is not None
     return Encoding(
         **{name: getattr(tokens, name) for name in _TOKEN_FIELDS},
-        hidden=hidden,
-        layers=request.layers or (),
-        pooler_output=pooled,
-        attentions=attentions,
+        hidden=set_aside(len(layers), n, card.n_dims),
+        layers=layers,
+        pooler_output=set_aside(card.n_dims) if has_pooler else None,
+        attentions=None if heads is None else set_aside(*heads, n, n),
         passport=passport,
     )
 
 
+def _fill(encoding: Encoding, row: int, outputs: _Outputs) -> None:
+    n = encoding.n_tokens
+    for ours, layer in zip(encoding.hidden, outputs.hidden, strict=True):
+        ours[:] = layer[row, :n]
+    if encoding.pooler_output is not None and outputs.pooler_output is not None:
+        encoding.pooler_output[:] = outputs.pooler_output[row]
+    if encoding.attentions is not None and outputs.attentions is not None:
+        encoding.attentions[:] = outputs.attentions[row, ..., :n, :n]
+    for array in (encoding.hidden, encoding.pooler_output, encoding.attentions):
+        if array is not None:
+            array.flags.writeable = False
+
+
 def _passport(loaded: LoadedModel, request: Request) -> Passport:
-    settings: dict[str, Any] = {"attention": "eager", "mask": request.mask}
+    settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
     if request.pad_to is not None:
         settings["pad_to"] = request.pad_to
+    if request.why_exact is not None:
+        settings["asked for fast, ran exact"] = request.why_exact
     return Passport(
         model=loaded.card.id,
         revision=loaded.card.revision,

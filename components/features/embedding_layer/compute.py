@@ -10,7 +10,14 @@ import numpy as np
 
 from components.analysis.tokens import labels
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.schema import EmbeddingParts, FloatArray, Parameter, Passport, Vocabulary
+from components.core.schema import (
+    PROJECTIONS,
+    EmbeddingParts,
+    FloatArray,
+    Parameter,
+    Passport,
+    Vocabulary,
+)
 from components.features.embedding_layer.figures.parts import Panel
 from components.features.embedding_layer.measures.parts import Norm, rebuild, shares, summands
 from components.figures.strips import signed_bound
@@ -172,9 +179,8 @@ def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
 
 
 def _projection(parameters: tuple[Parameter, ...]) -> str:
-    known = ("encoder.embedding_hidden_mapping_in", "embeddings_project")
     names = {parameter.name for parameter in parameters}
-    return next(name for name in known if f"{name}.weight" in names)
+    return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
 
 
 def _picked(view: ViewState, n_tokens: int) -> int | None:

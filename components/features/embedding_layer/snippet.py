@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from components.analysis.snippet_start import literal, load_lines
-from components.core.schema import EmbeddingParts, ModelCard
+from components.core.schema import PROJECTIONS, EmbeddingParts, ModelCard
 
 __all__ = ["embedding_snippet"]
-
-_PROJECTIONS = {
-    "albert": "model.encoder.embedding_hidden_mapping_in",
-    "electra": "model.embeddings_project",
-}
 
 
 def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
@@ -64,4 +59,4 @@ def _segment(card: ModelCard, parts: EmbeddingParts) -> list[str]:
 
 
 def _project(card: ModelCard) -> list[str]:
-    return [f"    output = {_PROJECTIONS[card.family]}(output)"]
+    return [f"    output = model.{PROJECTIONS[card.family]}(output)"]

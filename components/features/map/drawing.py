@@ -92,7 +92,8 @@ class Picture:
             "corpus_sha256": self.corpus.digest,
             "sampling_seed": SEED,
         }
-        libraries = {name: version(name) for name in ("umap-learn", "scikit-learn", "numpy")}
+        drawn_by = ("umap-learn", "openTSNE", "scikit-learn", "numpy")
+        libraries = {name: version(name) for name in drawn_by}
         return replace(
             encoded,
             versions={**encoded.versions, **libraries},

@@ -1,11 +1,11 @@
-"""Map: what is drawn and how, formulas, what each setting changes, and limits."""
+"""Map: what is drawn and how, formulas and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FORMULA", "LAYER_MAPS", "LIMITS", "METHODS", "MISREAD", "SETTINGS"]
+__all__ = ["FORMULA", "LAYER_MAPS", "LIMITS", "METHODS", "MISREAD"]
 
 LIMITS = (
     "A map of two or three dimensions cannot keep all distances of hundreds, so trust a nearness "
@@ -36,37 +36,6 @@ METHODS: Mapping[str, str] = MappingProxyType(
 )
 """A sentence or two for each method, by its name in the settings."""
 
-SETTINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "method": "Which arrangement is drawn: by neighbours (UMAP, t-SNE) or by variance (PCA).",
-        "n_components": (
-            "In three dimensions more neighbourhoods can be kept, but what is seen depends on the "
-            "side that it is seen from."
-        ),
-        "metric": (
-            "Cosine compares directions alone; Euclidean distance counts the lengths of vectors "
-            "too, in which single dimensions and frequent tokens can weigh most."
-        ),
-        "n_neighbors": (
-            "With few neighbours UMAP (and t-SNE, as its perplexity) draws many small groups, with "
-            "many it draws the broad outline and blurs the small ones."
-        ),
-        "min_dist": (
-            "How close UMAP may put points: small values pack groups tightly, large ones spread "
-            "them out so that single points can be told apart; who is near whom hardly changes."
-        ),
-        "seed": (
-            "Another seed gives another map of the same vectors: what changes with it was not in "
-            "the vectors."
-        ),
-        "effort": (
-            "Full effort lets UMAP take the rounds that make a map as faithful as umap-learn's, "
-            "quick effort a quarter of them: the outline comes first, details settle later."
-        ),
-    }
-)
-"""What each setting changes, by its name."""
-
 LAYER_MAPS: Mapping[str, str] = MappingProxyType(
     {
         "joint": (
@@ -79,10 +48,6 @@ LAYER_MAPS: Mapping[str, str] = MappingProxyType(
             "An aligned fit draws a map of each layer's own space and holds each point near its "
             "places at the layers before and after (AlignedUMAP), so that slow drift means little "
             "and new neighbours mean more."
-        ),
-        "separate": (
-            "Maps drawn for each layer alone cannot be compared: each one may be turned, mirrored "
-            "or laid out anew, and motion between them is mostly an artefact."
         ),
     }
 )

@@ -342,7 +342,7 @@ def test_a_picture_s_passport_says_how_to_get_it_again(card: ModelCard) -> None:
     assert (own["unit"], own["pooling"], own["layers"]) == ("sentences", "mean", [1])
     assert (own["footing"], own["corpus"]) == ("one", "few")
     assert own["corpus_sha256"] == FEW.digest
-    assert {"umap-learn", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
+    assert {"umap-learn", "openTSNE", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
     assert passport["checksum"] == card.checksum
 
 

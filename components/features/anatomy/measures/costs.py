@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from components.core.schema import Architecture, Parameter
+from components.core.schema import PROJECTIONS, Architecture, Parameter
 from components.features.anatomy.measures.parameters import n_values
 
 __all__ = ["BYTES", "Operations", "comparison_row", "memory", "operations"]
@@ -20,7 +20,7 @@ BYTES = {"float32": 4, "float16": 2, "int8": 1}
 _QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _IN_LAYER = re.compile(r"(encoder|transformer)\.(layer\.\d+|albert_layer_groups\.\d+)\.")
-_BEFORE = re.compile(r"(embeddings_project|encoder\.embedding_hidden_mapping_in)\.")
+_BEFORE = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from components.core.schema import Architecture, Parameter
+from components.core.schema import PROJECTIONS, Architecture, Parameter
 
 __all__ = [
     "Node",
@@ -196,7 +196,7 @@ _TOP = (
     ),
     (r"embeddings\.LayerNorm\.", (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm"))),
     (
-        r"(embeddings_project|encoder\.embedding_hidden_mapping_in)\.",
+        rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.",
         (_EMBEDDINGS, Step("projection", "Projection", "projection")),
     ),
     (

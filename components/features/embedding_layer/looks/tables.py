@@ -12,7 +12,7 @@ from components.analysis.tokens import labels
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
-from components.core.schema import EmbeddingParts, FloatArray, Parameter
+from components.core.schema import PROJECTIONS, EmbeddingParts, FloatArray, Parameter
 from components.features.embedding_layer.compute import PAGE, EmbeddingView
 from components.features.embedding_layer.explain import LEARNED
 from components.features.embedding_layer.figures.tables import (
@@ -237,7 +237,7 @@ def _relative(before: FloatArray, after: FloatArray) -> FloatArray:
 
 
 def _is_own(parameter: Parameter) -> bool:
-    starts = ("embeddings.", "embeddings_project.", "encoder.embedding_hidden_mapping_in.")
+    starts = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
     return parameter.name.startswith(starts)
 
 

@@ -1,4 +1,4 @@
-"""A map drawn again from the page's download, with umap-learn and scikit-learn.
+"""A map drawn again from the page's download, with umap-learn and openTSNE.
 
 UMAP's points are moved by a layout of our own, which the script takes from here; beside it stands
 how umap-learn alone draws a map of its own from the same neighbours.
@@ -28,12 +28,11 @@ _UMAP_IMPORTS = (
 )
 _TSNE_IMPORTS = """\
 import numpy
-from scipy.sparse import csr_array
+from openTSNE import TSNE
+from openTSNE.affinity import PerplexityBasedNN
+from openTSNE.nearest_neighbors import PrecomputedNeighbors
 from sklearn.manifold import trustworthiness
-from sklearn.manifold._t_sne import _gradient_descent, _joint_probabilities_nn, _kl_divergence_bh
 """
-
-_ONE_THREAD_BELOW = 2_000  # as `layouts.tsne` has it: sums in float32 depend on their order
 
 _ROWS = {
     "cosine": """\
@@ -102,31 +101,20 @@ plain = umap.UMAP(
 """
 
 _TSNE = """\
-# t-SNE from that start, on the true neighbours, with scikit-learn's own optimiser.
-indices, distances = page["neighbor_indices"], page["neighbor_distances"]
-squares = {squares}
-squares = numpy.maximum(squares, 1e-12, dtype=numpy.float32)
-ends = numpy.arange(0, indices.size + 1, indices.shape[1])
-likely = _joint_probabilities_nn(
-    csr_array((squares.flatten(), indices.flatten(), ends), (n, n)), {n_neighbors}, 0
-)
+# t-SNE from that start, on the true neighbours, with openTSNE.
+distances = page["neighbor_distances"].astype(numpy.float64)
+lengths = numpy.maximum({lengths}, 1e-6)
+known = PrecomputedNeighbors(page["neighbor_indices"], lengths)
 spread = float(numpy.std(start[:, 0]))
-flat = (start / spread * 1e-4 if spread > 0 else start).astype(numpy.float32).ravel()
-how = dict(
-    n_iter_check=50, learning_rate=max(n / 12 / 4, 50.0),
-    args=[likely, max({n_components} - 1, 1), n, {n_components}],
-    kwargs=dict(skip_num_points=0, angle=0.5, verbose=0, num_threads={threads}),
+coordinates = TSNE(
+    n_components={n_components}, early_exaggeration=12, early_exaggeration_iter=250, n_iter=750,
+    learning_rate=max(n / 12, 200), initial_momentum=0.5, max_step_norm=None,
+    negative_gradient_method="bh",
+).fit(
+    affinities=PerplexityBasedNN(perplexity={n_neighbors}, knn_index=known),
+    initialization=(start / spread * 1e-4 if spread > 0 else start).astype(numpy.float64),
 )
-likely *= 12.0
-flat, _, last = _gradient_descent(
-    _kl_divergence_bh, flat, it=0, max_iter=250, momentum=0.5, n_iter_without_progress=250, **how
-)
-likely /= 12.0
-flat, _, _ = _gradient_descent(
-    _kl_divergence_bh, flat, it=last + 1, max_iter=1000, momentum=0.8,
-    n_iter_without_progress=300, **how,
-)
-coordinates = flat.reshape(n, -1).astype(numpy.float32)
+coordinates = numpy.asarray(coordinates, numpy.float32)
 """
 
 _ALL = """\
@@ -164,7 +152,7 @@ def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
     settings, method, n_points = shown.settings, shown.method, len(shown.coordinates)
     most = (n_points - 1) // 3 if method == "tsne" else n_points - 1
     imports = {"umap": _UMAP_IMPORTS, "tsne": _TSNE_IMPORTS, "pca": _IMPORTS}[method]
-    squares = "2 * distances" if settings.metric == "cosine" else "(distances / scale) ** 2"
+    lengths = "numpy.sqrt(2 * distances)" if settings.metric == "cosine" else "distances / scale"
     values = {
         "n_components": settings.n_components,
         "metric": settings.metric,
@@ -172,8 +160,7 @@ def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
         "seed": settings.seed,
         "n_epochs": settings.n_epochs(n_points),
         "n_neighbors": min(settings.n_neighbors, most),
-        "squares": squares,
-        "threads": 1 if n_points < _ONE_THREAD_BELOW else 2,
+        "lengths": lengths,
     }
     drawing = {"umap": _UMAP, "tsne": _TSNE, "pca": "coordinates = start\n"}[method]
     lines = [

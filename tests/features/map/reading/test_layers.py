@@ -13,9 +13,21 @@ from components.analysis.words import word_vectors
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
 from components.features.map.reading.layers import parted_layers, senses_reading, senses_title
-from components.maps.agreement import Agreement, LabelShare, agreement_by_layer
+from components.maps.agreement import Agreement, LabelShare, agreement
+from components.maps.neighbors import nearest
 
 LAYERS = (0, 1, 2, 3, 4)
+
+
+def by_layer(labels: list[str], vectors: np.ndarray) -> list[Agreement]:
+    """The agreement of occurrences, each in a sentence of its own, at each layer."""
+    found = []
+    for layer in vectors:
+        lists = nearest(layer, len(layer), "cosine")
+        one = agreement(labels, np.arange(len(layer)), lists.indices, lists.distances)
+        assert one is not None
+        found.append(one)
+    return found
 
 
 def made(*shares: float, chance: float = 0.5, n: int = 60) -> list[Agreement]:
@@ -150,11 +162,10 @@ def test_the_bundled_model_s_two_banks_part_and_shuffled_ones_do_not(
         [word_vectors(e, span) for e, span in zip(encodings, spans, strict=True) if span], axis=1
     )
     layers = encodings[0].layers
-    found = agreement_by_layer(labels, np.arange(16), vectors)
+    found = by_layer(labels, vectors)
     title = senses_title(found, layers, "bank")
     assert title.startswith("The senses of bank part at layer ")
     assert not title.endswith("layer 0")
-    assert found is not None
     assert found[0].share == pytest.approx(found[0].chance)  # sixteen times the same vector
-    mixed = agreement_by_layer(["river", "money"] * 8, np.arange(16), vectors)
+    mixed = by_layer(["river", "money"] * 8, vectors)
     assert senses_title(mixed, layers, "bank") == "The senses of bank never part"

@@ -18,10 +18,10 @@ from components.corpus.sheet import unique
 if TYPE_CHECKING:
     from _csv import Reader
 
-__all__ = ["SAMPLE", "Dialect", "Layout", "guess_layout"]
+__all__ = ["SAMPLE", "Dialect", "TableForm", "guess_form"]
 
 SAMPLE = 1 << 16
-"""Characters that a layout is guessed from."""
+"""Characters that the form of a table is guessed from."""
 
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -55,7 +55,7 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableForm:
     """A dialect, the titles of the columns, whether the first row holds them, and notes."""
 
     dialect: Dialect
@@ -64,8 +64,8 @@ class Layout:
     notes: tuple[str, ...]
 
 
-def guess_layout(sample: str, delimiters: str, *, whole: bool) -> Layout | None:
-    """The layout of a table from its beginning; None where there is no row in it.
+def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None:
+    """How a table is written, from its beginning; None where there is no row in it.
 
     Args:
         sample: the first characters of the file.
@@ -82,7 +82,9 @@ def guess_layout(sample: str, delimiters: str, *, whole: bool) -> Layout | None:
     if header and len(names) == width - 1:
         names = ["", *names]  # R leaves out the name of its column of row names
     titles = unique([*names, *[""] * (width - len(names))])
-    return Layout(dialect, tuple(titles), header, _notes(dialect, delimiters, rows, header=header))
+    return TableForm(
+        dialect, tuple(titles), header, _notes(dialect, delimiters, rows, header=header)
+    )
 
 
 def _notes(

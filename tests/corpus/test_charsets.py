@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import CorpusError
-from components.corpus.encodings import encoding_of, open_text
+from components.corpus.charsets import charset_of, open_text
 
 RUSSIAN = "Мама мыла раму, а питон спал. Это хорошо."
 JAPANESE = "私はパイソンが大好きです。今日はいい天気ですね。"
@@ -18,7 +18,7 @@ GERMAN = "Schöne Grüße aus München, über den Fluß."
 
 
 def read(content: bytes) -> str:
-    return open_text(content, encoding_of("a.txt", content), newline=None).read()
+    return open_text(content, charset_of("a.txt", content), newline=None).read()
 
 
 @settings(deadline=None)
@@ -38,8 +38,8 @@ def test_unicode_is_read_as_it_was_written(codec: str, title: str, text: str) ->
     content = text.encode(codec)
     if text.startswith("\ufeff") or content.startswith((b"%PDF-", b"GIF8", b"PAR1", b"PK\3\4")):
         return
-    encoding = encoding_of("a.txt", content)
-    assert (encoding.title, encoding.notes) == (title, ())
+    charset = charset_of("a.txt", content)
+    assert (charset.title, charset.notes) == (title, ())
     assert read(content) == text
 
 
@@ -67,9 +67,9 @@ def test_an_older_encoding_is_guessed_and_said(
     text: str, codec: str, title: str, times: int
 ) -> None:
     content = "\n".join([text] * times).encode(codec)
-    encoding = encoding_of("a.txt", content)
-    assert encoding.title == title
-    assert encoding.notes == (f"Read as {title}, guessed from its bytes.",)
+    charset = charset_of("a.txt", content)
+    assert charset.title == title
+    assert charset.notes == (f"Read as {title}, guessed from its bytes.",)
     assert read(content) == content.decode(codec)
 
 
@@ -85,14 +85,14 @@ def test_utf_8_with_a_broken_character_is_not_taken_for_another_encoding(
     break_it: Callable[[bytes], bytes],
 ) -> None:
     content = break_it(JAPANESE.encode())
-    encoding = encoding_of("a.txt", content)
-    assert encoding.notes == ("Read as UTF-8; 1 broken character replaced by �.",)
+    charset = charset_of("a.txt", content)
+    assert charset.notes == ("Read as UTF-8; 1 broken character replaced by �.",)
     assert read(content).replace("\ufffd", "") in JAPANESE
 
 
 def test_a_broken_utf_16_is_read_as_far_as_it_goes() -> None:
     content = "one two".encode("utf-16") + b"\x00\xd8"  # half a surrogate pair
-    assert encoding_of("a.txt", content).notes
+    assert charset_of("a.txt", content).notes
     assert read(content) == "one two\ufffd"
 
 
@@ -113,6 +113,6 @@ def test_a_broken_utf_16_is_read_as_far_as_it_goes() -> None:
 )
 def test_what_is_not_text_is_refused_in_a_sentence(content: bytes, what: str) -> None:
     with pytest.raises(CorpusError, match=r"photo\.csv is not text") as caught:
-        encoding_of("photo.csv", content)
+        charset_of("photo.csv", content)
     assert what in str(caught.value)
     assert "Give a text file" in str(caught.value)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from components.core.errors import CorpusError
 from components.corpus.sheet import shown
 
-__all__ = ["Encoding", "encoding_of", "open_text"]
+__all__ = ["Charset", "charset_of", "open_text"]
 
 _STEP = 1 << 20  # bytes
 _SAMPLE = 1 << 15  # bytes that an encoding is guessed from
@@ -57,7 +57,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
 
 @dataclass(frozen=True)
-class Encoding:
+class Charset:
     """How bytes are read: Python's codec and what it does on errors, a title, and notes."""
 
     codec: str
@@ -66,13 +66,13 @@ class Encoding:
     notes: tuple[str, ...] = ()
 
 
-def open_text(content: bytes, encoding: Encoding, *, newline: str | None) -> io.TextIOWrapper:
+def open_text(content: bytes, charset: Charset, *, newline: str | None) -> io.TextIOWrapper:
     """The text of a file as a stream; `newline` as `open` takes it. Copies no bytes."""
     stream = io.BytesIO(content)
-    return io.TextIOWrapper(stream, encoding.codec, encoding.errors, newline=newline)
+    return io.TextIOWrapper(stream, charset.codec, charset.errors, newline=newline)
 
 
-def encoding_of(name: str, content: bytes) -> Encoding:
+def charset_of(name: str, content: bytes) -> Charset:
     """How a file's bytes are text.
 
     Raises:
@@ -82,39 +82,44 @@ def encoding_of(name: str, content: bytes) -> Encoding:
         if content.startswith(beginning):
             raise CorpusError(f"{shown(name)} is not text: it begins like {what}. {_ALLOWED}")
     marked = _marked(content)
-    wide = marked is not None and marked.title != "UTF-8"
-    if _has_nul(content, marked) if marked and wide else b"\0" in content:
+    if _has_nul(content, marked):
         raise _not_text(name, "it has zero bytes")
     return marked or _unmarked(name, content)
+
+
+def _has_nul(content: bytes, marked: Charset | None) -> bool:
+    if marked is None or marked.title == "UTF-8":
+        return b"\0" in content
+    return any("\0" in text for text in _decoded(content, marked))
 
 
 def _not_text(name: str, why: str) -> CorpusError:
     return CorpusError(f"{shown(name)} is not text: {why}. {_ALLOWED} Save text as UTF-8.")
 
 
-def _marked(content: bytes) -> Encoding | None:
+def _marked(content: bytes) -> Charset | None:
     for mark, codec, title in _MARKS:
         if content.startswith(mark):
             if _decodes(content, codec):
-                return Encoding(codec, title)
+                return Charset(codec, title)
             note = f"Read as {title}; what is broken in it is replaced by �."
-            return Encoding(codec, title, "replace", (note,))
+            return Charset(codec, title, "replace", (note,))
     return None
 
 
-def _unmarked(name: str, content: bytes) -> Encoding:
+def _unmarked(name: str, content: bytes) -> Charset:
     if _decodes(content, "utf-8"):
-        return Encoding("utf-8", "UTF-8")
+        return Charset("utf-8", "UTF-8")
     sample = content[:_SAMPLE]
     if (len(sample) - len(sample.translate(None, _CONTROLS))) * 50 > len(sample):
         raise _not_text(name, "it is full of control characters")
     good, bad = _utf8_characters(content)
     if good >= 10 * bad:
         note = f"Read as UTF-8; {bad:,} broken character{'s' * (bad > 1)} replaced by �."
-        return Encoding("utf-8", "UTF-8", "replace", (note,))
+        return Charset("utf-8", "UTF-8", "replace", (note,))
     codec = _guess(content)
     title = _SCRIPTS.get(codec, _LATIN)
-    return Encoding(codec, title, notes=(f"Read as {title}, guessed from its bytes.",))
+    return Charset(codec, title, notes=(f"Read as {title}, guessed from its bytes.",))
 
 
 def _guess(content: bytes) -> str:
@@ -146,33 +151,25 @@ def _sample(content: bytes) -> bytes:
     return sample[:end] if end > 0 else sample
 
 
-def _steps(content: bytes) -> Iterator[tuple[memoryview, bool]]:
+def _decoded(content: bytes, charset: Charset) -> Iterator[str]:
+    """The text of a file, some of it at a time."""
+    decoder = codecs.getincrementaldecoder(charset.codec)(charset.errors)
     view = memoryview(content)
     for start in range(0, len(content), _STEP):
-        yield view[start : start + _STEP], start + _STEP >= len(content)
+        yield decoder.decode(view[start : start + _STEP], start + _STEP >= len(content))
 
 
 def _decodes(content: bytes, codec: str) -> bool:
-    decoder = codecs.getincrementaldecoder(codec)()
     try:
-        for step, last in _steps(content):
-            decoder.decode(step, last)
+        return all(True for _ in _decoded(content, Charset(codec, "")))
     except UnicodeError:
         return False
-    return True
 
 
 def _utf8_characters(content: bytes) -> tuple[int, int]:
     """How many characters beyond ASCII are good UTF-8, and how many are broken."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     beyond = bad = 0
-    for step, last in _steps(content):
-        text = decoder.decode(step, last)
+    for text in _decoded(content, Charset("utf-8", "", "replace")):
         bad += text.count("\ufffd")
         beyond += len(text) - len(text.encode("ascii", "ignore"))
     return beyond - bad, bad
-
-
-def _has_nul(content: bytes, encoding: Encoding) -> bool:
-    decoder = codecs.getincrementaldecoder(encoding.codec)(encoding.errors)
-    return any("\0" in decoder.decode(step, last) for step, last in _steps(content))

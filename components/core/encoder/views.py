@@ -1,0 +1,64 @@
+"""The ways to run one set of weights: with sdpa or eager attention, in float32 or bfloat16.
+
+transformers reads from a model's config which attention to use. Changing that for one call would
+change it under another thread, so each way is a model of its own whose parameters are the same
+memory: modules and config are copied, some milliseconds, tensors are not.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from itertools import chain
+from typing import Any, Literal
+
+import torch
+
+from components.core.schema import Precision
+
+__all__ = ["Attention", "Views"]
+
+Attention = Literal["sdpa", "eager"]
+
+
+class Views:
+    """Models that share one set of weights, made when first asked for. Thread-safe.
+
+    Args:
+        model: as transformers loaded it, never run yet; its attention is transformers' own choice
+            for the architecture: sdpa, or eager where sdpa is not supported (MPNet).
+    """
+
+    def __init__(self, model: Any) -> None:
+        # Never run: the first run of a model changes its modules, so it may not be copied then.
+        self._templates: dict[Precision, Any] = {"exact": _sharing_weights(model)}
+        self._made: dict[tuple[Precision, Attention], Any] = {}
+        self._lock = threading.Lock()
+        self.default: Attention = model.config._attn_implementation
+        self._made["exact", self.default] = model
+
+    def at(self, precision: Precision, attention: Attention) -> Any:
+        """The model that computes so; the bfloat16 copy of the weights is made on first use."""
+        with self._lock:
+            if (precision, attention) not in self._made:
+                view = _sharing_weights(self._template(precision))
+                view.config._attn_implementation = attention
+                self._made[precision, attention] = view
+            return self._made[precision, attention]
+
+    @property
+    def has_fast(self) -> bool:
+        """Whether there is a bfloat16 copy of the weights."""
+        return "fast" in self._templates
+
+    def _template(self, precision: Precision) -> Any:
+        if precision not in self._templates:
+            exact = self._templates["exact"]
+            self._templates["fast"] = copy.deepcopy(exact).to(torch.bfloat16)
+        return self._templates[precision]
+
+
+def _sharing_weights(model: Any) -> Any:
+    """A copy of a model's modules and config around the very same tensors."""
+    tensors = chain(model.parameters(), model.buffers())
+    return copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})

@@ -1,0 +1,134 @@
+"""Models and tokenizers in memory: each loaded once, the least used dropped beyond the bound.
+
+Here is the door: what is not in memory passes `registry.check_model`, and nothing behind it asks
+again. Importing this does not import torch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from components.core import registry
+from components.core.errors import CheckpointError
+from components.core.hub import drop_damaged
+from components.core.schema import Progress, ProgressEvent
+from components.core.settings import Settings
+
+if TYPE_CHECKING:
+    from components.core.encoder import LoadedModel, LoadedTokenizer
+
+__all__ = ["ModelStore"]
+
+_N_TOKENIZERS = 8  # kept without their models; some 30 MB each
+_Held = TypeVar("_Held")
+
+
+class ModelStore:
+    """Thread-safe; keeps loaded models within `settings.model_bytes`.
+
+    Args:
+        settings: which models may be loaded, and how much is kept.
+        on_fetched: told of a model whose files are on this machine since just now.
+    """
+
+    def __init__(self, settings: Settings, on_fetched: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._on_fetched = on_fetched
+        self._models: OrderedDict[str, LoadedModel] = OrderedDict()
+        self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
+        self._lock = threading.Lock()
+        self._loading: dict[str, threading.Lock] = {}
+
+    def loaded(self) -> tuple[str, ...]:
+        """The ids of the models in memory."""
+        with self._lock:
+            return tuple(self._models)
+
+    def model(self, model: str, progress: Progress | None = None) -> LoadedModel:
+        """The loaded model; of several threads that ask, one loads and the others wait."""
+
+        def load() -> LoadedModel:
+            loaded = self._load(model, progress)
+            with self._lock:
+                self._models[model] = loaded
+                self._make_room()
+            return loaded
+
+        return self._once(model, model, lambda: _used(self._models, model), load)
+
+    def tokenizer(self, model: str, progress: Progress | None = None) -> LoadedTokenizer:
+        """The tokenizer of a loaded model, or one that is loaded alone."""
+
+        def find() -> LoadedTokenizer | None:
+            loaded = _used(self._models, model)
+            return _used(self._tokenizers, model) if loaded is None else loaded.reader
+
+        def load() -> LoadedTokenizer:
+            reader = self._load_tokenizer(model, progress)
+            with self._lock:
+                self._tokenizers[model] = reader
+                while len(self._tokenizers) > _N_TOKENIZERS:
+                    self._tokenizers.popitem(last=False)
+            return reader
+
+        return self._once(model, f"{model} tokenizer", find, load)
+
+    def make_room(self) -> None:
+        """Hold the bound again, after a model has grown by its copy for fast work."""
+        with self._lock:
+            self._make_room()
+
+    def _once(
+        self, model: str, key: str, find: Callable[[], _Held | None], load: Callable[[], _Held]
+    ) -> _Held:
+        with self._lock:
+            held = find()
+        if held is not None:
+            return held
+        registry.check_model(model, self._settings)
+        with self._lock:
+            loading = self._loading.setdefault(key, threading.Lock())
+        with loading:
+            with self._lock:
+                held = find()
+            return load() if held is None else held
+
+    def _load_tokenizer(self, model: str, progress: Progress | None) -> LoadedTokenizer:
+        files = registry.locate_tokenizer(model, self._settings, progress)
+        from components.core.encoder import load_tokenizer
+
+        return load_tokenizer(files)
+
+    def _load(self, model: str, progress: Progress | None) -> LoadedModel:
+        files = registry.locate(model, self._settings, progress)
+        self._on_fetched(model)
+        if progress is not None:
+            progress(ProgressEvent(f"Loading {files.title}"))
+        from components.core.encoder import fast_precision, load_model
+
+        try:
+            return load_model(files, fast_precision(self._settings.data_dir))
+        except CheckpointError:
+            if files.source == "hub":
+                drop_damaged(files.folder)
+                self._on_fetched(model)
+            raise
+
+    def _make_room(self) -> None:
+        """Drop the least used models while there is more than the bound and more than one."""
+        while len(self._models) > 1 and self._held_bytes() > self._settings.model_bytes:
+            self._models.popitem(last=False)
+
+    def _held_bytes(self) -> int:
+        return sum(loaded.memory_bytes for loaded in self._models.values())
+
+
+def _used(held: OrderedDict[str, _Held], key: str) -> _Held | None:
+    """What is held under a key, now the last used."""
+    if key not in held:
+        return None
+    held.move_to_end(key)
+    return held[key]

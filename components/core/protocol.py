@@ -1,0 +1,110 @@
+"""The one door to a model: what every service offers, wherever it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from components.core.schema import (
+    Architecture,
+    AttentionRequest,
+    EmbeddingParts,
+    Encoding,
+    FloatArray,
+    IntArray,
+    Mask,
+    ModelCard,
+    ModelSpec,
+    Parameter,
+    Precision,
+    Progress,
+    TokenizerCard,
+    Tokens,
+    Vocabulary,
+)
+
+__all__ = ["EncoderService"]
+
+
+class EncoderService(Protocol):
+    """What any source of encodings offers: local, cached or remote, callers cannot tell."""
+
+    def models(self) -> tuple[ModelSpec, ...]:
+        """The models that can be loaded, the default first."""
+        ...
+
+    def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
+        """The card of a model, after its files are fetched, checked and loaded."""
+        ...
+
+    def tokenize(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+        max_length: int | None = None,
+    ) -> list[Tokens]:
+        """Each text's tokens, in the order given; nothing is computed by the network.
+
+        Longer ones are cut to `max_length` tokens, by default the most that the model takes.
+        """
+        ...
+
+    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
+        """The card of a model's tokenizer, whose files alone are fetched where it is not here."""
+        ...
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        """Every token that a model's tokenizer knows."""
+        ...
+
+    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
+        """Each text as the tokenizer sees it before cutting (small letters, no accents, ...)."""
+        ...
+
+    def decode(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
+    ) -> str:
+        """The text that token IDs stand for."""
+        ...
+
+    def encode(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        pad_to: int | None = None,
+        mask: Mask = "model",
+        layers: Sequence[int] | None = None,
+        attentions: AttentionRequest = False,
+        precision: Precision = "exact",
+    ) -> list[Encoding]:
+        """Each text's encoding, in the order given."""
+        ...
+
+    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
+        """The embedding layer's arithmetic for one text."""
+        ...
+
+    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
+        """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
+        ...
+
+    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
+        """The n rows of the word table nearest to a vector: (token ID, token, cosine)."""
+        ...
+
+    def parameters(self, model: str) -> tuple[Parameter, ...]:
+        """Every parameter of the model, in its own order."""
+        ...
+
+    def architecture(self, model: str) -> Architecture:
+        """What a model is made of; a preset's is known without its weights."""
+        ...
+
+    def matrix(self, model: str, name: str) -> FloatArray:
+        """One parameter as float32; too large a one is refused."""
+        ...

@@ -1,0 +1,43 @@
+"""Results keep no memory of the run that made them, and a run keeps none of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+from components.core.encoder.memory import set_aside
+
+GROWTH = """
+import gc, psutil, torch
+torch.set_num_threads(1)
+from components.core import BUNDLED_ID, open_service, Settings
+from components.core.encoder.memory import LONG_RUN
+from components.content.sample import baseline_sentences
+texts = [" ".join(baseline_sentences()[i : i + 3]) for i in range(160)]
+service = open_service(Settings(cache_bytes=1))
+service.encode(BUNDLED_ID, ["The first sentence is not counted."])
+before = psutil.Process().memory_info().rss
+for half in (texts[:80], texts[80:]):
+    n_tokens = sum(e.n_tokens for e in service.encode(BUNDLED_ID, half))
+    assert n_tokens >= LONG_RUN, n_tokens
+gc.collect()
+print((psutil.Process().memory_info().rss - before) / 1e6)
+"""
+
+
+def test_a_long_run_gives_its_memory_back() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GROWTH], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 60
+
+
+def test_what_is_set_aside_has_the_shape_asked_and_can_be_filled() -> None:
+    for shape in ((3,), (7, 20, 32), (7, 200, 384), (0, 5)):
+        array = set_aside(*shape)
+        assert (array.shape, array.dtype) == (shape, np.float32)
+        array[:] = 2.0
+        assert array.sum() == 2.0 * array.size
