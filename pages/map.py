@@ -2,20 +2,23 @@
 
 import streamlit as st
 
-from components.features.map import beside, page, tabs, toolbar
+from components.features.map import controls
+from components.features.map.compute.asked import asked_map
+from components.features.map.page import beside, chart, tabs
+from components.features.map.page.toolbar import toolbar
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
 
 view = session.current()
-downloads = shell.header("map", view)
-card = runtime.load(view.model, height=page.HEIGHT)
-asked = beside.asked(view, card)
+downloads = shell.header(controls.PAGE, view)
+card = runtime.load(view.model, height=chart.HEIGHT)
+asked = asked_map(view, card)
 with st.container(border=True):
-    toolbar.toolbar(view, asked.colors, asked.usual)
-what = beside.main(view, card, asked)
-if what is not None:
-    beside.show(view, what, card, asked)
+    toolbar(view, asked)
+shown = beside.first_map(view, card, asked)
+if shown is not None:
+    beside.one_or_two(view, shown, card, asked)
     tabs.terms()
-    tabs.explain(what, card)
-    tabs.downloads(what, downloads)
+    tabs.explain(shown, card)
+    tabs.downloads(shown, downloads)

@@ -38,3 +38,8 @@ class Corpus:
         content = [self.texts, {k: list(v) for k, v in self.labels.items()}, self.spans]
         packed = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @cached_property
+    def n_kinds(self) -> Mapping[str, int]:
+        """How many different labels each column has, by its title."""
+        return MappingProxyType({title: len(set(own)) for title, own in self.labels.items()})

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from components.features.map.request import PAGE
+from components.features.map.controls import PAGE
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.benchmarks.browser import ROOT, Server, chromium, served, visit

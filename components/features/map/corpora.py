@@ -10,39 +10,20 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import streamlit as st
+from functools import cache, lru_cache
 
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, read, to_corpus
-from components.features.map.request import PAGE
+from components.features.map.controls import FILE, GUESSED, LABELS, SOURCE, TEXT
 from components.ui.models.services import settings
-from components.ui.state.view import ViewState, letter
+from components.ui.state.view import Sentence, ViewState, letter
 
-__all__ = [
-    "Chosen",
-    "chosen",
-    "columns_of",
-    "keep",
-    "own_sentences",
-    "places",
-    "ready_made",
-    "sheet_of",
-]
+__all__ = ["columns_of", "corpus_of", "keep", "own_sentences", "places", "sheet_of"]
 
 _N_SHEETS = 8
 _MAX_CONTROL = 200  # characters that an address takes of one control
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A corpus and where it comes from; None where a file is to be chosen first."""
-
-    source: str
-    corpus: Corpus | None
 
 
 class _Sheets:
@@ -72,15 +53,9 @@ class _Sheets:
             return self._sheets.get(digest)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _sheets() -> _Sheets:
     return _Sheets()
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _file_corpus(digest: str, text: str, labels: tuple[str, ...], _sheet: Sheet) -> Corpus:
-    del digest  # it stands for the sheet in the cache's key
-    return to_corpus(_sheet, text, labels)
 
 
 def keep(name: str, content: bytes) -> str:
@@ -100,23 +75,20 @@ def sheet_of(digest: str) -> Sheet | None:
     return _sheets().get(digest) if digest else None
 
 
-def chosen(view: ViewState) -> Chosen:
-    """The corpus that a view names.
+def corpus_of(view: ViewState) -> Corpus | None:
+    """The texts that a view names; None where a file is to be chosen first.
 
     Raises:
-        CorpusError: the file's column cannot be used.
+        CorpusError: they cannot be used.
     """
-    source = str(view.control(PAGE, "source", "ambiguous"))
+    source = SOURCE.of(view)
     if source == "sentences":
-        return Chosen(source, own_sentences(view))
+        return own_sentences(view.sentences)
     if source != "file":
-        return Chosen("ambiguous", ready_made())
-    sheet = sheet_of(str(view.control(PAGE, "file", "")))
-    if sheet is None:
-        return Chosen(source, None)
-    text, labels = columns_of(view, sheet)
-    digest = str(view.control(PAGE, "file", ""))
-    return Chosen(source, _file_corpus(digest, text, labels, sheet))
+        return ambiguous_corpus()
+    digest = FILE.of(view)
+    sheet = sheet_of(digest)
+    return None if sheet is None else _of_file(digest, *columns_of(view, sheet))
 
 
 def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
@@ -125,11 +97,13 @@ def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
     A view names columns by their place: a title can be longer than an address takes.
     """
     titles = list(sheet.columns)
-    text = int(view.control(PAGE, "text", titles.index(sheet.text_column)))
-    usual = places(sheet, sheet.label_columns)
-    labels = str(view.control(PAGE, "labels", usual)).split(",")
-    own = [titles[int(i)] for i in labels if i.isascii() and i.isdigit() and int(i) < len(titles)]
+    text = TEXT.of(view)
     chosen = titles[text] if 0 <= text < len(titles) else sheet.text_column
+    labels = LABELS.of(view)
+    if labels == GUESSED:
+        labels = places(sheet, sheet.label_columns)
+    numbers = [int(i) for i in labels.split(",") if i.isascii() and i.isdigit()]
+    own = [titles[i] for i in numbers if i < len(titles)]
     return chosen, tuple(name for name in dict.fromkeys(own) if name != chosen)
 
 
@@ -140,18 +114,14 @@ def places(sheet: Sheet, titles: Sequence[str]) -> str:
     return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]
 
 
-def ready_made() -> Corpus:
-    """The corpus that comes with the app."""
-    return ambiguous_corpus()
-
-
-def own_sentences(view: ViewState) -> Corpus:
-    """The view's sentences, each labelled with its letter.
+@lru_cache(maxsize=32)
+def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
+    """A view's sentences, each labelled with its letter.
 
     Raises:
         CorpusError: all of them are empty.
     """
-    own = [(letter(i), s.text) for i, s in enumerate(view.sentences) if s.text.strip()]
+    own = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
     if not own:
         raise CorpusError("Your sentences are empty. Type one, or map the ready-made corpus.")
     return Corpus(
@@ -159,3 +129,11 @@ def own_sentences(view: ViewState) -> Corpus:
         texts=tuple(text for _, text in own),
         labels={"sentence": tuple(name for name, _ in own)},
     )
+
+
+@lru_cache(maxsize=8)
+def _of_file(digest: str, text: str, labels: tuple[str, ...]) -> Corpus:
+    sheet = sheet_of(digest)
+    if sheet is None:
+        raise CorpusError("This file is no longer in memory. Choose it again.")
+    return to_corpus(sheet, text, labels)

@@ -9,12 +9,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from components.features.map.controls import (
+    FIND_SELECT,
+    MARKED,
+    MARKS_OF,
+    PANEL,
+    PIN_A,
+    PIN_B,
+    POINT,
+    POINT_PANEL,
+)
 from components.features.map.drawing import Picture
-from components.features.map.request import PAGE, PANELS
 from components.maps.points import Points
 from components.ui.state import session
+from components.ui.state.controls import Number
 from components.ui.state.view import ViewState
 
 __all__ = [
@@ -26,9 +36,8 @@ __all__ = [
     "marked",
     "on_select",
     "pin",
+    "unpin",
 ]
-
-_NAMES = ("point", "pin_a", "pin_b")
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,8 @@ def marked(view: ViewState, picture: Picture) -> Marked:
     """What is marked on a map."""
     own = name_of(picture)
     n = picture.points.n_points
-    known = view.control(PAGE, "marks_of", "") == own
-    values = [int(view.control(PAGE, name, -1)) if known else -1 for name in _NAMES]
+    known = MARKS_OF.of(view) == own
+    values = [control.of(view) if known else -1 for control in MARKED]
     point, pin_a, pin_b = (value if 0 <= value < n else None for value in values)
     selection: Selection | None = session.kept("map_selection")
     valid = selection is not None and selection.of == own
@@ -76,12 +85,17 @@ def marked(view: ViewState, picture: Picture) -> Marked:
 
 def choose(picture: Picture, point: int | None) -> None:
     """Make this the point that is looked at closer."""
-    _write(picture, "point", -1 if point is None else point)
+    _write(picture, {POINT: point})
 
 
-def pin(picture: Picture, name: str, point: int | None) -> None:
-    """Pin a point as "pin_a" or "pin_b"."""
-    _write(picture, name, -1 if point is None else point)
+def pin(picture: Picture, name: Literal["A", "B"], point: int) -> None:
+    """Pin a point as A or as B."""
+    _write(picture, {PIN_A if name == "A" else PIN_B: point})
+
+
+def unpin(picture: Picture) -> None:
+    """Take both pins away."""
+    _write(picture, {PIN_A: None, PIN_B: None})
 
 
 def clear_selection() -> None:
@@ -109,7 +123,7 @@ def on_select(
         if happened["box"] or happened["lasso"]:
             own = Selection(name_of(picture), key, chart, tuple(sorted(set(points))))
             session.keep("map_selection", own)
-            _look(PANELS[2])
+            session.write(PANEL.put(session.current(), FIND_SELECT))
         elif points:
             choose(picture, points[0])
         else:
@@ -128,14 +142,13 @@ def found(points: Points, wanted: str) -> tuple[int, ...]:
     return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
 
 
-def _write(picture: Picture, name: str, point: int) -> None:
+def _write(picture: Picture, marks: Mapping[Number, int | None]) -> None:
+    """Mark points, and look closer at them; marks of other points go."""
     view, own = session.current(), name_of(picture)
-    if view.control(PAGE, "marks_of", "") != own:
-        for old in _NAMES:
-            view = view.with_control(PAGE, old, -1, -1)
-    view = view.with_control(PAGE, "marks_of", own, "").with_control(PAGE, name, point, -1)
-    session.write(view.with_control(PAGE, "panel", PANELS[1], PANELS[0]))
-
-
-def _look(panel: str) -> None:
-    session.write(session.current().with_control(PAGE, "panel", panel, PANELS[0]))
+    if MARKS_OF.of(view) != own:
+        for control in MARKED:
+            view = control.put(view, control.default)
+    view = MARKS_OF.put(view, own)
+    for control, point in marks.items():
+        view = control.put(view, control.default if point is None else point)
+    session.write(PANEL.put(view, POINT_PANEL))

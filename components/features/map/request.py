@@ -5,45 +5,44 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast
 
 from components.core import ModelCard
-from components.core.errors import RequestError
-from components.maps.points import UNITS, Unit
-from components.maps.settings import MapSettings, method_name
-from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.features.map.controls import (
+    ALL_WORDS,
+    AT_MOST,
+    DIMS,
+    EFFORT,
+    EVERY_WORD,
+    FOOTING,
+    METHOD,
+    METRIC,
+    MIN_DIST,
+    NEIGHBORS,
+    ONLY,
+    SEED,
+    SOURCE,
+    SPECIAL,
+    UNIT,
+    pooling_of,
+    word_of,
+)
+from components.maps.points import Unit
+from components.maps.settings import Effort, MapSettings, Method, method_name
+from components.maps.vector_space import Metric
 from components.ui.state.view import ViewState
 
 __all__ = [
-    "FOOTINGS",
-    "MOST",
-    "PAGE",
-    "PANELS",
-    "SOURCES",
-    "USUAL_MOST",
-    "USUAL_WORD",
     "Footing",
     "MapRequest",
+    "by_chosen_words",
     "changes",
     "request_of",
     "settings_of",
     "with_layer",
 ]
 
-PAGE = "map"
 Footing = Literal["joint", "aligned", "one"]
-FOOTINGS: dict[str, str] = {
-    "joint": "All layers, one joint fit",
-    "aligned": "All layers, aligned fits",
-    "one": "The chosen layer alone",
-}
-SOURCES = {"ambiguous": "Ready-made corpus", "sentences": "Your sentences", "file": "A file"}
-MOST = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-USUAL_MOST = 2_000
-PANELS = ("Trust", "Point", "Find & select")
-"""What stands beside the map."""
-USUAL_WORD = "python"
-"""Of the ready-made corpus, what is mapped at first."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class MapRequest:
 
     Attributes:
         corpus: digest of the mapped corpus.
-        source: where it comes from, a key of `SOURCES`.
+        source: where it comes from, one of the control `SOURCE`.
         only: words or tokens to map, in small letters; empty maps all.
         every_word: of a corpus with chosen words, all words instead of those.
         layer: None where all layers are drawn together.
@@ -99,65 +98,50 @@ class MapRequest:
         return " · ".join([self.unit, where, *parts])
 
 
-def request_of(view: ViewState, card: ModelCard, corpus: str, source: str) -> MapRequest:
+def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     """The map that a view asks for.
 
     Args:
-        corpus: digest of the corpus that `source` stands for.
+        view: what is chosen.
+        card: of its model.
+        corpus: digest of the texts.
     """
-    unit = next((u for u in UNITS if u == view.control(PAGE, "unit", UNITS[0])), UNITS[0])
-    pooling = _pooling(view, unit)
-    footing = _footing(view)
-    if pooling == "pooler":
-        footing = "one"
-    every_word = unit == "words" and bool(view.control(PAGE, "every_word", default=False))
-    only = str(view.control(PAGE, "only", ""))
-    if source == "ambiguous" and unit == "words" and not every_word:
-        word = str(view.control(PAGE, "word", USUAL_WORD))
-        only = "" if word == "all" else word
-    most = str(view.control(PAGE, "at_most", str(USUAL_MOST)))
+    unit = cast("Unit", UNIT.of(view))
+    pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)
+    footing = cast("Footing", FOOTING.of(view)) if pooling != "pooler" else "one"
     return MapRequest(
         model=view.model,
         corpus=corpus,
-        source=source,
+        source=SOURCE.of(view),
         unit=unit,
         pooling=pooling,
-        only=_words(only) if unit != "sentences" else (),
-        every_word=every_word,
-        special=unit == "tokens" and bool(view.control(PAGE, "special", default=False)),
-        most=next((n for n in MOST if str(n) == most), USUAL_MOST),
+        only=_only(view),
+        every_word=unit == "words" and EVERY_WORD.of(view),
+        special=unit == "tokens" and SPECIAL.of(view),
+        most=int(AT_MOST.of(view)),
         footing=footing,
         layer=_layer(view, card, pooling) if footing == "one" else None,
         settings=settings_of(view),
     )
 
 
+def by_chosen_words(view: ViewState) -> bool:
+    """Whether the ready-made corpus is mapped by its ambiguous words."""
+    ready_made = SOURCE.of(view) == SOURCE.default
+    return ready_made and UNIT.of(view) == "words" and not EVERY_WORD.of(view)
+
+
 def settings_of(view: ViewState) -> MapSettings:
-    """How the view wants points placed; the defaults where an address holds what cannot be."""
-    usual = MapSettings()
-    given: dict[str, object] = {
-        "method": view.control(PAGE, "method", usual.method),
-        "n_components": 3 if view.control(PAGE, "dims", "2-D") == "3-D" else 2,
-        "metric": view.control(PAGE, "metric", usual.metric),
-        "n_neighbors": view.control(PAGE, "neighbors", usual.n_neighbors),
-        "seed": view.control(PAGE, "seed", usual.seed),
-        "effort": view.control(PAGE, "effort", usual.effort),
-    }
-    given["min_dist"] = _number(view.control(PAGE, "min_dist", str(usual.min_dist)))
-    chosen = usual
-    for name, value in given.items():
-        try:
-            chosen = MapSettings.from_dict({**chosen.as_dict(), name: value})
-        except RequestError:  # of a hand-made address: the rest of it stands
-            continue
-    return chosen
-
-
-def _number(text: object) -> float | None:
-    try:
-        return float(str(text))
-    except ValueError:
-        return None
+    """How the view wants points placed."""
+    return MapSettings(
+        method=cast("Method", METHOD.of(view)),
+        n_components=3 if DIMS.of(view) == "3-D" else 2,
+        metric=cast("Metric", METRIC.of(view)),
+        n_neighbors=NEIGHBORS.of(view),
+        min_dist=float(MIN_DIST.of(view)),
+        seed=SEED.of(view),
+        effort=cast("Effort", EFFORT.of(view)),
+    )
 
 
 def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
@@ -189,24 +173,20 @@ def _layer_name(layer: int) -> str:
     return "pooler output" if layer < 0 else f"layer {layer}"
 
 
-def _footing(view: ViewState) -> Footing:
-    asked = view.control(PAGE, "footing", "joint")
-    return next((f for f in get_args(Footing) if f == asked), "joint")
-
-
-def _pooling(view: ViewState, unit: Unit) -> str:
-    options = tuple(SENTENCE_POOLINGS) if unit == "sentences" else WORD_POOLINGS
-    asked = view.control(PAGE, f"{unit}_pooling", options[0])
-    return str(asked) if asked in options and unit != "tokens" else options[0]
+def _only(view: ViewState) -> tuple[str, ...]:
+    """The words or tokens that are mapped; none for all of them."""
+    if UNIT.of(view) == "sentences":
+        return ()
+    if by_chosen_words(view):
+        word = word_of().of(view)
+        return () if word == ALL_WORDS else (word.casefold(),)
+    words = (part.strip().casefold() for part in ONLY.of(view).split(","))
+    return tuple(dict.fromkeys(word for word in words if word))
 
 
 def _layer(view: ViewState, card: ModelCard, pooling: str) -> int:
     if pooling == "pooler":
         return -1
-    return (
-        view.layer if view.layer is not None and 0 <= view.layer <= card.n_layers else card.n_layers
-    )
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(w for part in text.split(",") if (w := part.strip().casefold())))
+    if view.layer is None or not 0 <= view.layer <= card.n_layers:
+        return card.n_layers
+    return view.layer

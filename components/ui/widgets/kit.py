@@ -148,6 +148,7 @@ def under_the_hood(
     snippet: str | Sequence[tuple[str, str]],
     passport: Passport,
     shapes: Callable[[], None] | None = None,
+    remark: str = "",
 ) -> None:
     """Formula on the left; snippet, shapes and passport on the right.
 
@@ -156,6 +157,7 @@ def under_the_hood(
         snippet: Python that computes the page's numbers, or several with a title each.
         passport: what is behind the numbers.
         shapes: draws the shapes of the arrays, if any.
+        remark: what is to say of the snippets, in small type.
     """
     left, right = st.columns(2, gap="medium")
     with left:
@@ -166,6 +168,8 @@ def under_the_hood(
         for title, code in titled:
             st.markdown(title)
             st.code(code, language="python", wrap_lines=True)
+        if remark:
+            st.caption(remark)
         if shapes is not None:
             st.markdown("**Shapes**")
             shapes()

@@ -1,0 +1,107 @@
+"""One point of a map: its true neighbours beside those on the map, and two pinned points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from components.analysis.baseline import Band
+from components.content.wording import escape
+from components.features.map import marks
+from components.features.map.compute.shown import MapShown
+from components.features.map.reading.points import map_neighbours_reading, pinned_reading
+from components.ui.widgets import kit
+
+__all__ = ["point_look"]
+
+_LONGEST_NAME = 40
+
+
+def point_look(shown: MapShown, band: Band | None) -> None:
+    """The chosen point, if any, and the pinned ones."""
+    if shown.point is None:
+        st.caption("Click a point to see its nearest in the full space beside its nearest here.")
+    else:
+        st.markdown(f"**{_name(shown, shown.point)}** · {_sentence(shown, shown.point)}")
+        _buttons(shown, shown.point)
+        _neighbours(shown, shown.point)
+    _pins(shown, band)
+
+
+def _buttons(shown: MapShown, point: int) -> None:
+    picture = shown.picture
+    left, middle, right = st.columns(3, gap="small")
+    left.button("Pin as A", key="map_to_pin_a", width="stretch", on_click=marks.pin,
+                args=(picture, "A", point))  # fmt: skip
+    middle.button("Pin as B", key="map_to_pin_b", width="stretch", on_click=marks.pin,
+                  args=(picture, "B", point))  # fmt: skip
+    right.button("Let go", key="map_let_go", width="stretch", on_click=marks.choose,
+                 args=(picture, None))  # fmt: skip
+
+
+def _neighbours(shown: MapShown, point: int) -> None:
+    """The nearest in the full space and on the map, in words and as tables."""
+    true, near = shown.true_neighbors(point), shown.map_neighbors(point)
+    names = {row: shown.called(row) for row in {*true, *near}}
+    name = shown.called(point) if shown.finding.one_name else shown.points.names[point]
+    st.markdown(" ".join(map_neighbours_reading(name, true, near, names)))
+    for title, rows in (("In the full space", true), ("On the map", near)):
+        st.caption(f"**{title}**, nearest first (✓ in both)")
+        _table(shown, point, title, rows, set(true) & set(near))
+
+
+def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: set[int]) -> None:
+    points, unit = shown.points, shown.points.unit.removesuffix("s")
+    named = points.unit == "sentences" or not shown.finding.one_name
+    columns = {
+        "": ["✓" if row in both else "" for row in rows],
+        "cosine": shown.cosines(point, rows),
+        **({unit: [points.names[row] for row in rows]} if named else {}),
+        "sentence": [points.text(row) for row in rows],
+    }
+    kit.table(
+        pd.DataFrame(columns),
+        height=180,
+        columns={
+            "": st.column_config.TextColumn(width=28),
+            "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
+        },
+        key=f"map_near_{title}",
+    )
+
+
+def _pins(shown: MapShown, band: Band | None) -> None:
+    a, b = shown.marked.pin_a, shown.marked.pin_b
+    if a is None and b is None:
+        return
+    if a is None or b is None:
+        one = a if a is not None else b
+        st.caption(f"Pinned: {_name(shown, one or 0)}. Pin a second point for their exact cosine.")
+    else:
+        st.markdown(_pinned(shown, a, b, band))
+    st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(shown.picture,))
+
+
+def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> str:
+    has_layer = shown.layer >= 0
+    return pinned_reading(
+        shown.points.names[a],
+        shown.points.names[b],
+        shown.cosines(a, [b])[0],
+        layer=shown.layer if has_layer else None,
+        band=band if shown.points.unit == "words" and has_layer else None,
+    )
+
+
+def _name(shown: MapShown, point: int) -> str:
+    name = shown.points.names[point]
+    return escape(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+
+
+def _sentence(shown: MapShown, point: int) -> str:
+    labels = [own[point] for own in shown.points.labels.values() if own[point]]
+    if shown.points.unit == "sentences":
+        return escape(" · ".join(labels[:3]))
+    return escape(shown.points.text(point))

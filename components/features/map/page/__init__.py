@@ -1,0 +1,1 @@
+"""The parts of the Map page, by what they hold."""

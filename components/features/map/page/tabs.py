@@ -1,0 +1,103 @@
+"""What is said of a map under it: reading, what is on it, terms, tabs and downloads."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.content.wording import escape
+from components.core import ModelCard
+from components.features.map.compute.files import (
+    map_arrays,
+    map_shapes,
+    map_table,
+    vectors_snippet,
+)
+from components.features.map.compute.shown import MapShown
+from components.features.map.explain import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
+from components.features.map.page.chart import CHART
+from components.features.map.snippet.redraw import redraw_snippet
+from components.ui.widgets import export, kit
+
+__all__ = ["downloads", "explain", "notes", "terms", "words"]
+
+_FILE = "map"
+_MOST_ROWS = 5_000
+_VECTORS = "**The vectors with transformers alone**, of this map's first sentences"
+_AGAIN = "**The same map with a script of your own**, from this page's NPZ"
+_NOT_AGAIN = (
+    "For a script that draws this map again, choose “The chosen layer alone” in the settings."
+)
+
+
+def words(shown: MapShown) -> None:
+    """The reading."""
+    kit.reading(shown.finding.reading)
+
+
+def notes(shown: MapShown) -> None:
+    """What is on the map and what is not, in a line."""
+    points, corpus, gathered = shown.points, shown.picture.corpus, shown.picture.gathered
+    n, total = len(points.texts), shown.n_able
+    unit = points.unit if points.n_points != 1 else points.unit.removesuffix("s")
+    said = [f"{escape(corpus.name)}: **{points.n_points:,}** {unit}"]
+    if n < total:
+        said.append(f"from {n:,} of {total:,} texts, chosen at random")
+    if gathered.n_cut:
+        said.append(
+            f"{gathered.n_cut:,} texts are longer than the model takes; their end is left out"
+        )
+    if shown.found is not None:
+        said.append(f"**{len(shown.found):,}** found")
+    st.caption(" · ".join([*said, *(escape(note) for note in corpus.notes)]))
+
+
+def terms() -> None:
+    """The terms that the page uses, each with its meaning at hand."""
+    kit.terms(
+        "map", "UMAP", "PCA", "t-SNE", "trustworthiness", "continuity", "neighbour recall",
+        "true neighbours", "joint fit", "aligned fit", "cluster label",
+    )  # fmt: skip
+
+
+def explain(shown: MapShown, card: ModelCard) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), LIMITS)
+
+
+def downloads(shown: MapShown, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport = shown.picture.passport
+    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: map_table(shown).to_dict("records"),
+            arrays=lambda: map_arrays(shown),
+        )
+
+
+def _numbers(shown: MapShown) -> None:
+    kit.table(map_table(shown, _MOST_ROWS), key="map_table")
+    n = shown.points.n_points
+    if n > _MOST_ROWS:
+        st.caption(f"The first {_MOST_ROWS:,} of {n:,} points; the download has them all.")
+
+
+def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
+    picture = shown.picture
+    one_layer = len(picture.layers) == 1
+    snippets = [(_VECTORS, vectors_snippet(shown, card))]
+    if one_layer:
+        snippets.append((_AGAIN, redraw_snippet(picture.as_map(), file=f"{_FILE}.npz")))
+    kit.under_the_hood(
+        formula=[
+            FORMULA,
+            f"{METHODS[picture.method]} {MISREAD}",
+            *([] if one_layer else [LAYER_MAPS[picture.request.footing]]),
+        ],
+        snippet=snippets,
+        remark="" if one_layer else _NOT_AGAIN,
+        passport=picture.passport,
+        shapes=kit.shapes(map_shapes(shown), key="map_shapes"),
+    )

@@ -1,0 +1,66 @@
+"""Above the map: what is mapped, what a point is, and its colour; the rest in menus."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from components.features.map import controls
+from components.features.map.compute.asked import Asked
+from components.features.map.page import file_panel
+from components.features.map.request import by_chosen_words
+from components.maps.points import Unit
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs, sentences
+
+__all__ = ["toolbar"]
+
+
+def toolbar(view: ViewState, asked: Asked) -> None:
+    """The controls of the page."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="map_bar"):
+        inputs.select(view, controls.SOURCE)
+        inputs.choice(view, controls.UNIT)
+        if by_chosen_words(view):
+            inputs.select(view, controls.word_of())
+        inputs.select(view, asked.color)
+        with st.popover("Texts", type="tertiary"):
+            _texts(view)
+        with st.popover("Settings", type="tertiary"):
+            _settings(view)
+
+
+def _texts(view: ViewState) -> None:
+    """Which texts and which of their words."""
+    source, unit = controls.SOURCE.of(view), cast("Unit", controls.UNIT.of(view))
+    if source == "sentences":
+        sentences.sentence_editor(view, "sentences", where=controls.PAGE, least=1)
+    if source == "file":
+        file_panel.columns(view)
+    if unit != "sentences" and not by_chosen_words(view):
+        inputs.text(view, controls.only_of(unit))
+    if unit == "words" and source == "ambiguous":
+        inputs.switch(view, controls.EVERY_WORD)
+    if unit == "tokens":
+        inputs.switch(view, controls.SPECIAL)
+    inputs.select(view, controls.AT_MOST)
+
+
+def _settings(view: ViewState) -> None:
+    """How points are placed."""
+    unit = cast("Unit", controls.UNIT.of(view))
+    inputs.select(view, controls.FOOTING)
+    if unit != "tokens":
+        inputs.select(view, controls.pooling_of(unit))
+    left, right = st.columns(2, gap="small")
+    with left:
+        inputs.select(view, controls.METHOD)
+        inputs.number(view, controls.NEIGHBORS)
+        inputs.number(view, controls.SEED)
+    with right:
+        inputs.select(view, controls.METRIC)
+        inputs.select(view, controls.MIN_DIST)
+        inputs.choice(view, controls.DIMS)
+    inputs.select(view, controls.BESIDE)
+    inputs.choice(view, controls.EFFORT)
