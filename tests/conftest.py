@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from components.core import EncoderService, Settings, open_service
-from components.maps.compiled import keep_compiled
+from components.maps.prepare import keep_compiled
 from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]

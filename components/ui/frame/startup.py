@@ -7,8 +7,8 @@ import threading
 
 import streamlit as st
 
-from components.features.map import drawing
 from components.ui.models import runtime
+from components.ui.models.background import maps
 
 __all__ = ["begin"]
 
@@ -27,4 +27,4 @@ def _prepare(model: str) -> None:
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
     gc.collect()
     gc.freeze()
-    drawing.warm_up()
+    maps().warm_up()
