@@ -2,33 +2,37 @@
 
 import streamlit as st
 
-from components.features.embedding_layer import compute, page
+from components.features.embedding_layer import page
+from components.features.embedding_layer.compute.parts import embedding_view
+from components.features.embedding_layer.controls import SECTION
 from components.features.embedding_layer.looks import tables, words
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header("embedding_layer", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
 with st.skeleton(height=520):
-    what = compute.compute(view, service, card)
+    embedding = embedding_view(view, service, card)
 
 with st.container(border=True, gap="small"):
-    page.toolbar(view, what)
-    page.picture(what)
-page.words(what)
+    page.toolbar(view, embedding)
+    page.picture(embedding)
+page.reading(embedding)
 page.terms()
-page.closer(
+kit.look_closer(
     view,
+    SECTION,
     {
-        "Same word": lambda: words.same_word(view, what, service),
-        "Neighbours": lambda: words.neighbours(view, what, service),
-        "Positions": lambda: tables.positions(view, what, service),
-        "Segments": lambda: tables.segments(view, what, service),
-        "What is learned": lambda: tables.learned(what, service),
+        "Same word": lambda: words.same_word(view, embedding, service),
+        "Neighbours": lambda: words.neighbours(view, embedding, service),
+        "Positions": lambda: tables.positions(view, embedding, service),
+        "Segments": lambda: tables.segments(view, embedding, service),
+        "What is learned": lambda: tables.learned(embedding, service),
     },
 )
-page.explain(what)
-page.downloads(what, downloads)
+page.explain(embedding)
+page.downloads(embedding, downloads)

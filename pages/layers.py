@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from components.features.layers import compute, page
-from components.features.layers.looks import spaces, tokens
+from components.features.layers import page
+from components.features.layers.compute.tokens import hidden_states
+from components.features.layers.controls import SECTION
+from components.features.layers.looks import pooler, spaces, tokens
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 view = session.current()
 downloads = shell.header("layers", view)
@@ -15,29 +17,30 @@ card = runtime.load(view.model, height=560)
 service = runtime.service()
 with st.skeleton(height=560):
     baseline = runtime.baseline(card)
-    what = compute.compute(view, service, card, baseline)
+    states = hidden_states(view, service, card, baseline)
 
 with st.container(border=True, gap="small"):
-    page.toolbar(view)
-page.picture(view, what)
-page.words(what)
-page.notes(what)
-inputs.layer_slider(view, what.encoding.layers, key="layers_layer")
-closer, more = st.container(), {}  # filled last: it may wait for another model
+    page.toolbar(view, states)
+page.picture(view, states)
+page.reading(states)
+page.notes(states)
+inputs.layer_slider(view, states.encoding.layers, key="layers_layer")
+closer, of_look = st.container(), {}  # filled last: it may wait for another model
 page.terms()
-page.explain(what)
-page.downloads(view, what, service, downloads, more)
-page.closer(
-    closer,
+page.explain(states)
+page.downloads(view, states, service, downloads, of_look)
+found = kit.look_closer(
     view,
+    SECTION,
     {
-        "One token": lambda: tokens.one_token(view, what, service),
-        "Token pairs": lambda: tokens.token_pairs_look(what),
-        "Layers compared": lambda: spaces.layers_compared(view, what, service),
-        "Spread": lambda: tokens.spread(what, service),
-        "Pooler": lambda: spaces.pooler(view, what, service),
+        "One token": lambda: tokens.one_token(view, states, service),
+        "Token pairs": lambda: tokens.token_pairs(states),
+        "Layers compared": lambda: spaces.layers_compared(view, states, service),
+        "Spread": lambda: spaces.spread(states, service),
+        "Pooler": lambda: pooler.pooler(view, states, service),
     },
-    more,
+    place=closer,
 )
+of_look.update(found or {})
 if baseline is None:
     runtime.await_baseline(card)

@@ -2,29 +2,32 @@
 
 import streamlit as st
 
-from components.features.masks import compute, looks, page
+from components.features.masks import looks, page
+from components.features.masks.compute import masks_of
+from components.features.masks.controls import PAGE
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.widgets import inputs
 
 view = session.current()
-downloads = shell.header("masks", view)
-controls = page.toolbar(view)
+downloads = shell.header(PAGE, view)
+choices = page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
+service = runtime.service()
 with st.skeleton(height=560):
-    result = compute.compute(view, runtime.service(), card)
+    masks = masks_of(view, service, card)
 
-page.controls(result, view, card, controls)
-page.problems(result)
-if result.lab is None:
+page.choices(masks, view, card, choices)
+page.problems(masks)
+if masks.lab is None:
     page.nothing()
 else:
-    page.picture(result, view, card)
-    page.words(result)
-    inputs.layer_slider(view, result.lab.layers, key="layer")
-    looks.more(result, view, runtime.service(), card)
+    page.picture(masks, view, card)
+    page.words(masks)
+    inputs.layer_slider(view, masks.lab.layers, key="layer")
+    looks.closer(masks, view, service, card)
     page.terms()
-    page.explain(result, card)
-    page.downloads(result, downloads)
+    page.explain(masks, card)
+    page.downloads(masks, downloads)

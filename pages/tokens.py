@@ -2,34 +2,37 @@
 
 import streamlit as st
 
-from components.features.tokens import compute, looks, page
+from components.features.tokens import controls, looks, page
+from components.features.tokens.compute.sentence import tokenized_sentence
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
-downloads = shell.header("tokens", view)
+downloads = shell.header(controls.PAGE, view)
 model = runtime.load(view.model, height=420)
 service = runtime.service()
 with st.skeleton(height=420):
     card = service.load_tokenizer(view.model)
-    what = compute.compute(view, service, card)
+    tokenized = tokenized_sentence(view, service, card)
 
 with st.container(border=True, gap="small"):
     page.toolbar(view, card)
-    page.strip(what)
-page.words(what)
+    page.strip(tokenized)
+page.words(tokenized)
 page.terms()
 closer = st.container()  # filled last: it may wait for another tokenizer
-page.explain(what, model)
-page.downloads(what, downloads)
-page.closer(
-    closer,
+page.explain(tokenized, model)
+page.downloads(tokenized, downloads)
+kit.look_closer(
     view,
+    controls.SECTION,
     {
-        "Vocabulary": lambda: looks.vocabulary(view, what, service),
-        "From ID to row": lambda: looks.id_to_row(what, service, model),
-        "Two tokenizers": lambda: looks.two_tokenizers(view, what, service),
-        "Back to text": lambda: looks.back(view, what, service),
+        controls.VOCABULARY: lambda: looks.vocabulary(view, tokenized, service),
+        controls.ID_TO_ROW: lambda: looks.id_to_row(tokenized, service, model),
+        controls.TWO_TOKENIZERS: lambda: looks.two_tokenizers(view, tokenized, service),
+        controls.BACK_TO_TEXT: lambda: looks.back(view, tokenized, service),
     },
+    place=closer,
 )

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from components.core import EncoderService, ModelCard
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
 from components.jobs import Job, Jobs, Kind, Report, Task, Visitor

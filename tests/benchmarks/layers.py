@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from components.core import open_service
 from components.core.registry import BUNDLED_ID
-from components.features.layers.compute import PAGE, SECTIONS
+from components.features.layers.controls import PAGE, SECTION
 from components.features.layers.measures.tokens import lowest_cosine, measures
 from components.ui.state.address import encode
 from components.ui.state.view import Sentence, ViewState
@@ -83,10 +83,11 @@ def _measures_to_model() -> float:
 
 
 def _reruns(page: Page, times: Path, n: int, size: str, found: dict[str, list[float]]) -> None:
-    for turn in range(WARM_UP * len(SECTIONS) + n):
-        section = SECTIONS[(turn + 1) % len(SECTIONS)]
+    sections = list(SECTION.options)
+    for turn in range(WARM_UP * len(sections) + n):
+        section = sections[(turn + 1) % len(sections)]
         line = _one(page, times, lambda name=section: _click(page, name))
-        if turn >= WARM_UP * len(SECTIONS):
+        if turn >= WARM_UP * len(sections):
             for part, took in json.loads(line).items():
                 found.setdefault(f"{size}, {section}, {part}", []).append(took)
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page
 
 from components.core.registry import BUNDLED_ID
-from components.features.tokens.compute import PAGE, SECTIONS
+from components.features.tokens.controls import PAGE, SECTIONS
 from components.ui.state.address import encode
 from components.ui.state.view import Sentence, ViewState
 from tests.benchmarks.browser import chromium, served, visit

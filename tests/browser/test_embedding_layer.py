@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from components.features.embedding_layer.compute import PAGE, SECTIONS
+from components.features.embedding_layer.controls import PAGE, SECTION
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
@@ -46,7 +46,7 @@ def look(here: Visit, section: str) -> None:
 )
 def test_the_page_fits_with_every_closer_look(visit: Callable, scheme: str, size: dict) -> None:
     here = visit("/", color_scheme=scheme, **size)
-    for section in SECTIONS:
+    for section in SECTION.options:
         here.goto(address(section=section))
         expect(here.page.get_by_role("heading", level=1)).to_have_text("Embedding layer")
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []

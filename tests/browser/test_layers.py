@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
-from components.features.layers.compute import SECTIONS
+from components.features.layers.controls import SECTION
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
@@ -35,7 +35,7 @@ def address_of(view: ViewState) -> str:
 
 
 def looking(section: str, view: ViewState = DEFAULT) -> str:
-    return address_of(view.with_control("layers", "section", section, SECTIONS[0]))
+    return address_of(SECTION.put(view, section))
 
 
 def choose(here: Visit, name: str) -> None:
@@ -57,7 +57,7 @@ def test_the_first_screen_holds_the_picture_and_the_reading(visit: Callable[...,
 )
 def test_every_look_fits(visit: Callable[..., Visit], scheme: str, size: dict) -> None:
     here = visit("/layers", color_scheme=scheme, **size)
-    for section in SECTIONS:
+    for section in SECTION.options:
         choose(here, section)
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
         assert here.page.evaluate(OVER_THE_TITLE) == []
@@ -173,7 +173,7 @@ def test_the_files_hold_every_layer_and_the_look_s_own(
 )
 def test_any_text_is_shown_safely(visit: Callable[..., Visit], text: str) -> None:
     here = visit(looking("One token", ViewState(BUNDLED_ID, (Sentence(text),))))
-    for section in SECTIONS:
+    for section in SECTION.options:
         choose(here, section)
         assert here.reading
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []

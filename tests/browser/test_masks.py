@@ -18,7 +18,6 @@ from playwright.sync_api import expect
 from components.core import EncoderService
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.masks.test_measures import lab_of
 from tests.support.browser import (
     DESK,
     HOSTILE,
@@ -31,6 +30,7 @@ from tests.support.browser import (
     contrast,
     style,
 )
+from tests.support.masks import lab_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Visit

@@ -13,8 +13,8 @@ from playwright.sync_api import Locator, expect
 
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
-from components.features.tokens.compute import SECTIONS, from_example
-from components.features.tokens.samples import TOKEN_EXAMPLES
+from components.features.tokens.controls import SECTIONS
+from components.features.tokens.examples import TOKEN_EXAMPLES, from_example
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import (

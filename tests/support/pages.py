@@ -166,6 +166,22 @@ def everything_said(app: AppTest) -> str:
     return "\n".join(element.value for kind in kinds for element in kind)
 
 
+def said(app: AppTest, key: str = "reading") -> str:
+    """What the page says in words, in the one reading with this key."""
+    (found,) = [
+        markdown.value
+        for block in blocks(app)
+        if block._block_id.endswith(f"-{key}")
+        for markdown in block.markdown
+    ]
+    return found
+
+
+def frame(app: AppTest, column: str) -> pd.DataFrame:
+    """The first table that has a column."""
+    return next(d.value for d in app.dataframe if column in d.value.columns)
+
+
 def type_in(app: AppTest, text: str, *, row: int = 0, where: str = "page_sentences") -> AppTest:
     return field(app.text_input, f"{where}_{row}").set_value(text).run()
 

@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import streamlit as st
+from functools import cache
 
 from components.content.sample import baseline_sentences
+from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
+from components.core.byte_cache import ByteCache
 from components.core.schema import Mask, Passport, Tokens
-from components.features.masks.figures.batch import COLORS, Color
+from components.features.masks.controls import (
+    COLORS,
+    LONGEST,
+    MASK,
+    PAD_TO,
+    REPEAT,
+    SENTENCE,
+    color_within,
+    pad_within,
+    repeat_within,
+)
+from components.features.masks.figures.batch import Color
 from components.features.masks.measures.laboratory import (
     Damage,
     Lab,
     LabRow,
     Saving,
     damage,
-    pad_sizes,
     saving,
 )
+from components.ui.state.controls import Choice, Number
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, letter
 
 __all__ = [
-    "LONGEST",
     "Masks",
     "OverLimit",
     "color_of_cells",
-    "compute",
     "encode_both",
+    "masks_of",
     "over_limit",
-    "repeats",
+    "own_savings",
+    "repetition",
     "sample_saving",
 ]
 
-PAGE = "masks"
-LONGEST = "Longest"
-_DEFAULT_SIZE = 32
 _BATCH = 32  # texts of the sample in a batch
-_MAX_REPEATS = 600
+_SAMPLES_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,7 @@ class Masks:
     Attributes:
         lab: the batch; None where every sentence is empty.
         row: the text whose layers are shown.
-        pad_options: what the batch can be padded to, in words, and which of them is the default.
+        padding: what the batch can be padded to.
         left_out: letters of the sentences that are empty.
         unfit: a length that was asked for and is too short or too long, or "".
     """
@@ -56,24 +65,28 @@ class Masks:
     lab: Lab | None
     row: LabRow | None
     layer: int
-    pad_options: tuple[str, ...]
-    pad_default: str
+    padding: Choice
     left_out: tuple[str, ...]
     unfit: str
 
     @property
+    def batch(self) -> tuple[Lab, LabRow]:
+        """The batch, and the text of it whose layers are shown."""
+        if self.lab is None or self.row is None:
+            raise ValueError("Every sentence is empty, so there is no batch; ask `lab` first.")
+        return self.lab, self.row
+
+    @property
     def passport(self) -> Passport:
         """The passport behind the numbers, with this page's own settings."""
-        if self.row is None:
-            raise ValueError("Nothing was computed, so there is no passport.")
-        encoded = self.row.padded.passport
+        encoded = self.batch[1].padded.passport
         return replace(encoded, settings={**encoded.settings, "compared_with": "the text alone"})
 
     @property
     def key(self) -> str:
         """Which text each letter stands for, in one line."""
         rows = self.lab.rows if self.lab else ()
-        return " · ".join(f"{row.label}: {_cut(row.alone)}" for row in rows)
+        return " · ".join(f"{row.label}: {_in_brief(row.alone)}" for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,33 +98,24 @@ class OverLimit:
     position_rows: int | None  # rows of the model's table of position vectors
 
 
-def compute(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
+def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
     """Encode the sentences alone and padded, with or without the mask, and compare."""
-    usable = [i for i, s in enumerate(view.sentences) if s.text.strip()]
-    left_out = tuple(letter(i) for i in range(len(view.sentences)) if i not in usable)
-    texts = [view.sentences[i].text for i in usable]
-    pairs = [_pair(view.sentences[i]) for i in usable]
-    lengths = [t.n_tokens for t in service.tokenize(view.model, texts, pairs=pairs)]
-    longest = max(lengths, default=1)
-    sizes = pad_sizes(longest, card.max_length)
-    asked, options = str(view.control(PAGE, "pad_to", "")), (LONGEST, *map(str, sizes))
-    default = str(next(n for n in sizes if n >= min(_DEFAULT_SIZE, card.max_length)))
-    chosen = asked if asked in options else default
+    named = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
+    usable = {label: sentence for label, sentence in named.items() if sentence.text.strip()}
+    longest = _longest(view, service, list(usable.values()))
+    padding, asked = pad_within(longest, card.max_length), PAD_TO.asked(view) or ""
+    chosen = padding.of(view)
     lab = None
     if usable:
         pad_to = longest if chosen == LONGEST else int(chosen)
-        masked = bool(view.control(PAGE, "mask", default=False))
-        both = encode_both(service, view.model, texts, pairs=pairs, pad_to=pad_to, masked=masked)
-        labels = [letter(i) for i in usable]
-        lab = Lab(tuple(LabRow(a, *b) for a, b in zip(labels, both, strict=True)), pad_to, masked)
+        lab = _lab(view, service, usable, pad_to=pad_to)
     return Masks(
         lab=lab,
         row=None if lab is None else _chosen_row(view, lab),
-        layer=_layer(view, card),
-        pad_options=options,
-        pad_default=default,
-        left_out=left_out,
-        unfit=asked if asked.isascii() and asked.isdigit() and asked not in options else "",
+        layer=view.layer_among(range(card.n_layers + 1)),
+        padding=padding,
+        left_out=tuple(label for label in named if label not in usable),
+        unfit=asked if asked.isascii() and asked.isdigit() and asked != chosen else "",
     )
 
 
@@ -133,23 +137,32 @@ def encode_both(
 
 def color_of_cells(view: ViewState, card: ModelCard) -> Color:
     """What the colours of the batch tell; the cosine where the view names nothing that exists."""
-    asked = str(view.control(PAGE, "color", "Cosine")).lower()
-    if asked == "segment" and not card.has_segments:
-        return "cosine"
-    return next((color for color in COLORS if color == asked), "cosine")
+    return COLORS[color_within(card).of(view)]
 
 
 def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
     """What sorting saves for the sentences that ship with the app, measured once for a model."""
-    return saving(_sample_lengths(card.id, card.checksum, service), _BATCH)
+    lengths: list[int] = _sample_lengths().get(
+        (card.id, card.checksum),
+        lambda: [t.n_tokens for t in service.tokenize(card.id, list(baseline_sentences()))],
+    )
+    return saving(lengths, _BATCH)
 
 
-def repeats(tokens: Tokens, limit: int) -> tuple[int, int]:
-    """How often a text must stand there to be a fifth too long, and how often it may."""
+def own_savings(masks: Masks) -> list[Saving]:
+    """What sorting saves for the view's own sentences, in batches of one, two, four or eight."""
+    lengths = masks.lab.lengths if masks.lab else []
+    return [saving(lengths, n) for n in (1, 2, 4, 8) if n < 2 * len(lengths)]
+
+
+def repetition(row: LabRow, limit: int) -> Number:
+    """How often a text may stand there: by default so often that it is a fifth too long."""
+    tokens = row.alone
     total = tokens.n_tokens + tokens.n_truncated
     body = max(1, total - int(tokens.special_tokens_mask.sum()))
-    most = max(1, min(_MAX_REPEATS, 10 * MAX_CHARACTERS // (len(tokens.text) + 1)))
-    return (1 if total > limit else min(most, -(-6 * limit // (5 * body)))), most
+    most = max(1, min(REPEAT.high, 10 * MAX_CHARACTERS // (len(tokens.text) + 1)))
+    least = 1 if total > limit else min(most, -(-6 * limit // (5 * body)))
+    return repeat_within(row.label, least, most)
 
 
 def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: int) -> OverLimit:
@@ -162,9 +175,29 @@ def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: 
     )
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def _sample_lengths(model: str, checksum: str, _service: EncoderService) -> list[int]:  # noqa: ARG001
-    return [t.n_tokens for t in _service.tokenize(model, list(baseline_sentences()))]
+@cache
+def _sample_lengths() -> ByteCache:
+    return ByteCache(_SAMPLES_BYTES)
+
+
+def _longest(view: ViewState, service: EncoderService, sentences: Sequence[Sentence]) -> int:
+    texts, pairs = _texts(sentences)
+    tokenized = service.tokenize(view.model, texts, pairs=pairs)
+    return max((tokens.n_tokens for tokens in tokenized), default=1)
+
+
+def _lab(
+    view: ViewState, service: EncoderService, named: Mapping[str, Sentence], *, pad_to: int
+) -> Lab:
+    texts, pairs = _texts(list(named.values()))
+    masked = MASK.of(view)
+    both = encode_both(service, view.model, texts, pairs=pairs, pad_to=pad_to, masked=masked)
+    rows = (LabRow(label, *each) for label, each in zip(named, both, strict=True))
+    return Lab(tuple(rows), pad_to, masked)
+
+
+def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
+    return [s.text for s in sentences], [_pair(s) for s in sentences]
 
 
 def _position_rows(service: EncoderService, card: ModelCard) -> int | None:
@@ -174,20 +207,14 @@ def _position_rows(service: EncoderService, card: ModelCard) -> int | None:
 
 
 def _chosen_row(view: ViewState, lab: Lab) -> LabRow:
-    asked = view.control(PAGE, "sentence", "A")
-    return next((row for row in lab.rows if row.label == asked), lab.rows[0])
-
-
-def _layer(view: ViewState, card: ModelCard) -> int:
-    known = view.layer is not None and 0 <= view.layer <= card.n_layers
-    return int(view.layer or 0) if known else card.n_layers
+    rows = {row.label: row for row in lab.rows}
+    return rows[SENTENCE.among(rows).of(view)]
 
 
 def _pair(sentence: Sentence) -> str | None:
     return sentence.pair if sentence.pair and sentence.pair.strip() else None
 
 
-def _cut(encoding: Encoding, longest: int = 60) -> str:
+def _in_brief(encoding: Encoding) -> str:
     both = [encoding.text, *([] if encoding.pair is None else [encoding.pair])]
-    flat = " | ".join(" ".join(text.split()) for text in both)
-    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+    return shortened(" | ".join(both), 60)

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "LIMITS", "MASK_HELP", "OUTPUTS", "PAD_TO_HELP"]
-
-MASK_HELP = (
-    "The attention mask. On, the model is told which positions are padding and gives them no "
-    "attention, as it should be. Off, every position counts as a token of the text, which is a "
-    "common mistake."
-)
-
-PAD_TO_HELP = (
-    "A batch is one block of numbers, so its texts must be equally long: to the longest of them, "
-    "or to a fixed number of tokens."
-)
+__all__ = ["FORMULA", "LIMITS", "OUTPUTS"]
 
 LIMITS = (
     "These cosines say how far padding moves this model's vectors for these texts; they do not say "

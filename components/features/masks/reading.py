@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from components.content.wording import bold, escape, percent, quoted, two
@@ -16,6 +18,7 @@ __all__ = [
     "limit_title",
     "masks_reading",
     "padding_note",
+    "problems",
     "saving_reading",
     "saving_title",
     "share_title",
@@ -88,6 +91,33 @@ def _padding_note(row: LabRow, layer: int) -> str:
         f"vectors too (of length {two(pad)} in {row.label}, real tokens {two(real)}): they mean "
         "nothing, ignore them."
     )
+
+
+def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: str) -> list[str]:
+    """What was left out, cut or not possible, in a sentence each.
+
+    Args:
+        lab: the batch, if any.
+        left_out: the names of the sentences that are empty.
+        unfit: a length that was asked for and is too short or too long, or "".
+        limit: what the model takes.
+    """
+    verb = "is" if len(left_out) == 1 else "are"
+    said = [f"{', '.join(left_out)} {verb} empty and left out of the batch."] if left_out else []
+    if lab is None:
+        return said
+    if unfit:
+        said.append(
+            f"Padding to {escape(unfit)} is not possible here: the longest sentence has "
+            f"{max(lab.lengths)} tokens and the model takes {limit}. "
+            f"Padded to {lab.pad_to} instead."
+        )
+    cut = [row for row in lab.rows if row.alone.n_truncated]
+    return said + [
+        f"{row.label}: the text is longer than the model takes; its last "
+        f"{row.alone.n_truncated} tokens were left out."
+        for row in cut
+    ]
 
 
 def saving_title(found: Saving) -> str:

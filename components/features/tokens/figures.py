@@ -1,4 +1,4 @@
-"""The picture of Tokens & IDs that is saved: the tokens and their IDs for a slide."""
+"""The drawings of Tokens & IDs: the tokens and their IDs for a slide, and a text there and back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-__all__ = ["tokens_svg"]
+from components.features.tokens.measures import Fate
+
+__all__ = ["there_and_back", "tokens_svg"]
 
 _WIDTH, _HEIGHT = 928, 440
 _CHAR = 0.6  # how wide a monospaced character is, in parts of its font size
 _LARGE, _SIZE, _SMALL = 17, 14, 11
 _LONGEST = 210  # pixels of a label
 _ROW = 58
+_MARKS: dict[Fate, str] = {
+    "kept": "{}",
+    "rewritten": "<mark>{}</mark>",
+    "unknown": "<mark>{}</mark>",
+    "lost": "<del>{}</del>",
+}
 
 
 def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
@@ -44,15 +52,29 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
     )
 
 
+def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:
+    """A text with what was rewritten or lost marked, and what came back, as escaped HTML.
+
+    Args:
+        parts: the whole text in stretches, and what became of each.
+        decoded: what came back from the IDs.
+    """
+    typed = "".join(_MARKS[fate].format(html.escape(text)) for text, fate in parts)
+    return (
+        f'<div class="back"><span>typed; what does not come back is marked</span><p>{typed}</p>'
+        f"<span>back from the IDs</span><p>{html.escape(decoded)}</p></div>"
+    )
+
+
 def _fitted(text: str, width: float, size: int) -> str:
     """One line of a text that XML can hold, cut to a width in pixels."""
     longest = int(width)  # characters: each is wider than a pixel
     flat = " ".join(text[:longest].split())
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in flat)
-    ends = list(accumulate(_width(c, size) for c in shown))
+    printable = "".join(c if c.isprintable() else "\ufffd" for c in flat)
+    ends = list(accumulate(_width(c, size) for c in printable))
     if len(text) <= longest and (not ends or ends[-1] <= width):
-        return shown
-    return f"{shown[: bisect_right(ends, width - _width('…', size))]}…"
+        return printable
+    return f"{printable[: bisect_right(ends, width - _width('…', size))]}…"
 
 
 def _width(text: str, size: int) -> float:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
-from functools import partial
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.analysis.tokens import find_pieces
 from components.content.wording import escape
-from components.core import EncoderService, ModelCard, ModelSpec
-from components.core.schema import Vocabulary
-from components.features.tokens.compute import PAGE, TokenView
+from components.core import EncoderService, ModelCard
+from components.core.schema import Tokens, Vocabulary
+from components.features.tokens.compute.looks import (
+    RoundTrip,
+    TableRows,
+    last_row,
+    look_up,
+    other_tokenizers,
+    round_trips,
+    table_rows,
+    tokenized_by_both,
+)
+from components.features.tokens.compute.sentence import TokenizedSentence
+from components.features.tokens.controls import KIND, OTHER, SEARCH
 from components.features.tokens.explain import ROW
-from components.features.tokens.measures import Change, Part, fates, rewritten
+from components.features.tokens.figures import there_and_back
+from components.features.tokens.measures import Change
 from components.features.tokens.reading.tokens import (
     back_reading,
     tokenizers_reading,
     twins_reading,
 )
-from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
+from components.features.tokens.reading.vocabulary import (
+    no_row_reading,
+    row_reading,
+    vocabulary_reading,
+)
 from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
@@ -35,34 +45,25 @@ from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
-_KINDS: dict[str, Literal["all", "start", "continuation", "special"]] = {
-    "All": "all",
-    "Words": "start",
-    "Continuations": "continuation",
-    "Special": "special",
-}
 _KIND_NAMES = {"start": "begins a word", "continuation": "goes on", "special": "special"}
-_NEIGHBOURS = 3  # rows shown on each side of an ID's own
 _VALUES = 8  # of a row, as numbers
 
 
-def vocabulary(view: ViewState, what: TokenView, service: EncoderService) -> None:
+def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """Search and browse the vocabulary; how any word splits."""
+    every = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        query = inputs.text(view, PAGE, "search", "Look a word or piece up", default="an")
-        kind = inputs.choice(view, PAGE, "kind", list(_KINDS), "Show")
-        tokens = service.tokenize(view.model, [query])[0]
-        normalized = service.normalize(view.model, [query])[0]
-        asked = (query, normalized.replace("▁", " "))
-        found = find_pieces(what.vocabulary, *map(str.strip, asked), kind=_KINDS[kind])
-        kit.reading(
-            vocabulary_reading(query, normalized, tokens, what.vocabulary, n_found=len(found)),
-            key="reading_vocabulary",
+        inputs.text(view, SEARCH)
+        inputs.choice(view, KIND)
+        found = look_up(view, service, every)
+        said = vocabulary_reading(
+            found.query, found.normalized, found.tokens, every, n_found=len(found.ids)
         )
+        kit.reading(said, key="reading_vocabulary")
     with right:
         st.dataframe(
-            _pieces(what.vocabulary, what.card.checksum).iloc[found],
+            _pieces(every, tokenized.card.checksum).iloc[found.ids],
             hide_index=True,
             height=320,
             lazy=True,
@@ -70,102 +71,86 @@ def vocabulary(view: ViewState, what: TokenView, service: EncoderService) -> Non
         )
 
 
-def id_to_row(what: TokenView, service: EncoderService, model: ModelCard) -> None:
+def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: ModelCard) -> None:
     """Why an ID is a row: one-hot times matrix, and the row looked up."""
-    token_id = int(what.tokens.token_ids[what.picked])
-    last = min(len(what.vocabulary.pieces), model.vocabulary_size) - 1
-    if token_id > last:
-        st.info(
-            f"ID {token_id} has no row: the table of this model ends at row {last}, so its "
-            "tokenizer is that of another model."
-        )
+    token_id = tokenized.picked_id
+    rows = table_rows(tokenized, service, model)
+    if rows is None:
+        st.info(no_row_reading(token_id, last_row(tokenized.vocabulary, model)))
         return
-    ids = list(range(max(0, token_id - _NEIGHBOURS), min(last, token_id + _NEIGHBOURS) + 1))
-    rows = service.word_rows(model.id, ids)
-    own = ids.index(token_id)
-    piece = what.labels[what.picked]
-    kit.reading(row_reading(piece, token_id, model.vocabulary_size, rows[own]), key="reading_row")
-    names = [f"{i}  {what.vocabulary.pieces[i]}" for i in ids]
-    st.plotly_chart(
-        vector_strips(rows, names, chosen=own, title=f"ID {token_id} is row {token_id}"),
-        key="rows_heatmap",
-        config={"displayModeBar": False, "displaylogo": False},
-        alt=f"Rows {ids[0]} to {ids[-1]} of the word-embedding table.",
-    )
-    table = pd.DataFrame(rows[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
-    table.insert(0, "row", names)
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
-    st.dataframe(table, hide_index=True, column_config=numbers, key="rows_table")
+    piece, own = tokenized.labels[tokenized.picked], rows.values[rows.own]
+    kit.reading(row_reading(piece, token_id, model.vocabulary_size, own), key="reading_row")
+    _strips(rows, token_id)
     with st.expander("Why a row: one-hot times matrix"):
         st.markdown(ROW)
         st.code(row_snippet(model, token_id), language="python", wrap_lines=True)
     st.caption("Click another token above to see its row.")
 
 
-def two_tokenizers(view: ViewState, what: TokenView, service: EncoderService) -> None:
+def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """The same text, cut by another model's tokenizer."""
-    others = [spec for spec in service.models() if spec.id != view.model]
+    others = other_tokenizers(view, service)
     if not others:
         st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
         return
-    specs = {spec.id: spec for spec in _cased_first(others)}
-    titles = {spec.id: spec.title for spec in specs.values()}
-    other = inputs.select(view, PAGE, "other", titles, "With the tokenizer of")
-    card = second.tokenizer_card(specs[other])
+    titles = {model: spec.title for model, spec in others.items()}
+    other = inputs.select(view, OTHER.among(titles))
+    card = second.tokenizer_card(others[other])
     if card is None:
-        kit.reading(twins_reading(what.tokens), key="reading_twins")
+        kit.reading(twins_reading(tokenized.tokens), key="reading_twins")
         return
-    text, pair = what.sentence.text, what.sentence.pair
-    pairs = None if pair is None else [pair]
-    theirs = service.tokenize(other, [text], pairs=pairs)[0]
-    ours = service.tokenize(view.model, [text], pairs=pairs)[0]
-    names = (what.card.title, card.title)
+    ours, theirs = tokenized_by_both(view, service, tokenized.sentence, other)
+    names = (tokenized.card.title, card.title)
     kit.reading(tokenizers_reading(ours, theirs, names), key="reading_tokenizers")
-    for side, (tokens, words, name) in enumerate(
-        ((ours, what.vocabulary, names[0]), (theirs, service.vocabulary(other), names[1]))
-    ):
-        st.markdown(f"**{escape(name)}** · {len(words.pieces):,} pieces")
-        token_strip(
-            tokens,
-            words,
-            key=f"token_strip_{side}",
-            name=name,
-            color=color_of(what.index),
-            word=what.sentence.word,
-        )
+    _side(0, names[0], ours, tokenized.vocabulary, tokenized)
+    _side(1, names[1], theirs, service.vocabulary(other), tokenized)
 
 
-def back(view: ViewState, what: TokenView, service: EncoderService) -> None:
+def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """From the IDs back to text, and what was lost on the way."""
-    tokens = what.tokens
-    for which, text in enumerate([tokens.text, *([tokens.pair] if tokens.pair else [])]):
-        if tokens.pair:
+    trips = round_trips(view, service, tokenized)
+    for which, trip in enumerate(trips):
+        if len(trips) > 1:
             st.caption(("First text", "Second text")[which])
-        _back(view, what, service, which, text)
+        _round_trip(which, trip)
     st.caption("With the special tokens:")
-    st.code(service.decode(view.model, tokens.token_ids), language=None, wrap_lines=True)
+    st.code(service.decode(view.model, tokenized.tokens.token_ids), language=None, wrap_lines=True)
 
 
-def _back(view: ViewState, what: TokenView, service: EncoderService, which: int, text: str) -> None:
-    own = what.tokens.text_ids == which
-    decoded = service.decode(view.model, what.tokens.token_ids[own])
-    asked = what.tokens, what.vocabulary, which, partial(service.normalize, view.model)
-    changes = rewritten(*asked)
-    parts = fates(*asked)
-    n_unknown = sum(kind == "unknown" for kind, here in zip(what.kinds, own, strict=True) if here)
-    n_lost = sum(len(part.text) for part in parts if part.fate == "lost")
-    kit.reading(
-        back_reading(decoded, text, sum(c.count for c in changes), n_unknown, n_lost),
-        key=f"reading_back_{which}",
+def _strips(rows: TableRows, token_id: int) -> None:
+    kit.chart(
+        vector_strips(
+            rows.values, rows.names, chosen=rows.own, title=f"ID {token_id} is row {token_id}"
+        ),
+        key="rows_heatmap",
+        alt=f"Rows {rows.ids[0]} to {rows.ids[-1]} of the word-embedding table.",
     )
-    st.html(_there_and_back(parts, decoded))
-    if changes:
-        st.dataframe(_change_table(changes), hide_index=True, key=f"changes_{which}")
+    first = pd.DataFrame(rows.values[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
+    first.insert(0, "row", rows.names)
+    kit.table(first, key="rows_table", after=1)
 
 
-def _cased_first(specs: list[ModelSpec]) -> list[ModelSpec]:
-    """The other models; first the one that differs most plainly from an uncased default."""
-    return sorted(specs, key=lambda spec: spec.id != "google-bert/bert-base-cased")
+def _side(
+    side: int, name: str, tokens: Tokens, vocabulary: Vocabulary, tokenized: TokenizedSentence
+) -> None:
+    st.markdown(f"**{escape(name)}** · {len(vocabulary.pieces):,} pieces")
+    token_strip(
+        tokens,
+        vocabulary,
+        key=f"token_strip_{side}",
+        name=name,
+        color=color_of(tokenized.index),
+        word=tokenized.sentence.word,
+    )
+
+
+def _round_trip(which: int, trip: RoundTrip) -> None:
+    said = back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
+    kit.reading(said, key=f"reading_back_{which}")
+    parts = [(visible(part.text), part.fate) for part in trip.parts]
+    st.html(there_and_back(parts, visible(trip.decoded)))
+    if trip.changes:
+        kit.table(_change_table(trip.changes), key=f"changes_{which}")
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -183,7 +168,7 @@ def _pieces(_vocabulary: Vocabulary, checksum: str) -> pd.DataFrame:  # noqa: AR
 def _change_table(changes: list[Change]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "what is rewritten": change.what,
+            "what is rewritten": change.way,
             "for example": _seen(change.before),
             "becomes": _seen(change.after),
             "characters": change.count,
@@ -197,16 +182,3 @@ def _seen(text: str) -> str:
     if text.isprintable() and text.strip():
         return text
     return " ".join(f"U+{ord(c):04X}" for c in text) or "nothing"
-
-
-def _there_and_back(parts: Sequence[Part], decoded: str) -> str:
-    """The text with what was rewritten or lost marked, and what came back; everything escaped."""
-    marks = {"kept": "{}", "rewritten": "<mark>{}</mark>", "unknown": "<mark>{}</mark>"}
-    typed = "".join(
-        marks.get(part.fate, "<del>{}</del>").format(html.escape(visible(part.text)))
-        for part in parts
-    )
-    return (
-        f'<div class="back"><span>typed; what does not come back is marked</span><p>{typed}</p>'
-        f"<span>back from the IDs</span><p>{html.escape(visible(decoded))}</p></div>"
-    )

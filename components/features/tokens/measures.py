@@ -22,7 +22,7 @@ Normalize = Callable[[Sequence[str]], list[str]]
 class Change:
     """One way in which the tokenizer rewrites characters, with an example and how often."""
 
-    what: str
+    way: str
     before: str
     after: str
     count: int
@@ -66,8 +66,7 @@ def rewritten(
     first = {sign.change: sign for sign in reversed(changed)}
     counts = Counter(sign.change for sign in changed)
     return [
-        Change(what, first[what].text, first[what].after, count)
-        for what, count in counts.most_common()
+        Change(way, first[way].text, first[way].after, count) for way, count in counts.most_common()
     ]
 
 

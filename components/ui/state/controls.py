@@ -57,6 +57,11 @@ class Control(Generic[T]):
         """What a view has chosen; the default where it has chosen nothing that is allowed."""
         return self.allowed(view.control(self.page, self.name, self.default))  # type: ignore[arg-type]
 
+    def asked(self, view: ViewState) -> T | None:
+        """What a view holds for it, allowed or not; None where that is nothing of its type."""
+        value = view.controls.get(self.page, {}).get(self.name)
+        return value if type(value) is type(self.default) else None
+
     def allowed(self, value: T) -> T:
         """A value of the control's type, or what stands for it where it is not allowed."""
         return value

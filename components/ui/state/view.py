@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from components.content.examples import EXAMPLES, Example, ExampleSentence
@@ -58,6 +58,10 @@ class ViewState:
         """A page's choice, or its default."""
         value = self.controls.get(page, {}).get(name, default)
         return value if type(value) is type(default) else default
+
+    def layer_among(self, layers: Sequence[int]) -> int:
+        """The chosen layer; the last where it is none of these."""
+        return self.layer if self.layer is not None and self.layer in layers else layers[-1]
 
     def with_control(self, page: str, name: str, value: Value, default: Value) -> ViewState:
         """The same view with one choice changed; a default is left out."""

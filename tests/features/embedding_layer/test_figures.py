@@ -14,12 +14,11 @@ from components.features.embedding_layer.figures.parts import (
 )
 from components.features.embedding_layer.figures.tables import (
     moved_bars,
-    neighbour_bars,
     position_curve,
     position_heatmap,
-    word_row_heatmap,
 )
-from components.features.embedding_layer.measures.parts import Band, Shared
+from components.features.embedding_layer.figures.words import neighbour_bars, word_row_heatmap
+from components.features.embedding_layer.measures.words import Band, Shared
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)

@@ -7,23 +7,30 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Parameter, PartState
-from components.features.embedding_layer.measures.parts import Band, Shared, shares
+from components.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
+from components.features.embedding_layer.measures.parts import shares
 from components.features.embedding_layer.measures.positions import look_at_positions, sinusoid
+from components.features.embedding_layer.measures.words import Band, Shared
 from components.features.embedding_layer.reading.parts import (
     embedding_reading,
     embedding_title,
-    neighbours_reading,
-    same_rows_reading,
-    same_rows_title,
     tiny,
     token_title,
 )
 from components.features.embedding_layer.reading.tables import (
+    curve_title,
     learned_reading,
     moved_reading,
+    moved_title,
     positions_reading,
     positions_title,
     segment_rows_reading,
+)
+from components.features.embedding_layer.reading.words import (
+    neighbours_reading,
+    neighbours_title,
+    same_rows_reading,
+    same_rows_title,
 )
 
 TRAINED = PartState("trained", "The checkpoint has weights.")
@@ -157,6 +164,7 @@ def test_a_row_without_near_neighbours_is_said_to_have_none() -> None:
 
 def test_neighbours_in_an_untrained_table_mean_nothing() -> None:
     assert "mean nothing" in " ".join(neighbours_reading("x", [("y", 0.5)], BAND, trained=False))
+    assert neighbours_title("<x>", 10, 30_522) == "Of 30,522 rows, the 10 nearest to <x>"
     assert neighbours_reading("x", [], BAND, trained=True) == [
         "The table has no other row than that of “x”."
     ]
@@ -172,6 +180,7 @@ def test_near_positions_that_are_alike(service: EncoderService) -> None:
     said = " ".join(positions_reading(look, 512))
     assert "**0.85** on average, rows 50 apart **0.34**" in said
     assert "knows which positions are near" in said
+    assert curve_title(look) == f"{sum(look.explained):.0%} of the variance, as a curve"
 
 
 def test_random_positions_know_nothing_of_distance() -> None:
@@ -194,14 +203,19 @@ def test_segment_rows_by_how_many_there_are() -> None:
 
 def test_what_moves_with_a_second_text() -> None:
     ids = [0, 0, 1, 1]
-    said = " ".join(moved_reading(np.array([0, 0, 0.2, 0.4]), ids, "Pair"))
+    said = " ".join(moved_reading(np.array([0, 0, 0.2, 0.4]), ids, PAIR))
     assert "first text's tokens do not move at all" in said
     assert "**30%** of their length" in said
-    shifted = " ".join(moved_reading(np.array([0.1, 0, 0.2, 0.4]), ids, "Pair"))
+    shifted = " ".join(moved_reading(np.array([0.1, 0, 0.2, 0.4]), ids, PAIR))
     assert "first text's tokens move by up to **10%**" in shifted
-    assert "segment row 1 in place of 0" in moved_reading(np.array([0.1]), [0], "Segment only")[0]
-    assert "nothing moves" in moved_reading(np.zeros(2), [0, 1], "Alone")[0]
-    assert "nothing moves" in moved_reading(np.zeros(0), [], "Pair")[0]
+    assert "segment row 1 in place of 0" in moved_reading(np.array([0.1]), [0], SEGMENT_ONLY)[0]
+    assert "nothing moves" in moved_reading(np.zeros(2), [0, 1], ALONE)[0]
+    assert "nothing moves" in moved_reading(np.zeros(0), [], PAIR)[0]
+
+
+def test_the_bars_title_says_how_far_the_farthest_moved() -> None:
+    assert moved_title(np.array([0, 0.42, 0.1])) == "Layer 0 moves by up to 42% of its length"
+    assert moved_title(np.zeros(2)) == moved_title(np.zeros(0)) == "Layer 0 stays as it is"
 
 
 def test_learned_positions_are_told_from_fixed_ones() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,15 @@ def run(code: str) -> dict[str, Any]:
     return namespace
 
 
-@pytest.mark.parametrize(("text", "pair"), TEXTS.values(), ids=TEXTS.keys())
-@pytest.mark.parametrize("name", [BUNDLED_ID, *ALL])
+# What a family changes shows in a pair, and in a text with padding typed into it.
+CASES = [*product([BUNDLED_ID], TEXTS), *product(ALL, ["a pair", "awkward"])]
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
 def test_the_snippet_gives_the_page_s_rows_and_layer_0(
-    name: str, text: str, pair: str | None, tiny_service: EncoderService, tiny_root: Path
+    name: str, case: str, tiny_service: EncoderService, tiny_root: Path
 ) -> None:
+    text, pair = TEXTS[case]
     model = name if name == BUNDLED_ID else f"folder:{name}"
     parts = tiny_service.embedding_parts(model, text, pair=pair)
     code = embedding_snippet(tiny_service.load(model), parts)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
-from components.features.layers.figures.spread import random_pairs_lines, variance_lines
-from components.features.layers.figures.tokens import (
+from components.features.layers.figures.heatmaps import (
     MAX_PLAYED,
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,
     token_names,
 )
+from components.features.layers.figures.spread import random_pairs_lines, variance_lines
 from components.features.layers.measures.spaces import Alike
 from components.features.layers.measures.tokens import Measure
 

@@ -12,6 +12,8 @@ from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.core.schema import PartState, Provenance
 from components.features.layers.measures.spaces import Alike
 from components.features.layers.measures.tokens import Measure, Neighbours, measure
+from components.features.layers.reading.notes import shapes_note, text_notes
+from components.features.layers.reading.pooler import pooler_reading
 from components.features.layers.reading.spaces import (
     alike_reading,
     alike_title,
@@ -24,7 +26,6 @@ from components.features.layers.reading.tokens import (
     nearest_reading,
     pairs_reading,
     pairs_title,
-    pooler_reading,
 )
 
 LABELS = ("[CLS]", "cat", "*sat*", "[SEP]")
@@ -153,6 +154,34 @@ def test_pairs_are_those_of_the_text() -> None:
     three = np.array([False, True, True, True])
     assert "all pairs average **0.10**" in pairs_reading(matrix, LABELS, three, 2, None)[0]
     assert "there are not two" in pairs_reading(matrix, LABELS, np.array([False] * 4), 2, None)[0]
+
+
+def test_the_shapes_name_what_the_pooler_gives() -> None:
+    said = shapes_note((7, 9, 384), "untrained")
+    assert "hidden states (7 layers, 9 tokens, 384 dimensions)" in said
+    assert said.endswith("pooler output (384,), untrained")
+    assert shapes_note((7, 9, 384), None).endswith("pooler output none")
+
+
+def notes(**given: int) -> str:
+    """What is told of a text of five tokens, unless something else is given."""
+    usual = {"n_own": 5, "n_unknown": 0, "n_lost": 0, "has_pair": False, "has_segments": True}
+    return " ".join(text_notes(**{**usual, **given}))
+
+
+def test_what_of_a_text_is_unknown_or_left_out_is_told() -> None:
+    assert notes() == ""
+    assert notes(n_own=1, n_unknown=1).startswith(
+        "The only token of this text is unknown to the model"
+    )
+    assert notes(n_unknown=1).startswith("1 of 5 tokens of this text is unknown")
+    assert notes(n_unknown=5).startswith("5 of 5 tokens of this text are unknown")
+    assert "its last 90 tokens are left out" in notes(n_lost=90)
+
+
+def test_how_two_texts_go_together_depends_on_segments() -> None:
+    assert notes(has_pair=True).endswith("every token can draw on either.")
+    assert "This model has no segments" in notes(has_pair=True, has_segments=False)
 
 
 def card_with(card: ModelCard, state: str, family: str = "bert") -> ModelCard:

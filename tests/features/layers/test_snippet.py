@@ -39,8 +39,14 @@ def snippet_texts(texts: Sequence[tuple[str, str | None]]) -> list[SnippetText]:
     return [SnippetText(a, b, split_words(a), split_words(b or "")) for a, b in texts]
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("text", "pair"), [*TEXTS, (RUDE, None), ("word " * 600, None)])
+# What a family changes shows in a pair, what a text changes shows in one model.
+CASES = [
+    *((BUNDLED_ID, *texts) for texts in (TEXTS[0], (RUDE, None), ("word " * 600, None))),
+    *((model, *TEXTS[1]) for model in MODELS),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "pair"), CASES)
 def test_the_measures_are_the_page_s(
     tiny_service: EncoderService, tiny_root: Path, model: str, text: str, pair: str | None
 ) -> None:

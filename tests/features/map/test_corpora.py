@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.features.map import corpora
+from components.features.map.controls import PAGE
 from components.features.map.corpora import (
-    chosen,
     columns_of,
+    corpus_of,
     keep,
     own_sentences,
     places,
-    ready_made,
     sheet_of,
 )
-from components.features.map.request import PAGE
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
@@ -51,14 +50,12 @@ def lines(*texts: str) -> bytes:
 
 def test_without_a_choice_the_ready_made_corpus_is_mapped() -> None:
     for view in (DEFAULT, view_of(source="nowhere"), view_of(source=3)):
-        own = chosen(view)
-        assert own.source == "ambiguous"
-        assert own.corpus is ready_made() is ambiguous_corpus()
+        assert corpus_of(view) is ambiguous_corpus()
 
 
 def test_own_sentences_have_their_letters_and_blank_ones_are_left_out() -> None:
     texts = ("a python", "", "  ", "a snake")
-    corpus = own_sentences(replace(DEFAULT, sentences=tuple(map(Sentence, texts))))
+    corpus = own_sentences(tuple(map(Sentence, texts)))
     assert corpus.texts == ("a python", "a snake")
     assert corpus.labels["sentence"] == ("A", "D")
     assert corpus.spans is None
@@ -68,7 +65,13 @@ def test_own_sentences_have_their_letters_and_blank_ones_are_left_out() -> None:
 def test_empty_sentences_are_said(texts: tuple[str, ...]) -> None:
     view = replace(view_of(source="sentences"), sentences=tuple(map(Sentence, texts)))
     with pytest.raises(CorpusError, match=r"sentences are empty\. Type one, or map the ready-made"):
-        chosen(view)
+        corpus_of(view)
+
+
+def test_the_same_sentences_are_the_same_corpus() -> None:
+    """What is counted of a corpus is kept with it."""
+    view = view_of(source="sentences")
+    assert corpus_of(view) is corpus_of(replace(view, layer=3))
 
 
 # Uploads
@@ -81,10 +84,9 @@ def test_a_file_is_found_again_by_its_digest() -> None:
     assert sheet is not None
     assert sheet.name == "mine.csv"
     assert list(sheet.columns) == TITLES
-    own = chosen(view_of(source="file", file=digest))
-    assert own.source == "file"
-    assert own.corpus is not None
-    assert own.corpus.texts == ("I love my pet python", "I code in python")
+    corpus = corpus_of(view_of(source="file", file=digest))
+    assert corpus is not None
+    assert corpus.texts == ("I love my pet python", "I code in python")
 
 
 def test_other_content_or_another_name_is_another_file() -> None:
@@ -97,8 +99,7 @@ def test_other_content_or_another_name_is_another_file() -> None:
 @pytest.mark.parametrize("digest", ["", "unknown", "../../etc/passwd", "0" * 32])
 def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
     assert sheet_of(digest) is None
-    own = chosen(view_of(source="file", file=digest))
-    assert (own.source, own.corpus) == ("file", None)
+    assert corpus_of(view_of(source="file", file=digest)) is None
 
 
 @pytest.mark.parametrize(
@@ -181,6 +182,7 @@ def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> No
     ("controls", "expected"),
     [
         ({"text": 3}, "text"),
+        ({"text": -2}, "text"),
         ({"text": -1}, "text"),
         ({"text": "0"}, "text"),
         ({"text": True}, "text"),
@@ -219,20 +221,20 @@ def test_no_address_names_a_column_that_there_is_not(text: Any, labels: Any) -> 
 
 def test_the_chosen_columns_make_the_corpus_and_are_part_of_it() -> None:
     digest = keep("mine.csv", TABLE)
-    usual = chosen(view_of(source="file", file=digest)).corpus
-    other = chosen(view_of(source="file", file=digest, text=2, labels="0")).corpus
+    usual = corpus_of(view_of(source="file", file=digest))
+    other = corpus_of(view_of(source="file", file=digest, text=2, labels="0"))
     assert usual is not None
     assert other is not None
     assert other.texts == ("home", "work")
     assert other.labels == {"kind": ("pet", "language")}
     assert other.digest != usual.digest
-    assert chosen(view_of(source="file", file=digest)).corpus is usual
+    assert corpus_of(view_of(source="file", file=digest)) is usual
 
 
 def test_a_column_without_text_is_said() -> None:
     digest = keep("mine.csv", b"text,empty\nI love my pet python,\nI code in python,\n")
     with pytest.raises(CorpusError, match="Choose another column, such as text"):
-        chosen(view_of(source="file", file=digest, text=1, labels=""))
+        corpus_of(view_of(source="file", file=digest, text=1, labels=""))
 
 
 def test_titles_longer_than_an_address_takes_can_be_chosen() -> None:

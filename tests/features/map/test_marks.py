@@ -25,10 +25,10 @@ def script() -> None:
 
     from components.corpus.corpus import Corpus
     from components.features.map import marks
-    from components.features.map.drawing import Picture
     from components.features.map.request import request_of
     from components.maps.gathering import Gathered
     from components.maps.neighbors import nearest
+    from components.maps.picture import Picture
     from components.maps.points import Points
     from components.ui.models.services import service
     from components.ui.state import session
@@ -50,7 +50,7 @@ def script() -> None:
         )
         vectors = np.eye(8, dtype=np.float32)[None, list(rows)]
         return Picture(
-            request=request_of(view, card, digest, "sentences"),
+            request=request_of(view, card, digest),
             corpus=Corpus("mine", texts),
             gathered=Gathered(points, vectors, (6,), 0, None),
             layers=(6,),
@@ -85,10 +85,10 @@ def script() -> None:
         "choose there": lambda: marks.choose(other, 5),
         "choose among fewer": lambda: marks.choose(fewer, 3),
         "choose among mixed": lambda: marks.choose(mixed, 3),
-        "pin a": lambda: marks.pin(picture, "pin_a", 0),
-        "pin b": lambda: marks.pin(picture, "pin_b", 7),
+        "pin a": lambda: marks.pin(picture, "A", 0),
+        "pin b": lambda: marks.pin(picture, "B", 7),
         "let go": lambda: marks.choose(picture, None),
-        "unpin a": lambda: marks.pin(picture, "pin_a", None),
+        "unpin": lambda: marks.unpin(picture),
         "box": selects(event(True, 4, 2, 4)),
         "empty box": selects(event(True)),
         "click": selects(event(False, 6)),
@@ -129,7 +129,8 @@ def test_a_chosen_point_and_pins_are_in_the_address(press: Callable[..., tuple[s
     assert {name: controls[name] for name in ("point", "pin_a", "pin_b")} == {
         "point": 3, "pin_a": 0, "pin_b": 7,
     }  # fmt: skip
-    assert press("let go", "unpin a") == ("(None, None, 7, None)", NOTHING)
+    assert press("let go") == ("(None, 0, 7, None)", NOTHING)
+    assert press("unpin") == (NOTHING, NOTHING)
 
 
 def test_marks_of_other_points_are_dropped_when_one_is_marked(

@@ -10,12 +10,23 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard
-from components.features.map.request import (
+from components.corpus.bundled import ambiguous_corpus
+from components.features.map.controls import (
+    AT_MOST,
+    DIMS,
+    EFFORT,
+    FOOTING,
     FOOTINGS,
+    METHOD,
+    METRIC,
+    MIN_DIST,
     MOST,
     PAGE,
     SOURCES,
-    USUAL_MOST,
+    UNIT,
+    word_of,
+)
+from components.features.map.request import (
     MapRequest,
     changes,
     request_of,
@@ -37,7 +48,7 @@ USUAL = MapRequest(
     only=("python",),
     every_word=False,
     special=False,
-    most=USUAL_MOST,
+    most=2_000,
     footing="joint",
     layer=None,
     settings=MapSettings(),
@@ -72,14 +83,15 @@ def view_of(layer: int | None = None, **controls: Any) -> ViewState:
 
 
 def asked(card: ModelCard, source: str = "ambiguous", **controls: Any) -> MapRequest:
-    return request_of(view_of(**controls), card, "digest", source)
+    own = controls if source == "ambiguous" else {"source": source, **controls}
+    return request_of(view_of(**own), card, "digest")
 
 
 # Controls
 
 
 def test_the_default_view_asks_for_python_at_all_layers_in_one_umap(card: ModelCard) -> None:
-    assert request_of(DEFAULT, card, "digest", "ambiguous") == USUAL
+    assert request_of(DEFAULT, card, "digest") == USUAL
 
 
 @pytest.mark.parametrize(
@@ -87,7 +99,7 @@ def test_the_default_view_asks_for_python_at_all_layers_in_one_umap(card: ModelC
     [
         ({"word": "bank"}, {"only": ("bank",)}),
         ({"word": "all"}, {"only": ()}),
-        ({"word": "Bank"}, {"only": ("bank",)}),
+        ({"word": "Bank"}, {}),
         ({"only": "ignored here"}, {}),
         ({"every_word": True}, {"every_word": True, "only": ()}),
         (
@@ -153,8 +165,9 @@ def test_other_texts_are_mapped_by_the_words_that_are_typed(card: ModelCard) -> 
 def test_no_address_asks_for_what_there_is_not(
     card: ModelCard, controls: dict[str, Any], layer: int | None, source: str
 ) -> None:
-    view = decode(encode(view_of(layer, **controls)))
-    request = request_of(view, card, "digest", source)
+    view = decode(encode(view_of(layer, **{"source": source, **controls})))
+    request = request_of(view, card, "digest")
+    assert request.source == source
     assert request.unit in UNITS
     assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS}
     assert request.most in MOST
@@ -173,13 +186,10 @@ def test_no_address_asks_for_what_there_is_not(
         {"method": 7},
         {"method": "tarot"},
         {"neighbors": "15"},
-        {"neighbors": 1},
-        {"neighbors": 2**53},
         {"neighbors": True},
-        {"seed": -1},
-        {"seed": 2**31},
         {"seed": 1.5},
         {"min_dist": "nan"},
+        {"min_dist": "0.3"},
         {"min_dist": "1e999"},
         {"min_dist": "close"},
         {"min_dist": ""},
@@ -193,6 +203,33 @@ def test_no_address_asks_for_what_there_is_not(
 )
 def test_a_setting_that_cannot_be_means_the_defaults(controls: dict[str, Any]) -> None:
     assert settings_of(view_of(**controls)) == MapSettings()
+
+
+@pytest.mark.parametrize(
+    ("controls", "expected"),
+    [
+        ({"neighbors": 1}, MapSettings(n_neighbors=2)),
+        ({"neighbors": 2**53}, MapSettings(n_neighbors=200)),
+        ({"seed": -1}, MapSettings(seed=0)),
+        ({"seed": 2**31}, MapSettings(seed=2**31 - 1)),
+    ],
+    ids=str,
+)
+def test_a_number_beyond_its_bounds_means_the_bound(
+    controls: dict[str, Any], expected: MapSettings
+) -> None:
+    assert settings_of(view_of(**controls)) == expected
+
+
+def test_every_choice_of_a_control_is_one_that_maps_take(card: ModelCard) -> None:
+    """What the toolbar offers can be drawn, and no two choices ask for the same."""
+    for control in (METHOD, METRIC, MIN_DIST, DIMS, EFFORT, FOOTING, AT_MOST, UNIT):
+        requests = [asked(card, **{control.name: value}) for value in control.options]
+        assert len(set(requests)) == len(control.options)
+        assert asked(card, **{control.name: control.default}) == USUAL
+    words = word_of()
+    assert next(iter(words.options)) == words.default == USUAL.only[0]
+    assert set(words.options) == {*ambiguous_corpus().labels["word"], "all"}
 
 
 # Names
@@ -228,7 +265,7 @@ def test_only_equal_requests_share_a_name(
     layers: tuple[int, int],
 ) -> None:
     one, other = (
-        request_of(view_of(layer, **controls), card, digest, "ambiguous")
+        request_of(view_of(layer, **controls), card, digest)
         for controls, digest, layer in zip((first, second), digests, layers, strict=True)
     )
     assert (one.key == other.key) == (one == other)

@@ -13,12 +13,13 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import encode_both
-from components.features.masks.figures.batch import COLORS, batch_grid
+from components.features.masks.controls import COLORS
+from components.features.masks.figures.batch import batch_grid
 from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
 from components.features.masks.figures.limit import limit_bar
 from components.features.masks.measures.laboratory import Lab, LabRow
 from components.figures.theme import CATEGORICAL
-from tests.features.masks.test_measures import lab_of
+from tests.support.masks import lab_of
 
 A, B = "I love my pet python", "Rain."
 RUDE = "<b>%{y}</b> & <a href='x'>y</a>"
@@ -106,7 +107,7 @@ def test_mask_and_segment_colours_are_those_numbers(service: EncoderService) -> 
     assert CATEGORICAL[1] in [color for _, color in cells["colorscale"]]
 
 
-@pytest.mark.parametrize("color", COLORS)
+@pytest.mark.parametrize("color", COLORS.values())
 def test_a_model_without_segments_has_a_picture_too(
     tiny_service: EncoderService, color: Any
 ) -> None:
@@ -126,7 +127,8 @@ def test_many_or_long_texts_keep_the_scale_instead_of_numbers(service: EncoderSe
 
 
 def test_eight_full_texts_are_light_enough_to_send(service: EncoderService) -> None:
-    lab = lab_of(service, *[f"{'python ' * 600} {i}" for i in range(8)], pad_to=512)
+    (row,) = lab_of(service, "python " * 600, pad_to=512).rows
+    lab = Lab(tuple(replace(row, label=label) for label in "ABCDEFGH"), 512, False)
     size = sum(len(json.dumps(draw(lab))) for draw in (grid, lines, tokens))
     assert size < 1_500_000
 

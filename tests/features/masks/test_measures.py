@@ -16,8 +16,6 @@ from components.core.errors import RequestError
 from components.features.masks.compute import encode_both
 from components.features.masks.measures.laboratory import (
     Damage,
-    Lab,
-    LabRow,
     Saving,
     damage,
     pad_sizes,
@@ -25,12 +23,14 @@ from components.features.masks.measures.laboratory import (
     saving,
     token_labels,
 )
-from tests.core.test_agreement import Oracle
+from tests.support.masks import lab_of
+from tests.support.oracle import Oracle
 from tests.support.tiny_models import FAMILIES, MAX_LENGTH
 
 TEXTS = ("I love my pet python", "Rain.", "She is an engineer and works by the sea")
 PAIRS = ("A snake, I think.", None, "in the town")
-MODELS = (*FAMILIES, "bert-without-pooler", "electra-same-size")
+MODELS = ("bert", "distilbert", "roberta", "albert", "bert-without-pooler")
+"""A kind of positions and of pooler each; the tests of the core compare every family."""
 
 lengths = st.lists(st.integers(1, 512), min_size=1, max_size=40)
 
@@ -65,48 +65,34 @@ def damages(service: EncoderService, model: str, *, pad_to: int, masked: bool) -
     return [found for _, _, found in both]
 
 
-def lab_of(
-    service: EncoderService,
-    *texts: str,
-    pad_to: int = 32,
-    masked: bool = False,
-    model: str = BUNDLED_ID,
-) -> Lab:
-    """A batch in the laboratory, its texts named A, B, ..."""
-    both = encode_both(
-        service, model, texts, pairs=[None] * len(texts), pad_to=pad_to, masked=masked
-    )
-    rows = tuple(LabRow("ABCDEFGH"[i], *each) for i, each in enumerate(both))
-    return Lab(rows, pad_to, masked)
-
-
 # The laboratory
 
 
-@pytest.mark.parametrize("masked", [True, False], ids=["mask on", "mask off"])
-@pytest.mark.parametrize("pad_to", [32, 128])
+@pytest.fixture(scope="module")
+def bundled_oracle(bundled_folder: Path) -> Oracle:
+    return Oracle(bundled_folder, 512)
+
+
+@pytest.mark.parametrize(("pad_to", "masked"), [(32, False), (64, True), (128, False)])
 def test_the_bundled_models_damage_is_that_of_plain_transformers(
-    service: EncoderService, bundled_folder: Path, pad_to: int, masked: bool
+    service: EncoderService, bundled_oracle: Oracle, pad_to: int, masked: bool
 ) -> None:
-    oracle = Oracle(bundled_folder, 512, attn_implementation="eager")
     mask = "model" if masked else "ones"
     found = damages(service, BUNDLED_ID, pad_to=pad_to, masked=masked)
     for one, text, pair in zip(found, TEXTS, PAIRS, strict=True):
-        assert_is_damage(one, oracle, text, pair, pad_to=pad_to, mask=mask)
+        assert_is_damage(one, bundled_oracle, text, pair, pad_to=pad_to, mask=mask)
 
 
-@pytest.mark.parametrize("masked", [True, False], ids=["mask on", "mask off"])
 @pytest.mark.parametrize("name", MODELS)
-def test_every_familys_damage_is_that_of_plain_transformers(
-    tiny_service: EncoderService, tiny_root: Path, name: str, masked: bool
+def test_every_kind_of_models_damage_is_that_of_plain_transformers(
+    tiny_service: EncoderService, tiny_root: Path, name: str
 ) -> None:
-    oracle = Oracle(tiny_root / name, MAX_LENGTH, attn_implementation="eager")
-    mask = "model" if masked else "ones"
-    found = damages(tiny_service, f"folder:{name}", pad_to=MAX_LENGTH, masked=masked)
-    for one, text, pair in zip(found, TEXTS, PAIRS, strict=True):
-        assert_is_damage(one, oracle, text, pair, pad_to=MAX_LENGTH, mask=mask)
-    if not masked:
-        assert min(float(one.tokens.min()) for one in found) < 0.999
+    oracle = Oracle(tiny_root / name, MAX_LENGTH)
+    for masked, mask in ((True, "model"), (False, "ones")):
+        found = damages(tiny_service, f"folder:{name}", pad_to=MAX_LENGTH, masked=masked)
+        for one, text, pair in zip(found, TEXTS, PAIRS, strict=True):
+            assert_is_damage(one, oracle, text, pair, pad_to=MAX_LENGTH, mask=mask)
+    assert min(float(one.tokens.min()) for one in found) < 0.999
 
 
 @pytest.mark.parametrize("name", ["roberta", "mpnet"])

@@ -18,12 +18,12 @@ from components.features.masks.reading import (
     limit_title,
     masks_reading,
     padding_note,
-    percent,
+    problems,
     saving_reading,
     saving_title,
     share_title,
 )
-from tests.features.masks.test_measures import lab_of
+from tests.support.masks import lab_of
 
 A, B = "I love my pet python", "I love coding in python"
 
@@ -164,15 +164,27 @@ def test_the_layer_of_the_steepest_fall_is_named(service: EncoderService) -> Non
     )
 
 
+# What is not possible
+
+
+def test_what_was_left_out_cut_or_not_possible_is_said(service: EncoderService) -> None:
+    lab = lab_of(service, "python " * 600, A, pad_to=512)
+    assert problems(lab, left_out=(), unfit="", limit="512") == [
+        "A: the text is longer than the model takes; its last 90 tokens were left out."
+    ]
+    lab = lab_of(service, A, B, pad_to=64)
+    assert problems(lab, left_out=(), unfit="", limit="512") == []
+    assert problems(lab, left_out=("C",), unfit="5", limit="512") == [
+        "C is empty and left out of the batch.",
+        "Padding to 5 is not possible here: the longest sentence has 7 tokens and the model takes "
+        "512. Padded to 64 instead.",
+    ]
+    assert problems(None, left_out=("A", "B"), unfit="5", limit="512") == [
+        "A, B are empty and left out of the batch."
+    ]
+
+
 # Shares and sorting
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0%"), (0.001, "under 1%"), (0.444, "44%"), (0.999, "over 99%"), (1, "100%")],
-)
-def test_a_share_is_never_rounded_to_none_or_all(share: float, text: str) -> None:
-    assert percent(share) == text
 
 
 def test_sorting_is_told_with_its_numbers() -> None:

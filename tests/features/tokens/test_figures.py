@@ -1,4 +1,4 @@
-"""Rows as strips and tokens as a drawing: exact, bounded, and safe for any text."""
+"""Tokens as a drawing, a text there and back: exact, bounded, and safe for any text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.features.tokens.figures import tokens_svg
+from components.features.tokens.figures import there_and_back, tokens_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
@@ -86,3 +86,22 @@ def test_a_long_text_is_cut_and_its_tokens_counted() -> None:
 def test_the_title_fits_its_line(text: str) -> None:
     title = next(drawn(tokens_svg([], text)).iter(f"{SVG}text")).text or ""
     assert len(title) * 0.6 * 17 <= 928
+
+
+# There and back
+
+
+def test_what_does_not_come_back_is_marked() -> None:
+    parts = (("My ", "kept"), ("🐍", "unknown"), ("É", "rewritten"), (" lost", "lost"))
+    drawing = there_and_back(parts, "my [UNK]e")
+    typed, back = (each.itertext() for each in ET.fromstring(drawing).iter("p"))
+    assert ("".join(typed), "".join(back)) == ("My 🐍É lost", "my [UNK]e")
+    assert "<p>My <mark>🐍</mark><mark>É</mark><del> lost</del></p>" in drawing
+
+
+@settings(deadline=None)
+@given(text=st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=60))
+def test_any_text_there_and_back_is_text(text: str) -> None:
+    for hostile in (text, f"<b>{text}</b> {{0}} &amp;"):
+        drawing = ET.fromstring(there_and_back([(hostile, "kept")], hostile))
+        assert [each.text or "" for each in drawing.iter("p")] == [hostile, hostile]

@@ -15,11 +15,17 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens
 from components.features.tokens.reading.tokens import (
     back_reading,
+    padding_note,
     tokenizers_reading,
     tokens_reading,
     twins_reading,
+    unknown_notes,
 )
-from components.features.tokens.reading.vocabulary import row_reading, vocabulary_reading
+from components.features.tokens.reading.vocabulary import (
+    no_row_reading,
+    row_reading,
+    vocabulary_reading,
+)
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 MARKUP = ("**b**", "_i_", "`c`", "[a](http://example.org)", "$x^2$", ":snake:", "<b>x</b>", "# h")
@@ -137,6 +143,24 @@ def test_every_text_is_said_in_one_to_five_sentences(
     assert 10 < len(read(text, max_length=n)) < 1200
 
 
+@pytest.mark.parametrize(
+    ("asked", "n_tokens", "said"), [(0, 7, False), (7, 7, False), (9, 9, False), (3, 7, True)]
+)
+def test_padding_in_vain_is_said(asked: int, n_tokens: int, said: bool) -> None:
+    text = "Padding to 3 was asked, but there are 7 tokens already: nothing to pad."
+    assert padding_note(asked, n_tokens) == (text if said else "")
+
+
+def test_the_first_three_unknown_tokens_are_explained(service: EncoderService) -> None:
+    tokens = tokens_of(service, "<b>")
+    notes = unknown_notes(tokens, {i: f"*{i}*" for i in range(5)})
+    assert notes == [
+        r"Token 0 is unknown, “”: \*0\*",
+        r"Token 1 is unknown, “\<”: \*1\*",
+        r"Token 2 is unknown, “b”: \*2\*",
+    ]
+
+
 # The vocabulary
 
 
@@ -194,6 +218,10 @@ def test_a_row_is_said_with_its_first_values_and_norm() -> None:
     assert "“\\#\\*x” has the ID **7**" in said
     assert "row 7 of its table of 1,000 rows: **4** numbers that begin" in said
     assert "**3.00**, **-4.00**, **0.00** (norm **5.00**)" in said
+
+
+def test_an_id_behind_the_table_is_said_to_have_no_row() -> None:
+    assert no_row_reading(9, 4).startswith("ID 9 has no row: the table of this model ends at row 4")
 
 
 # Two tokenizers

@@ -12,9 +12,10 @@ import torch
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.features.tokens.snippet import row_snippet, tokens_snippet
-from tests.features.meaning.test_snippet import AWKWARD
-from tests.support.tiny_models import FAMILIES
+from tests.support.texts import AWKWARD
 
+KINDS = ("bert", "roberta", "albert")
+"""WordPiece, BPE and Unigram; with segments, without, and where they must be asked for."""
 CASES = {
     "one text": ("I love my pet python", None, 512, None),
     "a pair": ("Where does it sleep?", "In a tree", 512, None),
@@ -72,9 +73,9 @@ def test_the_snippet_gives_the_pages_tokens(
     assert_same(service, BUNDLED_ID, found, case)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", KINDS)
 @pytest.mark.parametrize("name", ["a pair", "cut pair, padded", "an empty pair"])
-def test_any_familys_snippet_runs_once_its_path_is_filled_in(
+def test_every_kinds_snippet_runs_once_its_path_is_filled_in(
     tiny_service: EncoderService,
     tiny_root: Path,
     family: str,
@@ -103,8 +104,8 @@ def test_one_hot_times_the_matrix_is_the_row_that_the_page_shows(
     assert found["printed"].startswith("True")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_any_familys_row_is_the_services(
+@pytest.mark.parametrize("family", KINDS)
+def test_every_kinds_row_is_the_services(
     tiny_service: EncoderService,
     tiny_root: Path,
     family: str,

@@ -82,3 +82,11 @@ def test_the_first_sentence_stands_in_for_one_that_is_gone():
     assert sentence_index(control.put(view, "C"), control) == 2
     for gone in ("D", "", "AB", "a"):
         assert sentence_index(control.put(view, gone), control) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "asked"), [("Mask", "Mask"), ("Segment", "Segment"), (1, None), (True, None)]
+)
+def test_what_is_asked_is_told_even_where_it_is_not_allowed(value, asked):
+    assert COLOR.asked(holding("color", value)) == asked
+    assert COLOR.asked(DEFAULT) is None

@@ -567,3 +567,8 @@ def test_writing_a_view_does_not_change_it(write: Callable[[ViewState], str]) ->
     before = repr(view)
     assert write(view) == write(view)
     assert repr(view) == before
+
+
+@pytest.mark.parametrize(("layer", "counts"), [(None, 6), (0, 0), (6, 6), (7, 6), (-1, 6)])
+def test_a_layer_that_is_not_there_counts_as_the_last(layer: int | None, counts: int) -> None:
+    assert replace(DEFAULT, layer=layer).layer_among(range(7)) == counts

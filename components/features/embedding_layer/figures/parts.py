@@ -70,7 +70,7 @@ def sum_strips(
         height: in pixels.
     """
     domains = _domains(len(panels))
-    shown = [("▸ " if i == chosen else "") + plain(name, 12) for i, name in enumerate(names)]
+    rows = [("▸ " if i == chosen else "") + plain(name, 12) for i, name in enumerate(names)]
     traces = [_strip(panel, f"x{i}") for i, panel in enumerate(panels, start=1)]
     last = f"x{len(panels) + 1}"
     traces += [_bars(name, share, last) for name, share in shares.items()]
@@ -82,7 +82,7 @@ def sum_strips(
             for i, (panel, domain) in enumerate(zip(panels, domains, strict=False), start=1)
         },
         f"xaxis{len(panels) + 1}": _share_axis(domains[-1], shares),
-        "yaxis": _down(shown),
+        "yaxis": _down(rows),
         "barmode": "relative",
         "bargap": 0.25,
         "margin": {"l": 84, "r": 10, "t": 72 if len(panels) <= _ROOMY else 85, "b": 66},

@@ -14,21 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.schema import EmbeddingParts, FloatArray, IntArray
+from components.core.schema import EmbeddingParts, FloatArray
 
-__all__ = [
-    "Band",
-    "Norm",
-    "Shared",
-    "layer_norm",
-    "part_rows",
-    "random_band",
-    "rebuild",
-    "row_cosines",
-    "shared_tokens",
-    "shares",
-    "summands",
-]
+__all__ = ["Norm", "layer_norm", "moved_by", "part_rows", "rebuild", "shares", "summands"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,33 +33,6 @@ class Norm:
     shift: FloatArray
     epsilon: float
     projection: tuple[FloatArray, FloatArray] | None = None
-
-
-@dataclass(frozen=True)
-class Shared:
-    """A token that two texts have in common, at its first place in each.
-
-    Attributes:
-        first, second: its position in the one and the other.
-        token_id: its row of the word table.
-        word: the largest difference of its word rows, 0 where they are the same numbers.
-        output: the largest difference of its vectors at layer 0.
-    """
-
-    first: int
-    second: int
-    token_id: int
-    word: float
-    output: float
-
-
-@dataclass(frozen=True)
-class Band:
-    """Cosines of random pairs of rows: 5th percentile, mean and 95th percentile."""
-
-    low: float
-    mean: float
-    high: float
 
 
 def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
@@ -113,6 +74,13 @@ def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     }
 
 
+def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n_rows,) how far each row moved, in shares of its length before."""
+    lengths = np.maximum(np.linalg.norm(before, axis=1), 1e-12)
+    moved: FloatArray = np.linalg.norm(after - before, axis=1) / lengths
+    return moved
+
+
 def part_rows(parts: EmbeddingParts, labels: Sequence[str]) -> list[dict[str, Any]]:
     """The table of a text's tokens: which rows were added, how long they are, what they share."""
     segments = parts.tokens.token_type_ids
@@ -133,46 +101,3 @@ def part_rows(parts: EmbeddingParts, labels: Sequence[str]) -> list[dict[str, An
         }
         for i, label in enumerate(labels)
     ]
-
-
-def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[Shared]:
-    """The tokens that two texts have in common, in the order of the one."""
-    theirs = _first_places(other.tokens.token_ids)
-    found = []
-    for token_id, i in _first_places(one.tokens.token_ids).items():
-        j = theirs.get(token_id)
-        if j is not None:
-            word = float(np.abs(one.word[i] - other.word[j]).max())
-            output = float(np.abs(one.output[i] - other.output[j]).max())
-            found.append(Shared(i, j, token_id, word, output))
-    return found
-
-
-def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
-    """(n_one, n_other) cosines between the rows of two tables; 0 with a row of zeros."""
-    cosines: FloatArray = np.clip(_units(one) @ _units(other).T, -1, 1).astype(np.float32)
-    return cosines
-
-
-def random_band(rows: FloatArray) -> Band:
-    """How alike rows drawn at random are: each with the next one."""
-    units = _units(rows)
-    cosines = (units[:-1] * units[1:]).sum(axis=1)
-    if not cosines.size:
-        return Band(0.0, 0.0, 0.0)
-    low, high = np.percentile(cosines, [5, 95])
-    return Band(float(low), float(cosines.mean()), float(high))
-
-
-def _units(rows: FloatArray) -> FloatArray:
-    wide = rows.astype(np.float64)
-    units: FloatArray = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
-    return units
-
-
-def _first_places(ids: IntArray) -> dict[int, int]:
-    """Each ID with its first position, in the order of the text."""
-    places: dict[int, int] = {}
-    for i, token_id in enumerate(ids.tolist()):
-        places.setdefault(token_id, i)
-    return places

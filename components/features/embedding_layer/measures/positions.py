@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.core.schema import FloatArray
-from components.features.embedding_layer.measures.parts import row_cosines
+from components.features.embedding_layer.measures.words import row_cosines
 
 __all__ = ["Positions", "distance_means", "look_at_positions", "sinusoid"]
 

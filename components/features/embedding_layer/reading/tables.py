@@ -8,11 +8,14 @@ import numpy as np
 
 from components.content.wording import bold, escape
 from components.core.schema import FloatArray, Parameter, PartState
+from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
 from components.features.embedding_layer.measures.positions import Positions, distance_means
 
 __all__ = [
+    "curve_title",
     "learned_reading",
     "moved_reading",
+    "moved_title",
     "positions_reading",
     "positions_title",
     "segment_rows_reading",
@@ -53,6 +56,11 @@ def positions_reading(look: Positions, n_rows: int) -> list[str]:
     return said
 
 
+def curve_title(look: Positions) -> str:
+    """How much the curve shows."""
+    return f"{sum(look.explained):.0%} of the variance, as a curve"
+
+
 def segment_rows_reading(rows: FloatArray | None, family: str) -> list[str]:
     """The segment table: how many rows, how long, how far apart."""
     if rows is None:
@@ -77,11 +85,11 @@ def moved_reading(moved: FloatArray, text_ids: Sequence[int], change: str) -> li
     Args:
         moved: (n_tokens,) in shares of the length.
         text_ids: the text of each token, 0 or 1, and -1 for added ones.
-        change: "Pair", "Segment only" or "Alone".
+        change: what was chosen of `controls.CHANGE`.
     """
-    if change == "Alone" or not moved.size:
+    if change == ALONE or not moved.size:
         return ["Without a second text nothing moves: each token's layer 0 is as it was alone."]
-    if change == "Segment only":
+    if change == SEGMENT_ONLY:
         return [
             "With segment row 1 in place of 0, and nothing else changed, the tokens move by "
             f"**{moved.mean():.0%}** of their length on average."
@@ -101,6 +109,13 @@ def moved_reading(moved: FloatArray, text_ids: Sequence[int], change: str) -> li
             f"**{second.mean():.0%}** of their length on average."
         )
     return said
+
+
+def moved_title(moved: FloatArray) -> str:
+    """The finding of the bars."""
+    if not moved.any():
+        return "Layer 0 stays as it is"
+    return f"Layer 0 moves by up to {moved.max():.0%} of its length"
 
 
 def learned_reading(

@@ -12,6 +12,7 @@ from components.core.schema import Encoding, FloatArray, IntArray
 
 __all__ = [
     "KINDS",
+    "MEASURE_NAMES",
     "Kind",
     "Measure",
     "Neighbours",
@@ -27,6 +28,12 @@ __all__ = [
 
 Kind = Literal["start", "before", "first", "length"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+MEASURE_NAMES: dict[Kind, str] = {
+    "start": "cosine to layer 0",
+    "before": "cosine to layer before",
+    "first": "cosine to first token",
+    "length": "vector length",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +104,8 @@ def measure(encoding: Encoding, kind: Kind) -> Measure:
         return Measure(kind, layers, _cosines(values), own, None)
     later, earlier = (units[1:], units[:-1]) if kind == "before" else (units, units[:1])
     values = np.einsum("lnd,lnd->ln", later, np.broadcast_to(earlier, later.shape))
-    shown = layers[1:] if kind == "before" else layers
-    return Measure(kind, shown, _cosines(values), own, _chance(later, earlier, values, own))
+    compared = layers[1:] if kind == "before" else layers
+    return Measure(kind, compared, _cosines(values), own, _chance(later, earlier, values, own))
 
 
 def measures(encoding: Encoding) -> dict[Kind, Measure]:
@@ -154,20 +161,12 @@ def layer_rows(
     for position, label in enumerate(labels):
         for layer in encoding.layers:
             numbers = {
-                _COLUMNS[kind]: _value(each, layer, position) for kind, each in found.items()
+                MEASURE_NAMES[kind]: _value(each, layer, position) for kind, each in found.items()
             }
             place: dict[str, str | int | float | None]
             place = {"sentence": sentence, "position": position, "token": label, "layer": layer}
             rows.append({**place, **numbers})
     return rows
-
-
-_COLUMNS: dict[Kind, str] = {
-    "start": "cosine to layer 0",
-    "before": "cosine to layer before",
-    "first": "cosine to first token",
-    "length": "vector length",
-}
 
 
 def _value(of: Measure, layer: int, position: int) -> float | None:

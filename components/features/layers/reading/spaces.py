@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.analysis.baseline import Band
-from components.content.wording import bold, escape, two
+from components.content.wording import bold, escape, percent, two
 from components.core.schema import FloatArray
 from components.features.layers.measures.spaces import Alike
 
@@ -63,7 +63,7 @@ def spread_titles(layers: Sequence[int], band: Band | None, shares: FloatArray) 
     if not np.isfinite(first).any():
         return pairs, "No variance to share"
     row = int(np.nanargmax(first))
-    return pairs, f"One direction holds most at layer {layers[row]} ({_percent(first[row])})"
+    return pairs, f"One direction holds most at layer {layers[row]} ({percent(first[row])})"
 
 
 def spread_reading(
@@ -82,8 +82,8 @@ def spread_reading(
         even = shares.shape[1]
         said.append(
             f"Over {n_words} sample words, its first principal component holds "
-            f"**{_percent(shares[row, 0])}** of the variance, the first {even} hold "
-            f"**{_percent(shares[row, -1])}**."
+            f"**{percent(shares[row, 0])}** of the variance, the first {even} hold "
+            f"**{percent(shares[row, -1])}**."
         )
     return said
 
@@ -92,10 +92,6 @@ def _common(mean: float) -> str:
     if mean > _CLOSE:
         return "its vectors have a direction in common, which lifts every cosine"
     return "near 0, so its vectors have hardly a direction in common"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * float(share):.0f}%"
 
 
 def _widest_step(cka: FloatArray) -> tuple[int | None, float]:

@@ -1,4 +1,4 @@
-"""Layer by layer, said in words: tokens over the layers, nearest tokens, and the pooler."""
+"""Layer by layer, said in words: tokens over the layers, nearest tokens, and pairs of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.content.wording import bold, quoted, two
-from components.core.schema import FloatArray, ModelCard
+from components.core.schema import FloatArray
 from components.features.layers.measures.tokens import Measure, Neighbours
 
 __all__ = [
@@ -16,14 +16,9 @@ __all__ = [
     "nearest_reading",
     "pairs_reading",
     "pairs_title",
-    "pooler_reading",
 ]
 
 _STEADY = 0.02
-_EXACT = 1e-5  # what float32 leaves between two ways of computing the same
-_PAIR = "whether the second text really followed the first (next-sentence prediction)"
-_ORDER = "whether two texts stand in their right order (sentence-order prediction)"
-_TRAINED_FOR = {"bert": _PAIR, "albert": _ORDER}
 
 
 def layers_picture_title(measure: Measure, first: str) -> str:
@@ -133,46 +128,6 @@ def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> s
     return f"Most alike: {pair} ({two(cosines[best])})"
 
 
-def pooler_reading(card: ModelCard, largest: float | None) -> list[str]:
-    """What this model's pooler is, and whether its arithmetic by hand gives the same.
-
-    Args:
-        card: the model's.
-        largest: the largest difference; None where nothing was computed by hand.
-    """
-    state = card.provenance.pooler
-    if state.state == "absent":
-        return [
-            f"This model has no pooler: {_lower(state.reason)} So there is no pooler output, and "
-            "none is made up."
-        ]
-    said = []
-    if largest is not None:
-        same = "give" if largest <= _EXACT else "**do not** give"
-        said.append(
-            f"Weights, bias and tanh by hand {same} the model's own pooler output: the largest "
-            f"difference is **{largest:.1e}**."
-        )
-    if state.state == "untrained":
-        return [
-            *said,
-            f"But nobody trained it: {_lower(state.reason)} Its output mixes the first token's "
-            "vector by weights that stayed random, so read no meaning into it.",
-        ]
-    return [*said, _purpose(card.family)]
-
-
-def _lower(reason: str) -> str:
-    return reason[:1].lower() + reason[1:]
-
-
-def _purpose(family: str) -> str:
-    unless = "a model that was trained further may use it for something else."
-    if family in _TRAINED_FOR:
-        return f"It was first trained to tell {_TRAINED_FOR[family]}; {unless}"
-    return f"The first training of this family has no task for it; {unless}"
-
-
 def _nothing(labels: Sequence[str]) -> str:
     names = ", ".join(quoted(label) for label in dict.fromkeys(labels))
     return f"This text has no token of its own: what you see is only {names}."
@@ -186,7 +141,7 @@ def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> str:
     high, low = (
         int(counted[pick]) for pick in (values[counted].argmax(), values[counted].argmin())
     )
-    what = {
+    ends = {
         "start": ("is still most like its own vector of layer 0", "least"),
         "before": ("keeps the most of the layer before", "the least"),
         "first": (f"is most like {quoted(labels[0])}", "least"),
@@ -203,9 +158,9 @@ def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> str:
         }[measure.kind].format(bold(values[high]))
         return f"At layer {layer}, {quoted(labels[high])} {single}."
     return (
-        f"At layer {layer}, of the text's own tokens {quoted(labels[high])} {what[0]} "
+        f"At layer {layer}, of the text's own tokens {quoted(labels[high])} {ends[0]} "
         f"({bold(values[high])}), "
-        f"{quoted(labels[low])} {what[1]} ({bold(values[low])})."
+        f"{quoted(labels[low])} {ends[1]} ({bold(values[low])})."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import TypeVar
 
-from components.core.cache import ByteCache
+from components.core.byte_cache import ByteCache
 from components.maps.picture import Picture
 from components.ui.models.services import settings
 

@@ -24,7 +24,7 @@ _UMAP_IMPORTS = (
     "import warnings\n\n"
     + _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
     + "from umap.umap_ import find_ab_params, fuzzy_simplicial_set\n"
-    + "\nfrom components.analysis.umap_layout import optimize\n"
+    + "\nfrom components.maps.umap_layout import optimize\n"
 )
 _TSNE_IMPORTS = """\
 import numpy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,9 @@ from plotly import graph_objects as go
 from components.features.masks.measures.laboratory import Lab, LabRow, token_labels
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
-__all__ = ["COLORS", "Color", "batch_grid"]
+__all__ = ["Color", "batch_grid"]
 
 Color = Literal["cosine", "mask", "segment"]
-COLORS: tuple[Color, ...] = get_args(Color)
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _MAX_ROWS = 34  # tokens that still have room for their names
@@ -52,31 +51,15 @@ def batch_grid(
 ) -> go.Figure:
     """The batch, a column for each text and a row for each position, padding hatched."""
     heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
-    shown = _Cells(lab, layer, color, heights.font)
-    columns = list(range(len(lab.rows)))
-    traces = [shown.heatmap(scale), *_padding(lab, layer, heights)]
+    cells = _Cells(lab, layer, color, heights.font)
     layout = {
-        "xaxis": {
-            "tickvals": columns,
-            "ticktext": [_column_name(row, len(columns)) for row in lab.rows],
-            "side": "top",
-            "range": [-0.5, len(columns) - 0.5],
-            "showgrid": False,
-            "zeroline": False,
-            "ticks": "",
-        },
-        "yaxis": {
-            "title": {"text": "position"},
-            **_position_ticks(heights),
-            "range": [heights.whole, 0],
-            "showgrid": False,
-            "zeroline": False,
-            "ticks": "",
-        },
+        "xaxis": _text_axis(lab),
+        "yaxis": _position_axis(heights),
         "annotations": _padding_labels(lab, heights, color),
         "barmode": "overlay",
-        "margin": {"l": 48, "r": 8, "t": 64, "b": 60 if shown.needs_scale else 8},
+        "margin": {"l": 48, "r": 8, "t": 64, "b": 60 if cells.needs_scale else 8},
     }
+    traces = [cells.heatmap(scale), *_padding(lab, layer, heights)]
     return figure(traces, layout, title=title, height=height)
 
 
@@ -116,10 +99,10 @@ class _Cells:
 
     def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
         """What colours one text's cells, and what they tell when pointed at."""
-        shown = self._shown(row)
-        return shown, self._hovers(row, row.damage.tokens[row.damage.layers.index(self.layer)])
+        cosines = row.damage.tokens[row.damage.layers.index(self.layer)]
+        return self._numbers(row), self._hovers(row, cosines)
 
-    def _shown(self, row: LabRow) -> NDArray[Any]:
+    def _numbers(self, row: LabRow) -> NDArray[Any]:
         """(n_real,) what the cells of one text say in colour."""
         kinds = row.padded.token_type_ids
         found: NDArray[Any] = row.padded.attention_mask
@@ -135,10 +118,11 @@ class _Cells:
         bright = scale[0] + 0.45 * (scale[1] - scale[0])
         form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
         longest = 14 if n <= 2 else 9 if n <= 4 else 6
+        both = zip(token_labels(row.alone), self._numbers(row).tolist(), strict=False)
         return [
             f'<span style="color:{_ink(value > bright or self.color != "cosine")}">'
             f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
-            for name, value in zip(token_labels(row.alone), self._shown(row).tolist(), strict=False)
+            for name, value in both
         ]
 
     def _hovers(self, row: LabRow, cosines: NDArray[Any]) -> list[str]:
@@ -162,8 +146,8 @@ class _Cells:
             name = {"text": "cosine with the sentence alone", "side": "bottom"}
             place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
             bar = {"thickness": 8, "title": name, **place}
-            shown = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
-            return {"zmin": scale[0], "zmax": scale[1], **shown}
+            drawn = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
+            return {"zmin": scale[0], "zmax": scale[1], **drawn}
         first, second = CATEGORICAL[5], CATEGORICAL[1]
         steps = [[0, first], [1, second if self.color == "segment" else first]]
         return {"zmin": 0, "zmax": 1, "colorscale": steps, "showscale": False}
@@ -178,10 +162,34 @@ def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[li
     return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
 
 
+def _text_axis(lab: Lab) -> dict[str, Any]:
+    n = len(lab.rows)
+    return {
+        "tickvals": list(range(n)),
+        "ticktext": [_column_name(row, n) for row in lab.rows],
+        "side": "top",
+        "range": [-0.5, n - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
+
+
 def _column_name(row: LabRow, n: int) -> str:
     if n > 4:
         return row.label
     return f"{row.label} · {row.n_real} tokens" if n <= 2 else f"{row.label} · {row.n_real}"
+
+
+def _position_axis(heights: _Scale) -> dict[str, Any]:
+    return {
+        "title": {"text": "position"},
+        **_position_ticks(heights),
+        "range": [heights.whole, 0],
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
 
 
 def _position_ticks(heights: _Scale) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def limit_bar(n_kept: int, n_cut: int, *, limit: int, title: str, height: int = 
     return figure(traces, layout, title=title, height=height)
 
 
-def _bar(what: str, start: int, n: int, marker: dict[str, Any]) -> dict[str, Any]:
+def _bar(fate: str, start: int, n: int, marker: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "bar",
         "orientation": "h",
@@ -42,5 +42,5 @@ def _bar(what: str, start: int, n: int, marker: dict[str, Any]) -> dict[str, Any
         "base": [start],
         "y": [0],
         "marker": marker,
-        "hovertemplate": f"{n:,} tokens {what}<extra></extra>",
+        "hovertemplate": f"{n:,} tokens {fate}<extra></extra>",
     }

@@ -16,6 +16,7 @@ from components.core.errors import RequestError
 from components.core.schema import Encoding, FloatArray, Tokens
 
 __all__ = [
+    "SIZES",
     "Damage",
     "Lab",
     "LabRow",
@@ -27,7 +28,7 @@ __all__ = [
     "token_labels",
 ]
 
-_SIZES = (16, 32, 64, 128, 512)
+SIZES = (16, 32, 64, 128, 512)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,7 @@ def saving(lengths: Sequence[int], size: int) -> Saving:
 
 def pad_sizes(longest: int, limit: int) -> list[int]:
     """Round lengths that a batch can be padded to: at least its longest text, at most the limit."""
-    return [n for n in sorted({*_SIZES, limit}) if longest <= n <= limit]
+    return [n for n in sorted({*SIZES, limit}) if longest <= n <= limit]
 
 
 def token_labels(tokens: Tokens) -> list[str]:

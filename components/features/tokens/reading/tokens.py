@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from components.analysis.tokens import Kind, cut_words
+from components.analysis.tokens import Kind, cut_words, source
 from components.content.wording import escape, quoted
 from components.core.schema import Tokens
 from components.core.words import split_words
 
-__all__ = ["back_reading", "tokenizers_reading", "tokens_reading", "twins_reading"]
+__all__ = [
+    "back_reading",
+    "padding_note",
+    "tokenizers_reading",
+    "tokens_reading",
+    "twins_reading",
+    "unknown_notes",
+]
 
 _MOST = 2  # words that a reading names
 _PIECES = 6  # tokens that it spells
+_NOTES = 3  # unknown tokens that are explained
 
 
 def tokens_reading(tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str]) -> list[str]:
@@ -25,6 +33,21 @@ def tokens_reading(tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str])
         _padding(kinds),
     ]
     return [sentence for sentence in said if sentence]
+
+
+def padding_note(asked: int, n_tokens: int) -> str:
+    """That padding was asked for in vain; empty where it was not."""
+    if not 0 < asked < n_tokens:
+        return ""
+    return f"Padding to {asked} was asked, but there are {n_tokens} tokens already: nothing to pad."
+
+
+def unknown_notes(tokens: Tokens, reasons: Mapping[int, str]) -> list[str]:
+    """Why the first tokens that are unknown are so, a sentence each."""
+    return [
+        f"Token {position} is unknown, {quoted(source(tokens, position))}: {escape(reason)}"
+        for position, reason in list(reasons.items())[:_NOTES]
+    ]
 
 
 def tokenizers_reading(one: Tokens, other: Tokens, names: tuple[str, str]) -> list[str]:
@@ -87,11 +110,11 @@ def _counts(tokens: Tokens, kinds: Sequence[Kind]) -> str:
     own = int((tokens.text_ids >= 0).sum())
     added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
     names = ", ".join(escape(name) for name in dict.fromkeys(added))
-    what = "This pair of texts" if tokens.pair is not None else "This text"
+    subject = "This pair of texts" if tokens.pair is not None else "This text"
     if not own:
-        return f"{what} has no token of its own: the model sees only {names}."
+        return f"{subject} has no token of its own: the model sees only {names}."
     plus = f", {own} of its own and {len(added)} that the tokenizer adds ({names})"
-    return f"{what} becomes {_some(own + len(added), 'token')}{plus if added else ''}."
+    return f"{subject} becomes {_some(own + len(added), 'token')}{plus if added else ''}."
 
 
 def _cuts(tokens: Tokens, labels: Sequence[str]) -> str:
@@ -108,9 +131,9 @@ def _cuts(tokens: Tokens, labels: Sequence[str]) -> str:
 
 
 def _spelled(pieces: Sequence[str]) -> str:
-    shown = [escape(piece) for piece in pieces[:_PIECES]]
-    dots = " …" if len(pieces) > len(shown) else ""
-    return f"**{len(pieces)}** ({' '.join(shown)}{dots})"
+    named = [escape(piece) for piece in pieces[:_PIECES]]
+    dots = " …" if len(pieces) > len(named) else ""
+    return f"**{len(pieces)}** ({' '.join(named)}{dots})"
 
 
 def _unknown(kinds: Sequence[Kind]) -> str:

@@ -8,7 +8,7 @@ from components.analysis.tokens import unknown_reason
 from components.content.wording import bold, escape, quoted
 from components.core.schema import FloatArray, Tokens, Vocabulary
 
-__all__ = ["row_reading", "vocabulary_reading"]
+__all__ = ["no_row_reading", "row_reading", "vocabulary_reading"]
 
 
 def vocabulary_reading(
@@ -46,6 +46,14 @@ def row_reading(piece: str, token_id: int, n_rows: int, row: FloatArray) -> list
     ]
 
 
+def no_row_reading(token_id: int, last: int) -> str:
+    """That an ID lies behind the end of the table."""
+    return (
+        f"ID {token_id} has no row: the table of this model ends at row {last}, so its "
+        "tokenizer is that of another model."
+    )
+
+
 def _there(query: str, vocabulary: Vocabulary) -> str:
     found = [piece for piece in _written(query) if piece in vocabulary.ids]
     if not found:
@@ -76,6 +84,6 @@ def _cut(tokens: Tokens, seen: str, vocabulary: Vocabulary) -> str:
         return f"It becomes {name}. {escape(unknown_reason(seen, vocabulary))}"
     if len(own) < 2:
         return ""
-    shown = [f"{escape(tokens.tokens[i])} ({int(tokens.token_ids[i])})" for i in own[:8]]
-    dots = " …" if len(own) > len(shown) else ""
-    return f"It is cut into **{len(own)}** tokens: {', '.join(shown)}{dots}."
+    named = [f"{escape(tokens.tokens[i])} ({int(tokens.token_ids[i])})" for i in own[:8]]
+    dots = " …" if len(own) > len(named) else ""
+    return f"It is cut into **{len(own)}** tokens: {', '.join(named)}{dots}."

@@ -1,24 +1,26 @@
-"""Tokens & IDs, from a view to what is shown."""
+"""Tokens & IDs, from a view to the tokens of the sentence that is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from components.analysis.tokens import Kind, kinds, labels, source, unknown_reason
 from components.core import EncoderService
 from components.core.schema import Passport, TokenizerCard, Tokens, Vocabulary
-from components.features.tokens.samples import TokenExample
+from components.features.tokens.controls import HIDE, PICKED, SENTENCE, cut_within, pad_within
+from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
 
-__all__ = ["PAGE", "SECTIONS", "TokenView", "compute", "cut_between", "from_example", "index_of"]
-
-PAGE = "tokens"
-SECTIONS = ("Vocabulary", "From ID to row", "Two tokenizers", "Back to text")
+__all__ = ["TokenizedSentence", "tokenized_sentence", "tokens_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class TokenView:
+class TokenizedSentence:
     """What the page shows of one sentence.
 
     Attributes:
@@ -59,68 +61,82 @@ class TokenView:
             settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
         )
 
+    @property
+    def picked_id(self) -> int:
+        """The ID of the token that is looked at closer."""
+        return int(self.tokens.token_ids[self.picked])
 
-def index_of(view: ViewState) -> int:
-    """Which sentence the view looks at; the first where it names none."""
-    letter = str(view.control(PAGE, "sentence", "A"))
-    index = ord(letter) - ord("A") if len(letter) == 1 else 0
-    return index if 0 <= index < len(view.sentences) else 0
+    @property
+    def title(self) -> str:
+        """The text, and its pair behind it."""
+        return " / ".join(filter(None, (self.tokens.text, self.tokens.pair)))
+
+    @property
+    def boxes(self) -> list[tuple[str, int, bool]]:
+        """For each token that is drawn: its label, its ID, and whether it was added."""
+        added = [kind in ("special", "padding") for kind in self.kinds]
+        every = zip(self.labels, self.tokens.token_ids.tolist(), added, strict=True)
+        return [box for box in every if self.special or not box[2]]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything as arrays, for a download."""
+        tokens = self.tokens
+        segments = tokens.token_type_ids
+        return {
+            "token_ids": tokens.token_ids,
+            "attention_mask": tokens.attention_mask,
+            "special_tokens_mask": tokens.special_tokens_mask,
+            "offsets": tokens.offsets,
+            "tokens": np.array(tokens.tokens),
+            "text": np.array(tokens.text),
+            "pair": np.array(tokens.pair or ""),
+            **({} if segments is None else {"token_type_ids": segments}),
+        }
 
 
-def cut_between(card: TokenizerCard, sentence: Sentence) -> tuple[int, int]:
-    """The least and the most tokens that a text can be cut to: one of its own, and the limit."""
-    return card.n_added[bool(sentence.pair)] + 1, card.max_length
-
-
-def compute(view: ViewState, service: EncoderService, card: TokenizerCard) -> TokenView:
+def tokenized_sentence(
+    view: ViewState, service: EncoderService, card: TokenizerCard
+) -> TokenizedSentence:
     """Cut the chosen sentence into tokens as the view's controls say."""
-    index = index_of(view)
+    index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
     sentence = replace(sentence, pair=sentence.pair or None)  # an empty second text is none
-    least, most = cut_between(card, sentence)
-    cut = min(max(int(view.control(PAGE, "cut", most)), least), most)
-    pad_asked = min(max(int(view.control(PAGE, "pad", 0)), 0), most)
-    tokens = _tokenize(service, view.model, sentence, cut, None)
-    pad_to = pad_asked if pad_asked > tokens.n_tokens else None
-    if pad_to is not None:
-        tokens = _tokenize(service, view.model, sentence, cut, pad_to)
+    cut, asked = cut_within(card, sentence).of(view), pad_within(card).of(view)
+    tokens = tokens_of(service, view.model, sentence, max_length=cut)
+    padded = asked > tokens.n_tokens
+    if padded:
+        tokens = tokens_of(service, view.model, sentence, max_length=cut, pad_to=asked)
     vocabulary = service.vocabulary(view.model)
     own = kinds(tokens, vocabulary)
-    return TokenView(
+    return TokenizedSentence(
         index=index,
         sentence=sentence,
         card=card,
         vocabulary=vocabulary,
         tokens=tokens,
         cut=cut,
-        pad_to=pad_to,
-        pad_asked=pad_asked,
+        pad_to=asked if padded else None,
+        pad_asked=asked,
         kinds=own,
         labels=labels(tokens, vocabulary),
         reasons=_reasons(service, view.model, tokens, vocabulary, own),
-        picked=_picked(view, tokens),
-        special=not view.control(PAGE, "hide", default=False),
+        picked=_picked(view, sentence, tokens),
+        special=not HIDE.of(view),
     )
 
 
-def from_example(example: TokenExample, view: ViewState) -> ViewState:
-    """The view with an example's text in the place of the sentence that is looked at."""
-    index = index_of(view)
-    rows = list(view.sentences)
-    rows[index] = Sentence(example.text, example.pair)
-    kept = {"sentence": view.control(PAGE, "sentence", "A")} if index else {}
-    controls = {page: own for page, own in view.controls.items() if page != PAGE}
-    own = {**kept, **dict(example.controls)}
-    return replace(
-        view, sentences=tuple(rows), controls={**controls, **({PAGE: own} if own else {})}
-    )
-
-
-def _tokenize(
-    service: EncoderService, model: str, sentence: Sentence, cut: int, pad_to: int | None
+def tokens_of(
+    service: EncoderService,
+    model: str,
+    sentence: Sentence,
+    *,
+    max_length: int | None = None,
+    pad_to: int | None = None,
 ) -> Tokens:
+    """A sentence (and its pair) as a model's tokenizer cuts it."""
     pairs = None if sentence.pair is None else [sentence.pair]
-    return service.tokenize(model, [sentence.text], pairs=pairs, pad_to=pad_to, max_length=cut)[0]
+    texts = [sentence.text]
+    return service.tokenize(model, texts, pairs=pairs, pad_to=pad_to, max_length=max_length)[0]
 
 
 def _reasons(
@@ -128,7 +144,7 @@ def _reasons(
     model: str,
     tokens: Tokens,
     vocabulary: Vocabulary,
-    own: tuple[Kind, ...],
+    own: Sequence[Kind],
 ) -> dict[int, str]:
     unknown = [i for i, kind in enumerate(own) if kind == "unknown"]
     normalized = service.normalize(model, [source(tokens, i) for i in unknown])
@@ -138,12 +154,12 @@ def _reasons(
     }
 
 
-def _picked(view: ViewState, tokens: Tokens) -> int:
+def _picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
     """The token that the view names, or the chosen word's first, or the first of the text."""
-    asked = int(view.control(PAGE, "token", -1))
+    asked = PICKED.of(view)
     if 0 <= asked < tokens.n_tokens:
         return asked
-    word = view.sentences[index_of(view)].word
+    word = sentence.word
     starts = [
         i
         for i in range(tokens.n_tokens)

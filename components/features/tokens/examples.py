@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-__all__ = ["TOKEN_EXAMPLES", "TokenExample"]
+from components.features.tokens.controls import (
+    BACK_TO_TEXT,
+    CUT,
+    PAD,
+    PAGE,
+    SECTION,
+    SENTENCE,
+    TWO_TOKENIZERS,
+)
+from components.ui.state.controls import Control, sentence_index
+from components.ui.state.view import Sentence, Value, ViewState, letter
+
+__all__ = ["TOKEN_EXAMPLES", "TokenExample", "from_example"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +30,7 @@ class TokenExample:
         icon: a Streamlit material icon.
         text: the text that takes the shown sentence's place.
         pair: its second text, or None.
-        controls: the page's settings that differ from their defaults.
+        controls: what it chooses on the page.
     """
 
     key: str
@@ -25,7 +38,7 @@ class TokenExample:
     icon: str
     text: str
     pair: str | None = None
-    controls: tuple[tuple[str, str | int | bool], ...] = ()
+    controls: tuple[tuple[Control[Any], Value], ...] = ()
 
 
 TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
@@ -40,14 +53,14 @@ TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
         title="Capitals and accents",
         icon=":material/match_case:",
         text="Zoë ordered a CRÈME BRÛLÉE in Málaga",
-        controls=(("section", "Back to text"),),
+        controls=((SECTION, BACK_TO_TEXT),),
     ),
     TokenExample(
         key="case",
         title="US and us, Apple and apple",
         icon=":material/compare:",
         text="The US told us that Apple never grew an apple",
-        controls=(("section", "Two tokenizers"),),
+        controls=((SECTION, TWO_TOKENIZERS),),
     ),
     TokenExample(
         key="unknown",
@@ -67,13 +80,25 @@ TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
         title="Padding to 16",
         icon=":material/width:",
         text="Pythons nap",
-        controls=(("pad", 16),),
+        controls=((PAD, 16),),
     ),
     TokenExample(
         key="cut",
         title="Cut at 8 tokens",
         icon=":material/crop:",
         text="Only the beginning of this sentence reaches the model",
-        controls=(("cut", 8),),
+        controls=((CUT, 8),),
     ),
 )
+
+
+def from_example(example: TokenExample, view: ViewState) -> ViewState:
+    """The view with an example's text in the place of the sentence that is looked at."""
+    index = sentence_index(view, SENTENCE)
+    rows = list(view.sentences)
+    rows[index] = Sentence(example.text, example.pair)
+    others = {page: own for page, own in view.controls.items() if page != PAGE}
+    opened = SENTENCE.put(replace(view, sentences=tuple(rows), controls=others), letter(index))
+    for control, value in example.controls:
+        opened = control.put(opened, value)
+    return opened

@@ -16,18 +16,13 @@ from components.features.layers.measures.tokens import Measure
 from components.figures.frames import add_frames
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
 
-__all__ = [
-    "MAX_PLAYED",
-    "layers_heatmap",
-    "pairs_heatmap",
-    "spaces_heatmap",
-    "token_names",
-]
+__all__ = ["MAX_PLAYED", "layers_heatmap", "pairs_heatmap", "spaces_heatmap", "token_names"]
 
 MAX_PLAYED = 40_000
 """Cells in all frames together that are sent to the browser to be played: some 300 kB."""
 _ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
+_MAX_TICKS = 13
 _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
 
 
@@ -67,32 +62,23 @@ def layers_heatmap(
         height: in pixels.
     """
     names = token_names(labels)
-    rows = list(range(len(measure.layers)))
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": names,
-        "y": rows,
+        "y": list(range(len(measure.layers))),
         **_colours(scale, "length" if measure.kind == "length" else "cosine"),
         "xgap": int(len(names) <= _MAX_GAPS),
         "ygap": 1,
         "customdata": [[n] * len(names) for n in measure.layers],
         "hovertemplate": f"%{{x}}, layer %{{customdata}}<br>{name} %{{z:.4f}}<extra></extra>",
     }
-    shapes = [] if picked is None else [_column(picked, len(rows))]
-    if layer in measure.layers:
-        shapes.append(_row(measure.layers.index(layer), len(names)))
     layout = {
         "xaxis": _token_axis(),
-        "yaxis": {
-            "tickvals": rows[:: _step(len(rows), 13)],
-            "ticktext": [f"layer {n}" for n in measure.layers][:: _step(len(rows), 13)],
-            "autorange": "reversed",
-            **_BARE,
-        },
-        "shapes": shapes,
+        "yaxis": _layer_axis(measure.layers),
+        "shapes": _chosen(measure, layer, picked, len(names)),
         "margin": {"l": 64, "r": 8, "t": 40, "b": 32 if len(names) <= _MAX_NUMBERS else 72},
     }
-    return figure(_shown(trace, measure.values, scale), layout, title=title, height=height)
+    return figure(_traces(trace, measure.values, scale), layout, title=title, height=height)
 
 
 def pairs_heatmap(
@@ -120,7 +106,7 @@ def pairs_heatmap(
         height: in pixels.
     """
     names = token_names(labels)
-    shown = pairs[list(layers).index(layer)]
+    row = list(layers).index(layer)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": names,
@@ -133,12 +119,13 @@ def pairs_heatmap(
         "yaxis": {**_token_axis(), "autorange": "reversed"},
         "margin": {"l": 96, "r": 8, "t": 76, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
     }
-    traces = _shown(trace, shown, scale)
-    whole = figure(traces, layout, title=titles[list(layers).index(layer)], height=height)
+    traces = _traces(trace, pairs[row], scale)
+    whole = figure(traces, layout, title=titles[row], height=height)
     if len(layers) > 1:
-        matrices = dict(zip(layers, pairs, strict=True))
-        cells = {n: _cells(own, scale) for n, own in matrices.items()}
-        played = {n: [{"type": "heatmap", "z": z} for z in own] for n, own in cells.items()}
+        matrices = zip(layers, pairs, strict=True)
+        played = {
+            n: [{"type": "heatmap", "z": z} for z in _cells(own, scale)] for n, own in matrices
+        }
         add_frames(whole, played, layer, titles)
     return whole
 
@@ -177,14 +164,10 @@ def spaces_heatmap(
             **_BARE,
         },
     }
-    return figure(_shown(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
+    return figure(_traces(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
 
 
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
-
-
-def _step(n: int, most: int) -> int:
-    return max(1, ceil(n / most))
 
 
 def _rounded(matrix: FloatArray) -> list[list[float | None]]:
@@ -212,7 +195,7 @@ def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
     return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
 
 
-def _shown(
+def _traces(
     trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """The trace with a matrix, as one or two traces."""
@@ -235,6 +218,27 @@ def _shown(
 def _token_axis() -> dict[str, Any]:
     """Names as categories: the browser leaves some out where all would not fit its width."""
     return {"type": "category", **_BARE}
+
+
+def _layer_axis(layers: Sequence[int]) -> dict[str, Any]:
+    """The layers' numbers, fewer of them where they would touch."""
+    each = slice(None, None, max(1, ceil(len(layers) / _MAX_TICKS)))
+    return {
+        "tickvals": list(range(len(layers)))[each],
+        "ticktext": [f"layer {n}" for n in layers][each],
+        "autorange": "reversed",
+        **_BARE,
+    }
+
+
+def _chosen(
+    measure: Measure, layer: int, picked: int | None, n_tokens: int
+) -> list[dict[str, Any]]:
+    """Frames around the chosen token's column and the chosen layer's row."""
+    shapes = [] if picked is None else [_column(picked, len(measure.layers))]
+    if layer in measure.layers:
+        shapes.append(_row(measure.layers.index(layer), n_tokens))
+    return shapes
 
 
 def _column(position: int, n_rows: int) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""Embedding layer, from a view to what is shown."""
+"""The embedding layer taken apart for the chosen sentence: what the main picture shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from components.analysis.tokens import labels
 from components.core import EncoderService, Encoding, ModelCard
@@ -18,28 +20,35 @@ from components.core.schema import (
     Passport,
     Vocabulary,
 )
+from components.features.embedding_layer.controls import (
+    MAX_ROWS,
+    SENTENCE,
+    WIDTH,
+    first_dim_in,
+    first_token_in,
+    token_in,
+)
 from components.features.embedding_layer.figures.parts import Panel
-from components.features.embedding_layer.measures.parts import Norm, rebuild, shares, summands
+from components.features.embedding_layer.measures.parts import (
+    Norm,
+    part_rows,
+    rebuild,
+    shares,
+    summands,
+)
 from components.figures.strips import signed_bound
+from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
 
 __all__ = [
-    "MAX_ROWS",
-    "PAGE",
-    "SECTIONS",
-    "WIDTHS",
     "EmbeddingView",
-    "compute",
+    "arrays",
+    "embedding_view",
     "focus_of",
-    "index_of",
     "norm_of",
+    "token_table",
+    "value_table",
 ]
-
-PAGE = "embedding_layer"
-SECTIONS = ("Same word", "Neighbours", "Positions", "Segments", "What is learned")
-WIDTHS = ("All", "64", "16", "8")
-MAX_ROWS = 24
-"""Tokens drawn at once: more would have no room for their names, and megabytes of values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +64,7 @@ class EmbeddingView:
         shares: for each part (n_tokens,) its share of the sum.
         picked: the token that is looked at alone; None for all of them.
         focus: the token that is told about: the picked one, or the chosen word's first.
-        rows: the first token drawn and the one after the last.
+        window: the tokens that are drawn where none is picked.
         dims: the first dimension drawn and how many there are.
     """
 
@@ -71,8 +80,13 @@ class EmbeddingView:
     shares: Mapping[str, FloatArray]
     picked: int | None
     focus: int
-    rows: tuple[int, int]
+    window: slice
     dims: tuple[int, int]
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens the text has, added ones too."""
+        return self.parts.tokens.n_tokens
 
     @property
     def layer_0(self) -> FloatArray:
@@ -92,7 +106,7 @@ class EmbeddingView:
         return replace(encoded, settings={**encoded.settings, **own})
 
     def panels(self) -> list[Panel]:
-        """The steps of the sum, cut to the tokens and dimensions that are shown."""
+        """The steps of the sum, cut to the tokens and dimensions that are drawn."""
         parts = self.parts
         steps = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
         first = [*steps, ("=", "sum", parts.total)]
@@ -107,31 +121,20 @@ class EmbeddingView:
     def _panel(self, sign: str, name: str, rows: FloatArray, bound: float) -> Panel:
         first, n = self.dims
         begin = min(first, max(0, rows.shape[1] - n))  # tables are narrower before a projection
-        shown = slice(self.picked, self.picked + 1) if self.picked is not None else self._window
-        return Panel(sign, name, rows[shown, begin : begin + n], begin, bound)
-
-    @property
-    def _window(self) -> slice:
-        return slice(*self.rows)
+        drawn = self.window if self.picked is None else slice(self.picked, self.picked + 1)
+        return Panel(sign, name, rows[drawn, begin : begin + n], begin, bound)
 
 
-def index_of(view: ViewState) -> int:
-    """Which sentence the view looks at; the first where it names none."""
-    letter = str(view.control(PAGE, "sentence", "A"))
-    index = ord(letter) - ord("A") if len(letter) == 1 else 0
-    return index if 0 <= index < len(view.sentences) else 0
-
-
-def compute(view: ViewState, service: EncoderService, card: ModelCard) -> EmbeddingView:
+def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) -> EmbeddingView:
     """Take the embedding layer apart for the chosen sentence."""
-    index = index_of(view)
-    sentence = view.sentences[index] if view.sentences else Sentence("")
+    index = sentence_index(view, SENTENCE)
+    sentence = view.sentences[index]
     parts = service.embedding_parts(view.model, sentence.text, pair=sentence.pair)
     encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair], layers=[0])[0]
     vocabulary = service.vocabulary(view.model)
+    names = labels(parts.tokens, vocabulary)
     norm = norm_of(view.model, service, parts)
-    n_tokens = parts.tokens.n_tokens
-    picked = _picked(view, n_tokens)
+    picked = _picked(view, names)
     return EmbeddingView(
         index=index,
         sentence=sentence,
@@ -139,15 +142,51 @@ def compute(view: ViewState, service: EncoderService, card: ModelCard) -> Embedd
         vocabulary=vocabulary,
         parts=parts,
         encoding=encoding,
-        labels=labels(parts.tokens, vocabulary),
+        labels=names,
         norm=norm,
         rebuilt=rebuild(list(summands(parts).values()), norm),
         shares=shares(parts),
         picked=picked,
         focus=focus_of(parts, sentence) if picked is None else picked,
-        rows=_rows(view, n_tokens),
+        window=_window(view, len(names)),
         dims=_dims(view, card.n_dims),
     )
+
+
+def token_table(embedding: EmbeddingView) -> pd.DataFrame:
+    """Tokens down: the rows that are added, without columns of what the model has not."""
+    return pd.DataFrame(part_rows(embedding.parts, embedding.labels)).dropna(axis=1, how="all")
+
+
+def value_table(embedding: EmbeddingView) -> pd.DataFrame:
+    """Dimensions down, the steps of the sum of one token across."""
+    parts, i = embedding.parts, embedding.focus
+    columns = {name: rows[i] for name, rows in summands(parts).items()}
+    columns |= {"sum": parts.total[i]}
+    columns |= {"LayerNorm": parts.normalized[i]} if parts.projected else {}
+    columns |= {"layer 0, ours": embedding.rebuilt[i]}
+    columns |= {"layer 0, the model's": embedding.layer_0[i]}
+    table = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+    table.insert(0, "dimension", range(len(table)))
+    return table
+
+
+def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
+    """All that is downloaded: the steps of the sum, the shares and what they are of."""
+    parts = embedding.parts
+    return {
+        **summands(parts),
+        "sum": parts.total,
+        "normalized": parts.normalized,
+        "layer_0": embedding.layer_0,
+        "rebuilt": embedding.rebuilt,
+        "token_ids": parts.tokens.token_ids,
+        "position_ids": parts.position_ids,
+        "tokens": np.array(parts.tokens.tokens),
+        "text": np.array(parts.tokens.text),
+        "pair": np.array(parts.tokens.pair or ""),
+        **{f"{name}_share": share for name, share in embedding.shares.items()},
+    }
 
 
 def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
@@ -183,20 +222,17 @@ def _projection(parameters: tuple[Parameter, ...]) -> str:
     return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
 
 
-def _picked(view: ViewState, n_tokens: int) -> int | None:
-    asked = str(view.control(PAGE, "token", ""))
-    known = asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) < n_tokens
-    return int(asked) if known else None
+def _picked(view: ViewState, names: Sequence[str]) -> int | None:
+    position = token_in(names).of(view)
+    return int(position) if position else None
 
 
-def _rows(view: ViewState, n_tokens: int) -> tuple[int, int]:
-    asked = int(view.control(PAGE, "first_token", 0))
-    first = min(max(asked, 0), max(0, n_tokens - MAX_ROWS))
-    return first, min(n_tokens, first + MAX_ROWS)
+def _window(view: ViewState, n_tokens: int) -> slice:
+    first = first_token_in(n_tokens).of(view)
+    return slice(first, min(n_tokens, first + MAX_ROWS))
 
 
 def _dims(view: ViewState, n_dims: int) -> tuple[int, int]:
-    width = str(view.control(PAGE, "width", WIDTHS[0]))
-    n = min(int(width), n_dims) if width in WIDTHS[1:] else n_dims
-    asked = int(view.control(PAGE, "first_dim", 0))
-    return min(max(asked, 0), n_dims - n), n
+    width = WIDTH.of(view)
+    n = n_dims if width == WIDTH.default else min(int(width), n_dims)
+    return first_dim_in(n_dims, n).of(view), n

@@ -1,0 +1,104 @@
+"""What a visitor can choose on the Embedding layer page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.ui.state.controls import Choice, Number, choice, number, sentence_choice
+
+__all__ = [
+    "ALONE",
+    "CHANGE",
+    "FEW",
+    "FIRST_DIM",
+    "FIRST_TOKEN",
+    "MAX_ROWS",
+    "NEAR",
+    "OTHER",
+    "PAGE",
+    "PAIR",
+    "POSITIONS",
+    "SECTION",
+    "SEGMENT_ONLY",
+    "SENTENCE",
+    "TOKEN",
+    "WIDTH",
+    "change_in",
+    "first_dim_in",
+    "first_token_in",
+    "near_in",
+    "token_in",
+]
+
+PAGE = "embedding_layer"
+MAX_ROWS = 24
+"""Tokens drawn at once: more would have no room for their names, and megabytes of values."""
+FEW = 64
+"""Rows, or dimensions, of a table that are few enough to be told apart."""
+
+SENTENCE = sentence_choice(PAGE)
+TOKEN = choice(PAGE, "token", "Tokens", {"": "All tokens"})
+WIDTH = choice(PAGE, "width", "Dimensions", ("All", "64", "16", "8"))
+FIRST_DIM = number(
+    PAGE,
+    "first_dim",
+    "First dimension",
+    between=(0, 0),  # how many there are, the model says
+    default=0,
+    help="With fewer than all dimensions: where to begin.",
+)
+FIRST_TOKEN = number(
+    PAGE,
+    "first_token",
+    "First token",
+    between=(0, 0),  # and the text how many tokens
+    default=0,
+    help=f"Of a longer text, {MAX_ROWS} tokens are drawn at once.",
+)
+SECTION = choice(
+    PAGE,
+    "section",
+    "Look closer",
+    ("Same word", "Neighbours", "Positions", "Segments", "What is learned"),
+)
+OTHER = choice(PAGE, "other", "Compare with", {})  # the texts there are
+NEAR = choice(PAGE, "near", "Token", {})  # the tokens there are
+POSITIONS = choice(PAGE, "positions", "Positions", ("All", f"First {FEW}"))
+PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
+CHANGE = choice(
+    PAGE,
+    "change",
+    "Second text",
+    (PAIR, SEGMENT_ONLY, ALONE),
+    help="Pair: another text follows this one. Segment only: this text alone, its segment row "
+    "exchanged.",
+)
+
+
+def token_in(labels: Sequence[str]) -> Choice:
+    """All tokens of a text, or one of them by its position."""
+    return TOKEN.among({**TOKEN.options, **_numbered(labels)})
+
+
+def near_in(labels: Sequence[str], focus: int) -> Choice:
+    """Any token of a text by its position; unless one is chosen, the token in focus."""
+    return NEAR.among({"": f"{labels[focus]} (chosen)", **_numbered(labels)})
+
+
+def first_dim_in(n_dims: int, n_shown: int) -> Number:
+    """Where to begin, so that as many dimensions follow as are shown."""
+    return FIRST_DIM.between(0, n_dims - n_shown)
+
+
+def first_token_in(n_tokens: int) -> Number:
+    """Where to begin, so that a full picture of tokens follows where there are so many."""
+    return FIRST_TOKEN.between(0, max(0, n_tokens - MAX_ROWS))
+
+
+def change_in(n_segments: int) -> Choice:
+    """What can be changed in a model: with fewer than two segment rows none is exchanged."""
+    return CHANGE if n_segments > 1 else CHANGE.among((PAIR, ALONE))
+
+
+def _numbered(labels: Sequence[str]) -> dict[str, str]:
+    return {str(i): f"{i}  {label}" for i, label in enumerate(labels)}

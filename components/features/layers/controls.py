@@ -1,0 +1,57 @@
+"""What a visitor can choose on the Layer by layer page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from components.core import ModelSpec
+from components.features.layers.measures.tokens import Kind
+from components.ui.state.controls import Choice, Control, choice, sentence_choice
+
+__all__ = [
+    "MEASURE",
+    "MEASURES",
+    "OTHER",
+    "PAGE",
+    "SECTION",
+    "SENTENCE",
+    "TOKEN",
+    "WORDS",
+    "other_in",
+]
+
+PAGE = "layers"
+MEASURES: Mapping[str, Kind] = MappingProxyType(
+    {
+        "To layer 0": "start",
+        "To layer before": "before",
+        "To first token": "first",
+        "Length": "length",
+    }
+)
+
+SENTENCE = sentence_choice(PAGE)
+MEASURE = choice(
+    PAGE,
+    "measure",
+    "Cosine of each token at each layer, or its vector's length",
+    list(MEASURES),
+)
+TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")
+"""The token that is followed, by its position; -1 leaves that to the chosen word."""
+SECTION = choice(
+    PAGE,
+    "section",
+    "Look closer",
+    ("One token", "Token pairs", "Layers compared", "Spread", "Pooler"),
+)
+WORDS = choice(PAGE, "words", "Words from", ("Your sentences", "Sample sentences"))
+OTHER = choice(PAGE, "other", "With the layers of", {"": "This model itself"})
+
+
+def other_in(models: Iterable[ModelSpec], own: str) -> Choice:
+    """The model itself, or another one by its ID."""
+    return OTHER.among(
+        {**OTHER.options, **{spec.id: spec.title for spec in models if spec.id != own}}
+    )

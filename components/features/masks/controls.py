@@ -1,0 +1,77 @@
+"""What a visitor can choose on Padding & masks, each choice declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from components.core.schema import ModelCard
+from components.features.masks.figures.batch import Color
+from components.features.masks.measures.laboratory import SIZES, pad_sizes
+from components.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
+
+__all__ = [
+    "COLOR",
+    "COLORS",
+    "LONGEST",
+    "MASK",
+    "PAD_TO",
+    "PAGE",
+    "REPEAT",
+    "SENTENCE",
+    "color_within",
+    "pad_within",
+    "repeat_within",
+]
+
+PAGE = "masks"
+LONGEST = "Longest"
+
+COLORS: Mapping[str, Color] = MappingProxyType(
+    {"Cosine": "cosine", "Mask": "mask", "Segment": "segment"}
+)
+"""What the colours of the batch can tell, by the option's title."""
+
+COLOR = choice(PAGE, "color", "Colour the batch by", COLORS.keys())
+MASK = switch(
+    PAGE,
+    "mask",
+    "Mask",
+    help=(
+        "The attention mask. On, the model is told which positions are padding and gives them no "
+        "attention, as it should be. Off, every position counts as a token of the text, which is "
+        "a common mistake."
+    ),
+)
+PAD_TO = choice(
+    PAGE,
+    "pad_to",
+    "Pad to",
+    (LONGEST, *map(str, SIZES)),
+    default="32",
+    help=(
+        "A batch is one block of numbers, so its texts must be equally long: to the longest of "
+        "them, or to a fixed number of tokens."
+    ),
+)
+SENTENCE = sentence_choice(PAGE)
+REPEAT = number(PAGE, "repeat", "Say a sentence this many times over", between=(1, 600), default=1)
+
+
+def color_within(card: ModelCard) -> Choice:
+    """What the colours can tell of a model: segments only where it has some."""
+    return COLOR.among(c for c, own in COLORS.items() if own != "segment" or card.has_segments)
+
+
+def pad_within(longest: int, limit: int) -> Choice:
+    """What a batch can be padded to: at least its longest text, at most the model's limit."""
+    sizes = pad_sizes(longest, limit)
+    usual = next(n for n in sizes if n >= min(int(PAD_TO.default), limit))
+    return PAD_TO.among((LONGEST, *map(str, sizes)), default=str(usual))
+
+
+def repeat_within(letter: str, least: int, most: int) -> Number:
+    """How often a sentence can be said over; so often that it is too long, unless chosen."""
+    asked = REPEAT.between(1, most, default=least)
+    return replace(asked, label=f"Say sentence {letter} this many times over")

@@ -1,0 +1,75 @@
+"""What a visitor can choose on Tokens & IDs, each choice declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Literal
+
+from components.content.wording import escape
+from components.core.schema import TokenizerCard
+from components.ui.state.controls import Number, choice, number, sentence_choice, switch, text
+from components.ui.state.view import MAX_CHARACTERS, Sentence
+
+__all__ = [
+    "BACK_TO_TEXT",
+    "CUT",
+    "HIDE",
+    "ID_TO_ROW",
+    "KIND",
+    "KINDS",
+    "OTHER",
+    "PAD",
+    "PAGE",
+    "PICKED",
+    "SEARCH",
+    "SECTION",
+    "SECTIONS",
+    "SENTENCE",
+    "TWO_TOKENIZERS",
+    "VOCABULARY",
+    "cut_within",
+    "pad_within",
+]
+
+PAGE = "tokens"
+
+SECTIONS = ("Vocabulary", "From ID to row", "Two tokenizers", "Back to text")
+VOCABULARY, ID_TO_ROW, TWO_TOKENIZERS, BACK_TO_TEXT = SECTIONS
+
+KINDS: Mapping[str, Literal["all", "start", "continuation", "special"]] = MappingProxyType(
+    {"All": "all", "Words": "start", "Continuations": "continuation", "Special": "special"}
+)
+"""Which pieces of the vocabulary are listed, by the option's title."""
+
+SENTENCE = sentence_choice(PAGE)
+PAD = number(
+    PAGE,
+    "pad",
+    "Pad to (0: no padding)",
+    between=(0, MAX_CHARACTERS),
+    default=0,
+    help="Adds padding until there are so many tokens.",
+)
+CUT = number(PAGE, "cut", "Cut at", between=(1, MAX_CHARACTERS), default=MAX_CHARACTERS)
+HIDE = switch(PAGE, "hide", "Hide special tokens and padding")
+PICKED = number(
+    PAGE, "token", "The token that is looked at closer", between=(-1, MAX_CHARACTERS), default=-1
+)
+SECTION = choice(PAGE, "section", "Look closer", SECTIONS)
+SEARCH = text(PAGE, "search", "Look a word or piece up", default="an")
+KIND = choice(PAGE, "kind", "Show", KINDS.keys())
+OTHER = choice(PAGE, "other", "With the tokenizer of", ())
+
+
+def pad_within(card: TokenizerCard) -> Number:
+    """The lengths that a tokenizer's model lets a text be padded to."""
+    return PAD.between(0, card.max_length)
+
+
+def cut_within(card: TokenizerCard, sentence: Sentence) -> Number:
+    """The lengths that a text can be cut to: from one token of its own to the model's limit."""
+    least, most = card.n_added[bool(sentence.pair)] + 1, card.max_length
+    said = f"Special tokens count too. {escape(card.title)} takes at most {most}."
+    return replace(CUT.between(least, most, default=most), help=said)

@@ -1,0 +1,229 @@
+"""From a view to what Layer by layer shows: the model's numbers, for any text and family."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from components.core import BUNDLED_ID, EncoderService
+from components.features.layers.compute.pooler import by_hand, sentence_rows, steps
+from components.features.layers.compute.spaces import (
+    alike_table,
+    compared_layers,
+    snippet_texts,
+    spread_of,
+    spread_table,
+)
+from components.features.layers.compute.tokens import (
+    arrays,
+    encode_all,
+    measure_table,
+    nearest_tokens,
+    pairs_of,
+    rows,
+)
+from components.features.layers.controls import (
+    MEASURE,
+    MEASURES,
+    OTHER,
+    PAGE,
+    SECTION,
+    SENTENCE,
+    TOKEN,
+    WORDS,
+    other_in,
+)
+from components.features.layers.measures.tokens import measure
+from components.features.layers.reading.spaces import alike_reading
+from components.ui.state.view import DEFAULT
+from tests.support.layers import of, shown, told
+from tests.support.texts import LONG
+
+# One sentence
+
+
+@pytest.mark.parametrize("name", MEASURE.options)
+def test_picture_and_table_are_the_chosen_measure(service: EncoderService, name: str) -> None:
+    states = shown(MEASURE.put(DEFAULT, name), service)
+    encoding = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
+    own = measure(encoding, MEASURES[name])
+    np.testing.assert_array_equal(states.measure.values, own.values)
+    table = measure_table(states)
+    np.testing.assert_array_equal(table.iloc[:, 2:].to_numpy(float).T, own.values)
+    assert table["token"].tolist() == list(encoding.tokens)
+    assert f"**{own.averages[-1]:.2f}**" in told(states)
+
+
+def test_what_is_measured_has_a_name(service: EncoderService) -> None:
+    named = [shown(MEASURE.put(DEFAULT, name), service).measured for name in MEASURE.options]
+    assert named == [
+        "cosine to layer 0",
+        "cosine to layer before",
+        "cosine to [CLS]",
+        "vector length",
+    ]
+
+
+def test_cosines_keep_one_scale_whatever_is_looked_at(service: EncoderService) -> None:
+    chosen = [
+        shown(MEASURE.put(replace(DEFAULT, layer=layer), name), service)
+        for name in MEASURE.options
+        for layer in (0, 3, 6)
+    ]
+    cosines = [states for states in chosen if states.measure.kind != "length"]
+    assert len({states.scale for states in cosines} | {s.cosine_scale for s in chosen}) == 1
+    (low, high) = cosines[0].scale
+    assert all(low <= pairs_of(states).matrices.min() for states in cosines)
+    assert high == 1
+    lengths = {states.scale for states in chosen if states.measure.kind == "length"}
+    assert lengths == {(0.0, float(chosen[-1].measure.values.max()))}
+
+
+def test_the_chosen_word_s_token_is_followed_until_another_is_picked(
+    service: EncoderService,
+) -> None:
+    assert shown(DEFAULT, service).picked == 5
+    assert shown(TOKEN.put(DEFAULT, 2), service).picked == 2
+    assert shown(of("two words"), service).picked == 1
+    assert shown(of(""), service).picked == 0
+
+
+def test_another_sentence_can_be_chosen(service: EncoderService) -> None:
+    states = shown(SENTENCE.put(DEFAULT, "B"), service)
+    assert (states.index, states.encoding.text) == (1, DEFAULT.sentences[1].text)
+
+
+@pytest.mark.parametrize(
+    "controls",
+    [
+        {"measure": "nothing", "section": "nowhere", "sentence": "Z", "token": 99999},
+        {"measure": 5, "section": True, "sentence": "AB", "token": -7},
+        {"words": "x", "other": "no/such-model", "section": "Layers compared"},
+        {"token": 1.5, "sentence": ""},
+    ],
+)
+def test_broken_controls_from_an_address_mean_the_defaults(
+    service: EncoderService, controls: dict[str, Any]
+) -> None:
+    view = replace(DEFAULT, controls={PAGE: controls}, layer=77)
+    states = shown(view, service)
+    assert (states.index, states.measure.kind, states.layer, states.picked) == (0, "start", 6, 5)
+    assert SECTION.of(view) in SECTION.options
+    assert WORDS.of(view) == WORDS.default
+    assert other_in(service.models(), BUNDLED_ID).of(view) == OTHER.default
+
+
+def test_files_hold_every_layer_of_every_sentence(service: EncoderService) -> None:
+    states, encodings = shown(DEFAULT, service), encode_all(DEFAULT, service)
+    found = arrays(encodings)
+    for letter, encoding in zip("AB", encodings, strict=True):
+        np.testing.assert_array_equal(found[f"hidden_{letter}"], encoding.hidden)
+        np.testing.assert_array_equal(found[f"pooler_output_{letter}"], encoding.pooler_output)
+        assert found[f"tokens_{letter}"].tolist() == list(encoding.tokens)
+        assert found[f"text_{letter}"].tolist() == [encoding.text]
+    table = rows(states, encodings)
+    assert len(table) == 7 * sum(e.n_tokens for e in encodings)
+    assert {row["sentence"] for row in table} == {"A", "B"}
+    pair = arrays(encode_all(of("one", pair="two"), service))
+    assert pair["text_A"].tolist() == ["one", "two"]
+
+
+# Closer looks
+
+
+def test_the_nearest_token_is_that_of_scikit_learn(service: EncoderService) -> None:
+    view = TOKEN.put(DEFAULT, 4)
+    states = shown(view, service)
+    table = nearest_tokens(view, states, service).table(states)
+    encodings = service.encode(BUNDLED_ID, [s.text for s in DEFAULT.sentences])
+    names = [f"{t} in {s}" for s, e in zip("AB", encodings, strict=True) for t in e.tokens[1:-1]]
+    for layer in range(7):
+        vectors = np.concatenate([e.hidden[layer, 1:-1] for e in encodings])
+        cosines = cosine_similarity(encodings[0].hidden[layer, 4:5], vectors)[0]
+        cosines[names.index("pet in A")] = -2
+        assert table["nearest"][layer] == names[int(cosines.argmax())]
+        assert table["cosine 0"][layer] == pytest.approx(cosines.max(), abs=1e-5)
+
+
+def test_pairs_of_a_short_text_are_there_at_all_layers(service: EncoderService) -> None:
+    states = shown(replace(DEFAULT, layer=3), service)
+    pairs = pairs_of(states)
+    hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
+    assert pairs.layers == tuple(range(7))
+    for found, vectors in zip(pairs.matrices, hidden, strict=True):
+        np.testing.assert_allclose(found, cosine_similarity(vectors), atol=1e-5)
+    np.testing.assert_array_equal(pairs.here, pairs.matrices[3])
+    table = pairs.table(states.labels)
+    assert list(table.columns) == [f"{i} {label}" for i, label in enumerate(states.labels)]
+
+
+def test_pairs_of_a_long_text_are_those_of_the_chosen_layer(service: EncoderService) -> None:
+    states = shown(replace(of(LONG), layer=3), service)
+    pairs = pairs_of(states)
+    assert pairs.layers == (3,)
+    assert pairs.here.shape == (512, 512)
+    assert pairs.table(states.labels) is None
+
+
+def test_layers_are_compared_over_the_words_of_the_sentences(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    compared = compared_layers(DEFAULT, card, card, service)
+    np.testing.assert_allclose(np.diag(compared.alike.cka), 1, atol=1e-4)
+    assert (compared.alike.n_words, compared.is_one) == (10, True)
+    assert compared_layers(DEFAULT, card, card, service).alike is compared.alike
+    np.testing.assert_array_equal(alike_table(compared).iloc[:, 1:], compared.alike.cka)
+    sample = compared_layers(WORDS.put(DEFAULT, "Sample sentences"), card, card, service)
+    assert 400 <= sample.alike.n_words <= 512
+    assert abs(sample.alike.cka - compared.alike.cka).max() > 0.05
+
+
+def test_other_words_are_compared_anew(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    one, other = (
+        compared_layers(of("a python slept", pair=pair), card, card, service)
+        for pair in (None, "by the sea")
+    )
+    assert (one.alike.n_words, other.alike.n_words) == (3, 6)
+
+
+def test_two_models_are_compared_over_the_same_words(tiny_service: EncoderService) -> None:
+    cards = [tiny_service.load(model) for model in (BUNDLED_ID, "folder:roberta")]
+    compared = compared_layers(DEFAULT, *cards, tiny_service)
+    assert compared.alike.cka.shape == (7, 4)
+    assert not compared.is_one
+    assert f"of {cards[1].title} are most alike" in " ".join(
+        alike_reading(compared.alike, compared.names, same=False)
+    )
+    spans = [span for text in snippet_texts(DEFAULT, compared) for span in text.words]
+    assert len(spans) == compared.alike.n_words
+
+
+def test_the_spread_is_of_the_sample_and_remembered(service: EncoderService) -> None:
+    states = shown(DEFAULT, service)
+    spread = spread_of(states, service)
+    assert spread.shares.shape == (7, 10)
+    assert (np.diff(spread.shares, axis=1) > 0).all()
+    assert spread_of(shown(of("another text"), service), service).sample is spread.sample
+    table = spread_table(states, spread.shares)
+    np.testing.assert_array_equal(table["first 3 of the variance"], spread.shares[:, 2])
+    assert "random pairs, average" not in table
+
+
+def test_the_pooler_by_hand_is_the_model_s(service: EncoderService) -> None:
+    states = shown(DEFAULT, service)
+    own, hand = states.encoding.pooler_output, by_hand(states, service)
+    np.testing.assert_allclose(hand.pooled, own, atol=1e-6)
+    np.testing.assert_allclose(np.tanh(hand.linear), hand.pooled, atol=1e-6)
+    assert list(steps(states, hand, own)) == [
+        "[CLS], layer 6", "W x + b", "tanh, by hand", "model's own",
+    ]  # fmt: skip
+    (row,) = sentence_rows(encode_all(DEFAULT, service))
+    assert row["sentences"] == "A ~ B"
+    outputs = [e.pooler_output for e in encode_all(DEFAULT, service)]
+    assert row["by pooler output"] == pytest.approx(cosine_similarity(outputs)[0, 1], abs=1e-5)
+    assert 0.7 < row["by pooler output"] < 0.95
+    assert sentence_rows(encode_all(of("alone"), service)) == []

@@ -1,0 +1,82 @@
+"""A map's table, arrays and snippet hold the numbers that are on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.features.map.compute.files import (
+    map_arrays,
+    map_shapes,
+    map_table,
+    vectors_snippet,
+)
+from components.features.map.compute.shown import MapShown, map_shown
+from components.ui.state.view import ViewState
+from tests.support.maps import QUICK, drawn_map, map_view
+from tests.support.pages import app_settings
+
+TEXTS = ("I love my pet python", "I love coding in python", "The snake sleeps")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app() -> Iterator[None]:
+    with app_settings(ALLOW_DOWNLOADS="0"):
+        yield
+
+
+def shown_of(service: EncoderService, view: ViewState) -> MapShown:
+    return map_shown(view, drawn_map(service, view))
+
+
+@pytest.mark.parametrize("unit", ["words", "tokens", "sentences"])
+def test_the_table_has_every_point_as_its_rows_tell_it(service: EncoderService, unit: str) -> None:
+    shown = shown_of(service, map_view(*TEXTS, unit=unit, dims="3-D", layer=2, **QUICK))
+    table = map_table(shown)
+    expected = pd.DataFrame(shown.points.rows())
+    pd.testing.assert_frame_equal(table[expected.columns], expected)
+    assert table.columns.tolist() == [*expected.columns, "group", "x", "y", "z"]
+    np.testing.assert_array_equal(table[["x", "y", "z"]].to_numpy(np.float32), shown.places)
+    pd.testing.assert_frame_equal(map_table(shown, 2), table[:2])
+
+
+def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None:
+    shown = shown_of(service, map_view(word="all", at_most="1000", footing="one", **QUICK))
+    labels = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
+    assert any(labels.values())
+    groups = map_table(shown)["group"].tolist()
+    assert groups == [labels.get(group, "") for group in shown.finding.groups.tolist()]
+
+
+def test_the_arrays_are_those_of_the_shown_layer_and_of_all(service: EncoderService) -> None:
+    shown = shown_of(service, map_view(layer=2, **QUICK))
+    picture, arrays = shown.picture, map_arrays(shown)
+    np.testing.assert_array_equal(arrays["vectors"], picture.vectors[2])
+    np.testing.assert_array_equal(arrays["coordinates"], picture.coordinates[2])
+    np.testing.assert_array_equal(arrays["all_vectors"], picture.vectors)
+    np.testing.assert_array_equal(arrays["all_coordinates"], picture.coordinates)
+    np.testing.assert_array_equal(arrays["neighbor_indices"], picture.neighbors[2].indices)
+    np.testing.assert_array_equal(arrays["neighbor_distances"], picture.neighbors[2].distances)
+    assert arrays["layers"].tolist() == list(range(7))
+    assert arrays["texts"].tolist() == list(picture.points.texts)
+    assert arrays["names"].tolist() == list(picture.points.names)
+    assert [row["shape"] for row in map_shapes(shown)] == [
+        "(32, 384)", "(32, 2)", "(32, 15)", "(7, 32, 2)",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", [0, 6])
+def test_the_snippet_computes_the_vectors_of_the_first_sentences(
+    service: EncoderService, layer: int
+) -> None:
+    shown = shown_of(service, map_view(*TEXTS, *TEXTS, layer=layer, **QUICK))
+    names: dict = {}
+    exec(vectors_snippet(shown, service.load(BUNDLED_ID)), names)
+    n = len(names["names"])
+    assert names["names"] == list(shown.points.names[:n])
+    assert n == sum(shown.points.sentence < 3)
+    np.testing.assert_allclose(names["vectors"], shown.vectors[:n], atol=2e-5)

@@ -1,0 +1,64 @@
+"""Ready texts: each opens with its point shown, in the place of the sentence that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from components.core import EncoderService
+from components.core.schema import Tokens
+from components.features.tokens.compute.looks import round_trips
+from components.features.tokens.compute.sentence import tokenized_sentence
+from components.features.tokens.controls import BACK_TO_TEXT, PAD, SECTION, SENTENCE, TWO_TOKENIZERS
+from components.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
+from components.features.tokens.reading.tokens import twins_reading
+from components.ui.state.address import decode, encode
+from components.ui.state.view import DEFAULT, ViewState
+
+POINTS: dict[str, Callable[[Tokens], bool]] = {
+    "long": lambda tokens: "##" in "".join(tokens.tokens),
+    "accents": lambda tokens: "é" in tokens.text.lower() or "ë" in tokens.text,
+    "case": lambda tokens: "“US” and “us”" in twins_reading(tokens)[0],
+    "unknown": lambda tokens: tokens.tokens.count("[UNK]") == 2,
+    "pair": lambda tokens: tokens.pair is not None,
+    "padding": lambda tokens: tokens.n_tokens == 16,
+    "cut": lambda tokens: tokens.n_truncated == 3,
+}
+
+
+def opened(view: ViewState, service: EncoderService) -> Tokens:
+    return tokenized_sentence(view, service, service.load_tokenizer(view.model)).tokens
+
+
+@pytest.mark.parametrize("example", TOKEN_EXAMPLES, ids=lambda example: example.key)
+def test_a_ready_text_shows_its_point(service: EncoderService, example: TokenExample) -> None:
+    view = decode(encode(from_example(example, DEFAULT)))
+    tokens = opened(view, service)
+    assert tokens.text == example.text
+    assert view.sentences[1] == DEFAULT.sentences[1]
+    assert POINTS[example.key](tokens)
+
+
+def test_every_ready_text_has_its_point_here() -> None:
+    assert POINTS.keys() == {example.key for example in TOKEN_EXAMPLES}
+
+
+def test_two_ready_texts_open_the_look_that_shows_them(service: EncoderService) -> None:
+    views = {example.key: from_example(example, DEFAULT) for example in TOKEN_EXAMPLES}
+    assert SECTION.of(views["case"]) == TWO_TOKENIZERS
+    assert SECTION.of(views["accents"]) == BACK_TO_TEXT
+    view = views["accents"]
+    tokenized = tokenized_sentence(view, service, service.load_tokenizer(view.model))
+    (trip,) = round_trips(view, service, tokenized)
+    assert trip.n_rewritten > 0
+
+
+def test_a_ready_text_takes_the_place_of_the_sentence_that_is_shown() -> None:
+    view = PAD.put(SENTENCE.put(DEFAULT, "B"), 30)
+    others = {"masks": {"mask": True}}
+    view = replace(view, controls={**view.controls, **others})
+    found = from_example(TOKEN_EXAMPLES[0], view)
+    assert [s.text for s in found.sentences] == [DEFAULT.sentences[0].text, TOKEN_EXAMPLES[0].text]
+    assert found.controls == {**others, "tokens": {"sentence": "B"}}

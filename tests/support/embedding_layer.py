@@ -1,0 +1,66 @@
+"""What the Embedding layer shows of a view, and that its numbers are the model's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from components.core import EncoderService
+from components.features.embedding_layer.compute.parts import (
+    EmbeddingView,
+    embedding_view,
+    token_table,
+)
+from components.features.embedding_layer.controls import MAX_ROWS, PAGE
+from components.features.embedding_layer.reading.parts import embedding_reading
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+
+
+def on(*texts: str, pair: str | None = None, **controls: Any) -> ViewState:
+    """A view on texts, the first with a pair, and the page's controls."""
+    sentences = tuple(Sentence(text, pair if i == 0 else None) for i, text in enumerate(texts))
+    view = replace(DEFAULT, sentences=sentences or DEFAULT.sentences)
+    return replace(view, controls={PAGE: controls} if controls else {})
+
+
+def shown(view: ViewState, service: EncoderService) -> EmbeddingView:
+    return embedding_view(view, service, service.load(view.model))
+
+
+def drawn(embedding: EmbeddingView) -> dict[str, np.ndarray]:
+    return {panel.name: panel.rows for panel in embedding.panels()}
+
+
+def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0) -> EmbeddingView:
+    """Picture, tables and reading have the model's numbers."""
+    embedding, sentence = shown(view, service), view.sentences[index]
+    parts = service.embedding_parts(view.model, sentence.text, pair=sentence.pair)
+    layer_0 = service.encode(view.model, [sentence.text], pairs=[sentence.pair], layers=[0])[0]
+    expected = {"word": parts.word, "position": parts.position, "sum": parts.total}
+    expected |= {} if parts.segment is None else {"segment": parts.segment}
+    expected |= {"LayerNorm": parts.normalized} if parts.projected else {}
+    expected |= {"layer 0": layer_0.hidden[0]}
+    panels = drawn(embedding)
+    assert set(panels) == set(expected)
+    for name, rows in expected.items():
+        np.testing.assert_array_equal(panels[name], rows[:MAX_ROWS])
+    assert embedding.difference <= 1e-6 * max(1.0, np.abs(layer_0.hidden).max())
+    table = token_table(embedding)
+    assert table["word row (ID)"].tolist() == parts.tokens.token_ids.tolist()
+    assert table["position row"].tolist() == parts.position_ids.tolist()
+    return embedding
+
+
+def told(embedding: EmbeddingView) -> str:
+    return " ".join(
+        embedding_reading(
+            embedding.shares,
+            embedding.labels,
+            embedding.focus,
+            difference=embedding.difference,
+            largest=float(np.abs(embedding.layer_0).max()),
+            state=embedding.card.provenance.embedding_layer,
+        )
+    )

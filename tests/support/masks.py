@@ -1,0 +1,22 @@
+"""Batches in the laboratory, for tests of Padding & masks."""
+
+from __future__ import annotations
+
+from components.core import BUNDLED_ID, EncoderService
+from components.features.masks.compute import encode_both
+from components.features.masks.measures.laboratory import Lab, LabRow
+
+
+def lab_of(
+    service: EncoderService,
+    *texts: str,
+    pad_to: int = 32,
+    masked: bool = False,
+    model: str = BUNDLED_ID,
+) -> Lab:
+    """A batch in the laboratory, its texts named A, B, ..."""
+    both = encode_both(
+        service, model, texts, pairs=[None] * len(texts), pad_to=pad_to, masked=masked
+    )
+    rows = tuple(LabRow("ABCDEFGH"[i], *each) for i, each in enumerate(both))
+    return Lab(rows, pad_to, masked)
