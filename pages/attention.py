@@ -2,23 +2,24 @@
 
 import streamlit as st
 
-from components.features.attention import compute, page, tabs
-from components.features.attention.reading import notes
+from components.features.attention import page
+from components.features.attention.compute.attention import attention_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header("attention", view)
 card = runtime.load(view.model, height=560)
-with st.skeleton(height=560):
-    what = compute.compute(view, runtime.service(), card)
+with kit.room("attention", height=560):
+    attention = attention_view(view, runtime.service(), card)
 
 with st.container(border=True, gap="xsmall"):
-    page.toolbar(view, what)
-    page.picture(view, what)
-page.words(what)
-notes.notes(view, what)
+    page.toolbar(view, attention)
+    page.picture(view, attention)
+page.words(attention)
+page.notes(view, attention)
 page.terms()
-tabs.explain(what)
-tabs.downloads(what, downloads)
+page.explain(attention)
+page.downloads(attention, downloads)

@@ -15,7 +15,7 @@ view = session.current()
 downloads = shell.header("embedding_layer", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
-with st.skeleton(height=520):
+with kit.room("embedding_layer", height=520):
     embedding = embedding_view(view, service, card)
 
 with st.container(border=True, gap="small"):

@@ -6,6 +6,7 @@ from components.features.home import page
 from components.ui.frame import navigation, shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()
@@ -20,7 +21,7 @@ with right:
 with left, st.container(border=True):
     drawing.chips(view)
     card = runtime.load(view.model, height=360)
-    with st.skeleton(height=360):
+    with kit.room("home", height=360):
         baseline = runtime.baseline(card)
         meaning = compute.meaning_of(view, runtime.service(), card, baseline)
     drawing.problems(meaning)

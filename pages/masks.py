@@ -1,6 +1,5 @@
 """Padding & masks: a batch of sentences, and what its padding does when the mask is off."""
 
-import streamlit as st
 
 from components.features.masks import looks, page
 from components.features.masks.compute import masks_of
@@ -8,7 +7,7 @@ from components.features.masks.controls import PAGE
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 
 view = session.current()
 downloads = shell.header(PAGE, view)
@@ -16,7 +15,7 @@ choices = page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
 service = runtime.service()
-with st.skeleton(height=560):
+with kit.room(PAGE, height=560):
     masks = masks_of(view, service, card)
 
 page.choices(masks, view, card, choices)

@@ -6,7 +6,7 @@ from components.features.meaning import page
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs
+from components.ui.widgets import inputs, kit
 from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()
@@ -16,7 +16,7 @@ with st.container(border=True, gap="xsmall"):
     page.toolbar(view)
 
 card = runtime.load(view.model, height=560)
-with st.skeleton(height=560):
+with kit.room("meaning", height=560):
     baseline = runtime.baseline(card)
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 

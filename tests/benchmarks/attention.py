@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
-from components.features.attention.compute import compute
+from components.features.attention.compute.attention import attention_view
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import chromium, served, visit
@@ -102,8 +102,8 @@ def _long_ratios(n: int) -> list[float]:
         alone = time.perf_counter() - begin
         view = replace(DEFAULT, sentences=(Sentence(_long_text(seed + 1)),))
         begin = time.perf_counter()
-        what = compute(view, service, card)
+        attention = attention_view(view, service, card)
         found.append((time.perf_counter() - begin) / alone)
-        if what.encoding.n_tokens != LONG:
-            raise RuntimeError(f"The text has {what.encoding.n_tokens} tokens, not {LONG}.")
+        if attention.encoding.n_tokens != LONG:
+            raise RuntimeError(f"The text has {attention.encoding.n_tokens} tokens, not {LONG}.")
     return found

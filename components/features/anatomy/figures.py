@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from components.features.anatomy.measures.parameters import Node, percent
+from components.features.anatomy.measures.parameters import Node
 from components.features.anatomy.measures.weights import WeightStatistics
+from components.features.anatomy.reading import share_said
 from components.figures.theme import CATEGORICAL, NEUTRAL, figure, plain
 
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
@@ -100,16 +101,16 @@ def model_bars(
         title: the finding.
         height: in pixels.
     """
-    shown = [plain(name, 34) for name in names]
+    labels = [plain(name, 34) for name in names]
     colors = {"Embedding layer": _BLUE, "Layers": _GREEN, "Pooler": _PURPLE}
     traces: list[dict[str, Any]] = [
         {
             "type": "bar",
             "orientation": "h",
             "name": part,
-            "y": list(range(len(shown))),
+            "y": list(range(len(labels))),
             "x": [own[part] for own in parts],
-            "customdata": shown,
+            "customdata": labels,
             "marker": {"color": colors.get(part, NEUTRAL)},
             "hovertemplate": f"%{{customdata}}<br>{part}: %{{x:,}} parameters<extra></extra>",
         }
@@ -121,8 +122,8 @@ def model_bars(
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
         "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
         "yaxis": {
-            "tickvals": list(range(len(shown))),
-            "ticktext": shown,
+            "tickvals": list(range(len(labels))),
+            "ticktext": labels,
             "autorange": "reversed",
             "automargin": True,
             "showgrid": False,
@@ -195,7 +196,7 @@ def _above(node: Node) -> str:
 
 def _share(node: Node, tree: Node) -> str:
     share = node.n_values / tree.n_values if tree.n_values else 0.0
-    return percent(share)
+    return share_said(share)
 
 
 def _color(node: Node, chosen: Node, lit: frozenset[str] | None) -> str:

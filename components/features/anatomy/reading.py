@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from components.content.wording import escape
-from components.core.schema import Architecture
-from components.features.anatomy.measures.parameters import Node, Totals, n_values, percent
+from components.core.schema import Architecture, ModelCard
+from components.features.anatomy.explain import NO_POOLER
+from components.features.anatomy.measures.parameters import Node, Totals, n_values
 from components.features.anatomy.measures.weights import WeightStatistics
 
 __all__ = [
+    "absent_reading",
     "anatomy_reading",
     "anatomy_title",
+    "held_reading",
     "models_reading",
     "models_title",
     "part_reading",
     "search_reading",
+    "share_said",
     "weights_reading",
 ]
 
@@ -26,14 +30,14 @@ _FEWER = 0.9  # of a random matrix's number, from which on directions count as f
 def anatomy_title(tree: Node, chosen: Node) -> str:
     """The finding: what holds most, or what the chosen part holds."""
     if chosen.path:
-        share = percent(_share(chosen, tree))
+        share = share_said(_share(chosen, tree))
         steps = chosen.title.split(" › ")
         return f"{' › '.join(dict.fromkeys((steps[0], steps[-1])))}: {share} of the model"
     layers = _layers(tree)
     largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
     if _share(largest, tree) > 0.5:
-        return f"The {largest.name.lower()} is {percent(_share(largest, tree))} of the model"
-    held = percent(sum(n.n_values for n in layers) / (tree.n_values or 1))
+        return f"The {largest.name.lower()} is {share_said(_share(largest, tree))} of the model"
+    held = share_said(sum(n.n_values for n in layers) / (tree.n_values or 1))
     if not layers:
         return f"{tree.n_values:,} parameters"
     shared = any(node.kind == "shared" for node in layers)
@@ -77,8 +81,38 @@ def part_reading(part: Node, tree: Node) -> list[str]:
         f"{p.name.rpartition('.')[2]} {' × '.join(map(str, p.shape))}" for p in part.parameters
     ]
     made = escape(", ".join(arrays)) if len(arrays) < 4 else f"{len(arrays)} arrays"
-    share = f", {percent(_share(part, tree))} of the model" if part.path else ""
+    share = f", {share_said(_share(part, tree))} of the model" if part.path else ""
     return [f"**{part.n_values:,}** parameters{share}: {made}."]
+
+
+def held_reading(part: Node, own: ModelCard | None) -> str:
+    """How a part is held, and whether it was trained; `own` is None without the weights."""
+    dtypes = " and ".join(sorted({p.dtype for p in part.parameters}))
+    held = f"{part.n_bytes / 1e6:,.3f} MB as {dtypes}"
+    trained = {p.trained for p in part.parameters}
+    if own is None:
+        return f"{held}. The weights are not here: sizes come from the config."
+    if trained == {True}:
+        return f"{held}, trained."
+    if trained == {False}:
+        return f"{held}, **not trained**. {escape(_why_untrained(own))}"
+    apart = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
+    return f"{held}. Not trained: {escape(', '.join(apart) or part.name)}."
+
+
+def absent_reading(tree: Node, architecture: Architecture, own: ModelCard | None) -> list[str]:
+    """What other models of these families have and this one has not, with the reason."""
+    said = []
+    if tree.find("pooler") is None:
+        family = f"This {architecture.family} model has no pooler."
+        known = NO_POOLER.get(architecture.family, family)
+        said.append("No pooler. " + (own.provenance.pooler.reason if own else known))
+    if tree.find("embeddings/segment") is None:
+        said.append(
+            f"No segment table. The {architecture.family} architecture does not tell the first "
+            "text of a pair from the second."
+        )
+    return [escape(sentence) for sentence in said]
 
 
 def search_reading(query: str, tree: Node, found: frozenset[str]) -> list[str]:
@@ -87,7 +121,7 @@ def search_reading(query: str, tree: Node, found: frozenset[str]) -> list[str]:
     if not own:
         return [f"No array of this model has “{escape(query)}” in its name."]
     together = sum(n_values(p) for p in own if p.tied_to is None)
-    share = percent(together / (tree.n_values or 1))
+    share = share_said(together / (tree.n_values or 1))
     arrays = "array has" if len(own) == 1 else "arrays have"
     return [
         f"**{len(own)}** {arrays} “{escape(query)}” in the name: **{together:,}** parameters, "
@@ -134,11 +168,11 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
         stats: its numbers.
         n_rows: rows of the whole array where only a sample was measured.
     """
-    what = f"`{name}`" if n_rows is None else f"A sample of {stats.shape[0]:,} rows of `{name}`"
+    array = f"`{name}`" if n_rows is None else f"A sample of {stats.shape[0]:,} rows of `{name}`"
     if stats.low == stats.high:
-        return [f"{what}: every one of its values is **{stats.low:.4g}**."]
+        return [f"{array}: every one of its values is **{stats.low:.4g}**."]
     spread = (
-        f"{what}: values from **{stats.low:.3f}** to **{stats.high:.3f}** around "
+        f"{array}: values from **{stats.low:.3f}** to **{stats.high:.3f}** around "
         f"{stats.mean:.3f}, with a standard deviation of **{stats.std:.3f}**."
     )
     if not stats.singular.size:
@@ -146,11 +180,25 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
     return [spread, _directions(stats)]
 
 
+def share_said(share: float) -> str:
+    """A share of the whole, with two digits that count: "52 %", "0.65 %"."""
+    if 0 < share < 0.0001:
+        return "under 0.01\u00a0%"
+    digits = 0 if share >= 0.0995 or share == 0 else 1 if share >= 0.00995 else 2
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+def _why_untrained(card: ModelCard) -> str:
+    states = card.provenance
+    parts = (states.embedding_layer, states.encoder, states.pooler)
+    return " ".join(part.reason for part in parts if part.state == "untrained")
+
+
 def _where(tree: Node, architecture: Architecture) -> str:
     words, layers = tree.find("embeddings/word"), _layers(tree)
     held = sum(node.n_values for node in layers)
-    share = percent(held / (tree.n_values or 1))
-    first = "" if words is None else f"The word table holds **{percent(_share(words, tree))}**, "
+    share = share_said(held / (tree.n_values or 1))
+    first = "" if words is None else f"The word table holds **{share_said(_share(words, tree))}**, "
     if any(node.kind == "shared" for node in layers):
         uses = architecture.n_layers / len(layers)
         return (
@@ -168,9 +216,8 @@ def _said(count: int, millions: float | None) -> str:
     if abs(off) < 0.01:
         return f"The often quoted **{millions:g} million** are this number, rounded."
     more = "fewer" if off < 0 else "more"
-    return (
-        f"Often **{millions:g} million** are quoted; counted, there are {percent(abs(off))} {more}."
-    )
+    by = share_said(abs(off))
+    return f"Often **{millions:g} million** are quoted; counted, there are {by} {more}."
 
 
 def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int) -> str:
@@ -183,13 +230,13 @@ def _work(one: Mapping[str, object], other: Mapping[str, object], n_tokens: int)
 
 def _directions(stats: WeightStatistics) -> str:
     own, random = stats.n_for(_HELD), stats.n_for(_HELD, stats.random)
-    shown = (
-        f"**{own}** of its {len(stats.singular)} singular values hold {percent(_HELD)} of the sum "
-        f"of squares; in a random matrix of this shape it takes **{random}**"
+    held = (
+        f"**{own}** of its {len(stats.singular)} singular values hold {share_said(_HELD)} of the "
+        f"sum of squares; in a random matrix of this shape it takes **{random}**"
     )
     if own < _FEWER * random:
-        return f"{shown}, so some directions count for more than others."
-    return f"{shown}, so no few directions stand out."
+        return f"{held}, so some directions count for more than others."
+    return f"{held}, so no few directions stand out."
 
 
 def _layers(tree: Node) -> list[Node]:

@@ -1,104 +1,96 @@
-"""The parts of the Attention page: toolbar, navigator, lines and heatmap, reading."""
+"""The Attention page: toolbar, navigator, lines and heatmap, reading, tabs and downloads."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from components.features.attention.compute import (
-    DIRECTIONS,
-    LOOKS,
-    PAGE,
-    SORTS,
-    SPECIALS,
-    UNITS,
-    AttentionView,
-    index_of,
+from components.features.attention.compute import tables
+from components.features.attention.compute.attention import AttentionView
+from components.features.attention.controls import (
+    DIRECTION,
+    HEAD,
+    PAD,
+    SENTENCE,
+    SHOW,
+    SIDE,
+    SORT,
+    SPECIAL,
+    TOKEN,
+    UNIT,
 )
-from components.features.attention.explain import ROLLOUT
+from components.features.attention.explain import FORMULA, LIMITS, SUMMARIES
 from components.features.attention.figures import attention_heatmap
-from components.features.attention.measures.heads import HABITS
-from components.features.attention.reading.weights import attention_reading, attention_title
+from components.features.attention.measures.selection import selected_heads
+from components.features.attention.reading.heads import (
+    habits_caption,
+    head_titles,
+    heads_said,
+    sort_titles,
+)
+from components.features.attention.reading.notes import attention_notes
+from components.features.attention.reading.weights import (
+    attention_reading,
+    attention_title,
+    habit_names,
+)
+from components.features.attention.snippet import attention_snippet
 from components.features.attention.widgets.heads import Bar, attention_heads
 from components.features.attention.widgets.lines import attention_lines
 from components.ui.state import session
+from components.ui.state.controls import sentence_index
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs, kit, sentences
+from components.ui.widgets import export, inputs, kit, sentences
 
-__all__ = ["CHART", "habit_names", "picture", "terms", "toolbar", "words"]
+__all__ = ["downloads", "explain", "notes", "picture", "terms", "toolbar", "words"]
 
-CHART = "attention_heatmap"
+_FILE = "attention"
+_CHART = "attention_heatmap"
 _BEST = 5  # heads with a dot
 _WIDTH = 216  # of the choice of head or layer, in pixels
+_MOST_COLUMNS = 64  # of a table that is sent whole
 
 
-def toolbar(view: ViewState, what: AttentionView) -> None:
+def toolbar(view: ViewState, attention: AttentionView) -> None:
     """Which sentence, what of its attention, and how it is shown."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="att_bar"):
-        inputs.sentence_choice(view, PAGE)
-        inputs.choice(
-            view,
-            PAGE,
-            "show",
-            list(LOOKS),
-            "Show",
-            help=f"Layer and All are means over heads. {ROLLOUT}",
-        )
-        if what.shown.show == "head":
-            with st.container(width=_WIDTH):
-                inputs.select(view, PAGE, "head", _head_titles(what), "Head, sorted")
-        elif what.shown.show != "all" and what.card.n_layers > 1:
-            with st.container(width=_WIDTH):
-                inputs.layer_slider(view, range(1, what.card.n_layers + 1), key="attention_layer")
+        inputs.sentence(view, SENTENCE)
+        inputs.choice(view, SHOW)
+        _head_or_layer(view, attention)
         with st.container(horizontal=True, gap="small", width="content"):
-            _menus(view, what)
+            _menus(view, attention)
 
 
-def _menus(view: ViewState, what: AttentionView) -> None:
-    with st.popover("Edit", icon=":material/edit:", type="tertiary"):
-        sentences.sentence_editor(view, "sentences", where="page", least=1)
-        if view.sentences:
-            sentences.pair_field(view, index_of(view), key="page_pair")
-    with st.popover("Options", icon=":material/tune:", type="tertiary"):
-        _options(view, what)
-
-
-def picture(view: ViewState, what: AttentionView) -> None:
+def picture(view: ViewState, attention: AttentionView) -> None:
     """All heads small; one head, mean or rollout large, as lines and as a heatmap."""
     left, middle, right = st.columns([10, 13, 12], gap="medium")
     with left:
-        names = dict(zip(SORTS, _sort_names(what), strict=True))
-        inputs.select(view, PAGE, "sort", names, "Sort heads by")
-        _navigator(what)
+        titles = dict(zip(SORT.options, sort_titles(attention), strict=True))
+        inputs.select(view, SORT.among(titles))
+        _navigator(attention)
     with middle:
         attention_lines(
-            what.grid,
+            attention.grid,
             key="attention_lines",
-            picked=what.picked,
-            verbs=_verbs(what),
+            picked=attention.picked,
+            verbs=_verbs(attention),
             on_pick=_pick_token,
         )
     with right:
-        title = attention_title(what.shown, what.grid)
-        st.plotly_chart(
-            attention_heatmap(
-                what.grid.weights,
-                [item.label for item in what.grid.rows],
-                [item.label for item in what.grid.columns],
-                title=title,
-                marked=what.picked,
-                height=396,
-            ),
-            key=CHART,
-            config={"displayModeBar": False, "displaylogo": False},
-            alt=f"{title}. Attention from each token, in rows, to each token, in columns; "
-            "the table has the numbers.",
-        )
+        _heatmap(attention)
 
 
-def words(what: AttentionView) -> None:
+def words(attention: AttentionView) -> None:
     """The reading."""
-    kit.reading(attention_reading(what.shown, what.grid, what.picked))
+    kit.reading(attention_reading(attention.selection, attention.grid, attention.picked))
+
+
+def notes(view: ViewState, attention: AttentionView) -> None:
+    """What is not there, and why."""
+    said = attention_notes(view, attention)
+    if said:
+        st.caption(" ".join(said))
 
 
 def terms() -> None:
@@ -106,119 +98,151 @@ def terms() -> None:
     kit.terms("attention", "head", "layer", "token", "special token", "attention rollout")
 
 
-def habit_names(what: AttentionView) -> list[str]:
-    """The habits, with this model's own special tokens."""
-    names = what.shown.names
-    return ["previous token", "next token", names["first"], names["separators"], "same word"]
+def explain(attention: AttentionView) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(attention), lambda: _under_the_hood(attention), LIMITS)
 
 
-def _sort_names(what: AttentionView) -> list[str]:
-    return [*habit_names(what), "widest spread", "narrowest spread"]
+def downloads(attention: AttentionView, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport = attention.passport
+    with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: tables.weight_rows(attention),
+            arrays=lambda: tables.arrays(attention),
+        )
 
 
-def _options(view: ViewState, what: AttentionView) -> None:
-    inputs.choice(
-        view,
-        PAGE,
-        "special",
-        list(SPECIALS),
-        "Special tokens and padding",
-        help="Hidden, rows keep their values and no longer sum to 1, unless they are divided by "
-        "what is left.",
-    )
-    inputs.choice(
-        view,
-        PAGE,
-        "unit",
-        UNITS,
-        "Rows and columns",
-        help="A word gets the sum of its sub-tokens' weights, and gives the mean of theirs.",
-    )
-    if what.sentence.pair is not None:
-        inputs.choice(view, PAGE, "direction", list(DIRECTIONS), "From which text to which")
-    inputs.number(
-        view,
-        PAGE,
-        "pad",
-        "Pad to (0: no padding)",
-        between=(0, what.card.max_length),
-        default=0,
-        help="Adds padding, to see that nothing looks at it.",
-    )
+def _head_or_layer(view: ViewState, attention: AttentionView) -> None:
+    """Which head, or which layer's mean; nothing to choose for the mean of all."""
+    scope, n_layers = attention.selection.scope, attention.card.n_layers
+    if scope == "head":
+        with st.container(width=_WIDTH):
+            inputs.select(view, HEAD.among(head_titles(attention)))
+    elif scope != "all" and n_layers > 1:
+        with st.container(width=_WIDTH):
+            inputs.layer_slider(view, range(1, n_layers + 1), key="attention_layer")
 
 
-def _head_titles(what: AttentionView) -> dict[str, str]:
-    column = HABITS.index("entropy" if what.sort == "focus" else what.sort)
-    unit = " bits" if HABITS[column] == "entropy" else ""
-    return {
-        f"{layer}.{head}": f"Layer {layer}, head {head} · "
-        f"{what.heads.habits[layer - 1, head, column]:.2f}{unit}"
-        for layer, head in what.order
-    }
+def _menus(view: ViewState, attention: AttentionView) -> None:
+    with st.popover("Edit", icon=":material/edit:", type="tertiary"):
+        sentences.sentence_editor(view, "sentences", where="page", least=1)
+        if view.sentences:
+            sentences.pair_field(view, sentence_index(view, SENTENCE), key="page_pair")
+    with st.popover("Options", icon=":material/tune:", type="tertiary"):
+        inputs.choice(view, SPECIAL)
+        inputs.choice(view, UNIT)
+        if attention.sentence.pair is not None:
+            inputs.choice(view, DIRECTION)
+        inputs.number(view, PAD.between(0, attention.card.max_length))
 
 
-def _navigator(what: AttentionView) -> None:
-    n_layers, n_heads = what.heads.habits.shape[:2]
-    chosen = _chosen(what, n_layers, n_heads)
+def _navigator(attention: AttentionView) -> None:
+    selected = selected_heads(attention.heads, attention.selection)
     attention_heads(
-        what.heads.pictures,
-        _said_of_heads(what),
+        attention.heads.pictures,
+        heads_said(attention),
         key="attention_heads",
-        chosen=[] if len(chosen) == n_layers * n_heads else chosen,
-        best=what.order[:_BEST],
-        bars=_bars(what),
-        caption=_bars_caption(what),
+        chosen=[] if len(selected) == len(attention.order) else selected,
+        best=attention.order[:_BEST],
+        bars=_bars(attention, selected),
+        caption=habits_caption(attention),
         on_pick=_pick_head,
     )
 
 
-def _said_of_heads(what: AttentionView) -> list[list[str]]:
-    column = HABITS.index("entropy" if what.sort == "focus" else what.sort)
-    name = [*habit_names(what), "entropy"][column]
-    unit = " bits" if column == len(HABITS) - 1 else ""
-    return [[f"{name} {value:.4f}{unit}" for value in row[:, column]] for row in what.heads.habits]
-
-
-def _chosen(what: AttentionView, n_layers: int, n_heads: int) -> list[tuple[int, int]]:
-    shown = what.shown
-    if shown.show == "head":
-        return [(shown.layer, shown.head)]
-    layers = {"layer": [shown.layer], "rollout": range(1, shown.layer + 1)}
-    chosen = layers.get(shown.show, range(1, n_layers + 1))
-    return [(layer, head) for layer in chosen for head in range(n_heads)]
-
-
-def _bars(what: AttentionView) -> list[Bar]:
-    n_layers, n_heads = what.heads.habits.shape[:2]
-    chosen = _chosen(what, n_layers, n_heads)
-    own = np.mean([what.heads.habits[layer - 1, head] for layer, head in chosen], axis=0)
-    widest = float(what.heads.even[-1]) or 1.0
-    shares = zip(habit_names(what), own[:-1], what.heads.even[:-1], strict=True)
+def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[Bar]:
+    """The mean habits of the selected heads, beside those of attention that is spread evenly."""
+    heads, names = attention.heads, habit_names(attention.selection)
+    own = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0)
+    widest = float(heads.even[-1]) or 1.0
+    shares = zip(names, own[:-1], heads.even[:-1], strict=True)
     return [
         *(Bar(name, float(value), float(even), f"{value:.2f}") for name, value, even in shares),
         Bar("entropy", float(own[-1]) / widest, 1.0, f"{own[-1]:.2f} bits"),
     ]
 
 
-def _bars_caption(what: AttentionView) -> str:
-    shown = what.shown
-    return {
-        "head": f"Layer {shown.layer}, head {shown.head}: share of attention on",
-        "layer": f"Layer {shown.layer}, mean of its heads: share on",
-        "all": "Mean of all heads: share on",
-    }.get(shown.show, f"Mean of layers 1 to {shown.layer}: share on")
+def _verbs(attention: AttentionView) -> tuple[str, str]:
+    if attention.selection.scope == "rollout":
+        return "this position …", "… is made of"
+    return "this token …", "… looks at"
 
 
-def _verbs(what: AttentionView) -> tuple[str, str]:
-    rollout = what.shown.show == "rollout"
-    return ("this position …", "… is made of") if rollout else ("this token …", "… looks at")
+def _heatmap(attention: AttentionView) -> None:
+    grid = attention.grid
+    title = attention_title(attention.selection, grid)
+    kit.chart(
+        attention_heatmap(
+            grid.weights,
+            [item.label for item in grid.rows],
+            [item.label for item in grid.columns],
+            title=title,
+            marked=attention.picked,
+            height=396,
+        ),
+        key=_CHART,
+        alt=f"{title}. Attention from each token, in rows, to each token, in columns; "
+        "the table has the numbers.",
+    )
 
 
 def _pick_head(layer: int, head: int) -> None:
-    view = session.current().with_control(PAGE, "show", "One head", "One head")
-    session.write(view.with_control(PAGE, "head", f"{layer}.{head}", ""))
+    view = SHOW.put(session.current(), SHOW.default)
+    session.write(HEAD.put(view, f"{layer}.{head}"))
 
 
 def _pick_token(side: str, position: int) -> None:
-    view = session.current().with_control(PAGE, "side", side, "from")
-    session.write(view.with_control(PAGE, "token", position, -1))
+    session.write(TOKEN.put(SIDE.put(session.current(), side), position))
+
+
+def _numbers(attention: AttentionView) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Weights as shown**")
+        _weights(attention)
+    with right:
+        st.markdown("**All heads**")
+        table = tables.heads_table(attention)
+        kit.table(table, key="attention_heads_table", after=2, height=320)
+        st.caption(SUMMARIES)
+
+
+def _weights(attention: AttentionView) -> None:
+    grid = attention.grid
+    if len(grid.columns) <= _MOST_COLUMNS:
+        table = tables.weights_table(attention)
+        kit.table(table, key="attention_matrix", after=1, height=320)
+        return
+    table = tables.picked_table(attention)
+    kit.table(table, key="attention_picked", after=2, height=320)
+    st.caption(
+        f"All {len(grid.rows):,} x {len(grid.columns):,} weights are in the downloads; "
+        "here are those of the picked token."
+    )
+
+
+def _under_the_hood(attention: AttentionView) -> None:
+    sentence = attention.sentence
+    kit.under_the_hood(
+        formula=[FORMULA],
+        snippet=attention_snippet(
+            attention.card,
+            (sentence.text, sentence.pair),
+            attention.selection,
+            attention.grid,
+            attention.pad_to or 0,
+        ),
+        passport=attention.passport,
+        shapes=lambda: _shapes(attention),
+    )
+
+
+def _shapes(attention: AttentionView) -> None:
+    n, card = attention.encoding.n_tokens, attention.card
+    st.markdown(
+        f"`attentions` [{card.n_layers}, {card.n_heads}, {n}, {n}]: layers, heads, from, to · "
+        f"as shown {list(attention.grid.weights.shape)}"
+    )

@@ -182,7 +182,7 @@ def sentence_choice(page: str, label: str = "Sentence") -> Choice:
 def sentence_index(view: ViewState, control: Choice) -> int:
     """The index of the sentence that a page shows; the first where the chosen one is gone."""
     letters = [letter(i) for i in range(len(view.sentences))]
-    return letters.index(control.among(letters).of(view))
+    return letters.index(control.among(letters).of(view)) if letters else 0
 
 
 def _titles(options: Mapping[str, str] | Iterable[str]) -> Mapping[str, str]:

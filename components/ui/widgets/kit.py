@@ -20,6 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.glossary import GLOSSARY
 from components.core.schema import Passport
 from components.ui.frame import errors
+from components.ui.state import session
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs
@@ -31,6 +32,7 @@ __all__ = [
     "downloads",
     "look_closer",
     "reading",
+    "room",
     "shapes",
     "table",
     "tabs",
@@ -41,7 +43,24 @@ __all__ = [
 T = TypeVar("T")
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
 _EXACT = st.column_config.NumberColumn(format="%.4f")
+_DRAWN = "drawn_page"
 _SAME_NUMBERS = "The same numbers with transformers alone"
+
+
+@contextmanager
+def room(page: str, *, height: int) -> Iterator[None]:
+    """Room for a page's picture while what it shows is computed for the first time.
+
+    Later there is a picture already, which stays until the next one replaces it: a skeleton above
+    it, which Streamlit shows where computing takes a moment, would push it down and up again.
+    """
+    if session.kept(_DRAWN) == page:
+        st.empty()  # as many elements as before, or all below would be drawn anew
+        yield
+        return
+    with st.skeleton(height=height):
+        yield
+    session.keep(_DRAWN, page)
 
 
 def chart(

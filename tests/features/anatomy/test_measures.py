@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from components.features.anatomy.measures.costs import comparison_row, memory, o
 from components.features.anatomy.measures.parameters import (
     build_tree,
     parameter_rows,
-    percent,
     search,
     totals,
 )
@@ -41,6 +41,7 @@ def made(service: EncoderService, model: str) -> Architecture:
     return service.architecture(model)
 
 
+@cache
 def direct(model: str, tiny_root: Path, bundled_folder: Path) -> Any:
     """The model as transformers alone reads it."""
     folder = bundled_folder if model == BUNDLED_ID else tiny_root / model.split(":")[1]
@@ -50,6 +51,7 @@ def direct(model: str, tiny_root: Path, bundled_folder: Path) -> Any:
     return read
 
 
+@cache
 def on_meta(preset: str) -> Any:
     given_config = dict(preset_config(preset) or {})
     config = transformers.AutoConfig.for_model(given_config.pop("model_type"), **given_config)
@@ -204,26 +206,11 @@ def test_the_table_has_a_row_for_each_array(tiny_service: EncoderService) -> Non
     assert rows[0]["shape"] == "30522 × 384"
 
 
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [
-        (0, "0"),
-        (1, "100"),
-        (0.516, "52"),
-        (0.078, "7.8"),
-        (0.0065, "0.65"),
-        (0.00001, "under 0.01"),
-    ],
-)
-def test_a_share_has_two_digits_that_count(share: float, said: str) -> None:
-    assert percent(share) == f"{said}\u00a0%"
-
-
 # Operations
 
 
 @by_model
-@pytest.mark.parametrize("n_tokens", [1, 7, 64])
+@pytest.mark.parametrize("n_tokens", [1, 64])
 def test_operations_are_those_that_torch_counts(
     tiny_service: EncoderService, tiny_root: Path, bundled_folder: Path, model: str, n_tokens: int
 ) -> None:
@@ -272,7 +259,7 @@ def test_statistics_are_torchs(
 ) -> None:
     own = dict(direct(model, tiny_root, bundled_folder).named_parameters())
     made(tiny_service, model)
-    for name, value in list(own.items())[-18:]:
+    for name, value in list(own.items())[-10:]:
         ours, theirs = weight_statistics(tiny_service.matrix(model, name)), value.detach().double()
         found = (ours.mean, ours.std, ours.low, ours.high, ours.norm)
         wanted = (

@@ -1,17 +1,14 @@
-"""What Anatomy says and the scripts it hands out: right where the usual story fails too."""
+"""What Anatomy says is right where the usual story fails too."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.core.schema import Architecture, Parameter
 from components.features.anatomy.explain import PARTS, SAID_MILLIONS
@@ -19,19 +16,16 @@ from components.features.anatomy.measures.costs import comparison_row, operation
 from components.features.anatomy.measures.parameters import build_tree, search, totals
 from components.features.anatomy.measures.weights import weight_statistics
 from components.features.anatomy.reading import (
+    absent_reading,
     anatomy_reading,
     anatomy_title,
+    held_reading,
     models_reading,
     models_title,
     part_reading,
     search_reading,
+    share_said,
     weights_reading,
-)
-from components.features.anatomy.snippet import (
-    anatomy_snippet,
-    card_lines,
-    config_lines,
-    weights_snippet,
 )
 from tests.support.tiny_models import ALL
 
@@ -42,15 +36,6 @@ NAMES = {"base": "bert-base-uncased", "large": "bert-large-uncased"}
 def said_of(architecture: Architecture, millions: float | None = None) -> str:
     tree, counted = build_tree(architecture), totals(architecture.parameters)
     return " ".join(anatomy_reading(tree, counted, architecture, millions)).replace("\u00a0", " ")
-
-
-def run(code: str) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "snippet"}
-    exec(compile(code, "snippet.py", "exec"), namespace)
-    return namespace
-
-
-# Readings
 
 
 def test_the_bundled_models_word_table_is_more_than_half(tiny_service: EncoderService) -> None:
@@ -181,53 +166,55 @@ def test_every_kind_of_part_has_its_sentence(tiny_service: EncoderService) -> No
         assert kinds <= set(PARTS)
 
 
-# Scripts
+# How a part is held, and what is not there
 
 
-@pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in ALL)])
-def test_the_script_gives_the_pages_counts(
-    tiny_service: EncoderService, tiny_root: Path, model: str
-) -> None:
-    card, made = tiny_service.load(model), tiny_service.architecture(model)
-    pooler = build_tree(made).find("pooler") is not None
-    code = anatomy_snippet(card_lines(card), pooler=pooler, n_tokens=20)
-    found = run(code.replace("path/to", str(tiny_root)))
-    counted = totals(made.parameters)
-    assert found["parameters"] == {p.name: p.shape for p in made.parameters}
-    assert (found["total"], found["in_matrices"]) == (counted.n_values, counted.n_in_matrices)
-    assert found["n_bytes"] == counted.n_bytes
-    assert found["multiply_adds"] == operations(made, 20).total
+def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    tree = build_tree(service.architecture(BUNDLED_ID))
+    pooler, query = tree.find("pooler"), tree.find("layer-1/attention/query")
+    assert pooler is not None
+    assert query is not None
+    assert held_reading(query, card) == "0.591 MB as float32, trained."
+    assert "**not trained**. Every bias of the pooler is exactly 0" in held_reading(pooler, card)
+    assert held_reading(tree, card) == "90.853 MB as float32. Not trained: Pooler."
+    assert held_reading(query, None).endswith(
+        "The weights are not here: sizes come from the config."
+    )
 
 
-@pytest.mark.parametrize("preset", [spec.id for spec in PRESETS])
-def test_the_script_builds_a_preset_without_weights(service: EncoderService, preset: str) -> None:
-    made, config = service.architecture(preset), preset_config(preset)
-    assert config is not None
-    pooler = build_tree(made).find("pooler") is not None
-    found = run(anatomy_snippet(config_lines(config), pooler=pooler, n_tokens=128))
-    assert found["parameters"] == {p.name: p.shape for p in made.parameters}
-    assert found["multiply_adds"] == operations(made, 128).total
-    assert "multiply_adds" not in anatomy_snippet(config_lines(config), pooler=True, n_tokens=None)
+@pytest.mark.parametrize("name", ALL)
+def test_every_family_says_what_it_has_not(tiny_service: EncoderService, name: str) -> None:
+    card = tiny_service.load(f"folder:{name}")
+    made = tiny_service.architecture(f"folder:{name}")
+    absent = " ".join(absent_reading(build_tree(made), made, card))
+    assert ("No pooler" in absent) == (card.provenance.pooler.state == "absent")
+    if card.provenance.pooler.state == "absent":
+        assert card.provenance.pooler.reason.split()[-1].rstrip(".") in absent
+    assert ("No segment table" in absent) == (name in ("distilbert", "mpnet"))
+
+
+def test_without_weights_the_architecture_says_why(service: EncoderService) -> None:
+    for preset, reason in {
+        "FacebookAI/roberta-base": r"No pooler\. Its published checkpoints",
+        "distilbert/distilbert-base-uncased": "The distilbert architecture has no pooler",
+    }.items():
+        made = service.architecture(preset)
+        assert reason in " ".join(absent_reading(build_tree(made), made, None))
+    base = service.architecture(BASE)
+    assert absent_reading(build_tree(base), base, None) == []
 
 
 @pytest.mark.parametrize(
-    ("name", "step"),
+    ("share", "said"),
     [
-        ("encoder.layer.2.attention.self.key.weight", 1),
-        ("encoder.layer.0.attention.self.key.bias", 1),
-        ("embeddings.word_embeddings.weight", 6),
+        (0, "0"),
+        (1, "100"),
+        (0.516, "52"),
+        (0.078, "7.8"),
+        (0.0065, "0.65"),
+        (0.00001, "under 0.01"),
     ],
 )
-def test_the_script_gives_an_arrays_numbers(service: EncoderService, name: str, step: int) -> None:
-    card = service.load(BUNDLED_ID)
-    if step > 1:
-        array = service.word_rows(BUNDLED_ID, np.arange(0, card.vocabulary_size, step))
-    else:
-        array = service.matrix(BUNDLED_ID, name)
-    stats = weight_statistics(array)
-    found = run(weights_snippet(card, name, is_matrix=array.ndim == 2, step=step))
-    np.testing.assert_array_equal(found["values"].numpy(), array)
-    if array.ndim == 2:
-        np.testing.assert_allclose(
-            found["singular"].numpy(), stats.singular, rtol=0, atol=1e-4 * stats.singular[0]
-        )
+def test_a_share_has_two_digits_that_count(share: float, said: str) -> None:
+    assert share_said(share) == f"{said}\u00a0%"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from components.analysis.tokens import kinds, labels
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.features.attention.measures.grid import Grid, arrange
+from components.features.attention.measures.grid import Arrangement, Grid, arrange
 from components.features.attention.measures.heads import (
     HABITS,
     block_means,
@@ -36,10 +37,15 @@ by_case = pytest.mark.parametrize(
 )
 
 
+@cache
+def _read(folder: Path) -> tuple[Any, Any]:
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
 def direct(folder: Path, text: str, pair: str | None, pad_to: int | None) -> np.ndarray:
     """(n_layers, n_heads, n, n) from transformers alone."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer, model = _read(folder)
     padding = {"padding": "max_length", "max_length": pad_to} if pad_to else {}
     batch = tokenizer(
         *[t for t in (text, pair) if t is not None],
@@ -90,9 +96,8 @@ def naive_habits(attention: np.ndarray, encoding: Encoding) -> list[float]:
 
 def gridded(service: EncoderService, encoding: Encoding, weights: np.ndarray, **how: Any) -> Grid:
     vocabulary = service.vocabulary(encoding.passport.model)
-    return arrange(
-        weights, encoding, kinds(encoding, vocabulary), labels(encoding, vocabulary), **how
-    )
+    own, written = kinds(encoding, vocabulary), labels(encoding, vocabulary)
+    return arrange(weights, encoding, own, written, Arrangement(**how))
 
 
 # Against transformers itself

@@ -1,41 +1,32 @@
-"""Attention in words, where the expected story fails too; and the numbers of the snippet."""
+"""Attention in words, where the expected story fails too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
-from components.features.attention.compute import (
-    DIRECTIONS,
-    LOOKS,
-    PAGE,
-    SPECIALS,
-    UNITS,
-    AttentionView,
-    compute,
-)
+from components.core import EncoderService
+from components.features.attention.compute.attention import attention_view
 from components.features.attention.measures.grid import Grid, Item
-from components.features.attention.reading.weights import (
-    AttentionShown,
-    attention_reading,
-    attention_title,
-    special_note,
+from components.features.attention.measures.selection import Selection
+from components.features.attention.reading.heads import (
+    habits_caption,
+    head_titles,
+    heads_said,
+    sort_titles,
 )
-from components.features.attention.snippet import attention_snippet
-from components.ui.state.view import Sentence, ViewState
-from tests.features.meaning.test_snippet import run
-from tests.support.tiny_models import FAMILIES
+from components.features.attention.reading.notes import attention_notes
+from components.features.attention.reading.weights import attention_reading, attention_title
+from components.ui.state.view import Sentence
+from tests.support.attention import LONG, PAIR, seen, view_on
 
 EVEN = {"previous": 0.14, "next": 0.14, "first": 0.14, "separators": 0.14, "word": 0.14}
 LOW = dict.fromkeys(EVEN, 0.1)
-SHOWN = AttentionShown(
-    show="head",
+SELECTION = Selection(
+    scope="head",
     layer=1,
     head=2,
     shares={**LOW, "previous": 1.0},
@@ -56,9 +47,9 @@ def grid(*labels: str, weights: np.ndarray = WEIGHTS, kinds: str = "ttt", **more
 
 
 def said(
-    shown: AttentionShown = SHOWN, which: Grid | None = None, picked: Any = ("from", 1)
+    selection: Selection = SELECTION, which: Grid | None = None, picked: Any = ("from", 1)
 ) -> str:
-    return " ".join(attention_reading(shown, which or grid("a", "b", "c"), picked))
+    return " ".join(attention_reading(selection, which or grid("a", "b", "c"), picked))
 
 
 def test_a_habit_is_told_with_its_share_and_what_even_attention_gives() -> None:
@@ -67,7 +58,7 @@ def test_a_habit_is_told_with_its_share_and_what_even_attention_gives() -> None:
     assert "it would be 0.14" in text
     assert "“b” looks most at “b” (**0.50**), then “c” (**0.30**)" in text
     assert text.endswith("it does not explain what the model concludes.")
-    assert attention_title(SHOWN, grid("a", "b", "c")) == "Layer 1, head 2: previous token 1.00"
+    assert attention_title(SELECTION, grid("a", "b", "c")) == "Layer 1, head 2: previous token 1.00"
 
 
 @pytest.mark.parametrize(
@@ -80,25 +71,25 @@ def test_a_habit_is_told_with_its_share_and_what_even_attention_gives() -> None:
     ],
 )
 def test_each_habit_has_its_words(habit: str, place: str) -> None:
-    text = said(replace(SHOWN, shares={**LOW, habit: 0.6}))
+    text = said(replace(SELECTION, shares={**LOW, habit: 0.6}))
     assert f"**0.60** of the attention goes to {place} (" in text
 
 
 @pytest.mark.parametrize("share", [0.2, 0.29])
 def test_a_small_share_is_no_habit(share: float) -> None:
-    shown = replace(SHOWN, shares={**LOW, "next": share})
-    assert f"no single habit here: the largest share, **{share:.2f}**" in said(shown)
-    assert attention_title(shown, grid("a", "b", "c")).endswith("no single habit")
+    selection = replace(SELECTION, shares={**LOW, "next": share})
+    assert f"no single habit here: the largest share, **{share:.2f}**" in said(selection)
+    assert attention_title(selection, grid("a", "b", "c")).endswith("no single habit")
 
 
 def test_a_share_that_is_nearly_even_is_no_habit() -> None:
     """With three tokens half of the attention is hardly more than a third of it."""
-    shown = replace(SHOWN, shares={**LOW, "first": 0.45}, even=dict.fromkeys(EVEN, 0.33))
-    assert "no single habit" in said(shown)
+    selection = replace(SELECTION, shares={**LOW, "first": 0.45}, even=dict.fromkeys(EVEN, 0.33))
+    assert "no single habit" in said(selection)
 
 
 def test_in_a_long_text_even_attention_is_told_by_its_first_digits() -> None:
-    assert "it would be 0.002)" in said(replace(SHOWN, even=dict.fromkeys(EVEN, 1 / 512)))
+    assert "it would be 0.002)" in said(replace(SELECTION, even=dict.fromkeys(EVEN, 1 / 512)))
 
 
 def test_a_second_weight_that_rounds_to_zero_is_not_told() -> None:
@@ -118,89 +109,112 @@ def test_nothing_looks_at_padding_and_that_is_said() -> None:
 def test_a_mean_says_who_gets_most_and_leaves_the_rows_of_padding_out() -> None:
     weights = np.array([[0.2, 0.8, 0], [0.4, 0.6, 0], [1, 0, 0]], np.float32)
     which = grid("a", "b", "[PAD]", weights=weights, kinds="ttp")
-    text = said(replace(SHOWN, show="layer", layer=3), which)
+    text = said(replace(SELECTION, scope="layer", layer=3), which)
     assert "Averaged over the heads of layer 3, “b” gets most: **0.70**" in text
-    assert attention_title(replace(SHOWN, show="all"), which) == "Mean of all heads: b 0.70"
+    assert attention_title(replace(SELECTION, scope="all"), which) == "Mean of all heads: b 0.70"
 
 
 def test_rollout_is_told_as_what_a_position_is_made_of() -> None:
-    text = said(replace(SHOWN, show="rollout", layer=6))
+    text = said(replace(SELECTION, scope="rollout", layer=6))
     assert "Followed through layers 1 to 6, a position takes in most of" in text
     assert "“b” is made most of “b” (**0.50**)" in text
 
 
 def test_the_patterns_of_an_untrained_encoder_are_called_chance() -> None:
-    assert said(replace(SHOWN, trained=False)).startswith("The encoder of this model is untrained")
+    assert said(replace(SELECTION, trained=False)).startswith(
+        "The encoder of this model is untrained"
+    )
 
 
 def test_typed_markup_is_shown_as_typed() -> None:
     assert r"“\<b\>\*x\*”" in said(which=grid("<b>*x*", "b", "c"), picked=("from", 0))
 
 
-def test_hiding_is_said_with_what_it_does_to_the_rows() -> None:
-    assert special_note(grid("a", "b", "c"), [], asked=False) == ""
-    assert "nothing would be left" in special_note(grid("a", "b", "c"), [], asked=True)
-    hidden = grid("a", "b", "c", hidden=(3,))
-    assert "went to them" in special_note(hidden, ["[CLS]", "[SEP]", "[SEP]"], asked=True)
-    again = special_note(replace(hidden, renormalised=True), ["[CLS]"], asked=True)
-    assert "rows sum to 1 again" in again
+# Notes
 
 
-# The snippet
+def noted(service: EncoderService, *sentences: Sentence, **how: Any) -> str:
+    view = view_on(*sentences, **how)
+    return " ".join(attention_notes(view, attention_view(view, service, service.load(view.model))))
 
 
-TEXT, PAIR = "The teacher's unbelievable python", "Seventeen umbrellas"
+def test_where_all_is_there_nothing_is_noted(service: EncoderService) -> None:
+    assert noted(service) == ""
+    assert noted(service, PAIR) == ""
 
 
-def viewed(service: EncoderService, model: str, sentence: Sentence, **own: Any) -> AttentionView:
-    view = ViewState(model, (sentence,), layer=own.pop("layer", None), controls={PAGE: own})
-    return compute(view, service, service.load(model))
-
-
-def snippet_of(what: AttentionView, folder: Path | None = None) -> np.ndarray:
-    code = attention_snippet(
-        what.card,
-        (what.sentence.text, what.sentence.pair),
-        (what.shown.show, what.shown.layer, what.shown.head),
-        what.grid,
-        what.pad_to or 0,
+def test_hiding_is_said_with_what_it_does_to_the_rows(service: EncoderService) -> None:
+    hidden = noted(service, special="Hide")
+    assert hidden == (
+        r"\[CLS\], \[SEP\] are hidden and rows are as they were: what is missing to 1 went to them."
     )
-    if folder is not None:
-        code = code.replace(f"path/to/{folder.name}", str(folder))
-    return run(code)["attention"].numpy()
+    assert "rows sum to 1 again" in noted(service, special="Hide, rows to 1")
+    empty = noted(service, Sentence(""), special="Hide")
+    assert "nothing would be left" in empty
+    assert r"no token of its own: the model sees only \[CLS\], \[SEP\]." in empty
+    assert "one token of its own" in noted(service, Sentence("a"))
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_snippet_gives_the_pages_weights(
-    tiny_service: EncoderService, tiny_root: Path, family: str, look: str
-) -> None:
-    own = {"show": look, "special": "Hide, rows to 1", "unit": "Words", "head": "2.1"}
-    what = viewed(tiny_service, f"folder:{family}", Sentence(TEXT, PAIR), layer=2, **own)
-    np.testing.assert_allclose(snippet_of(what, tiny_root / family), what.grid.weights, atol=2e-5)
+def test_padding_is_noted(service: EncoderService) -> None:
+    said = noted(service, show="All", pad=10)
+    assert "3 positions are padding: what the text's tokens give them is exactly 0" in said
+    assert noted(service, pad=5) == "There are 7 tokens already: nothing to pad to 5."
+    assert noted(service, pad=7) == ""
 
 
-@pytest.mark.parametrize("special", SPECIALS)
-@pytest.mark.parametrize(("unit", "direction"), [*product(UNITS, DIRECTIONS)])
-def test_the_snippet_arranges_as_the_page_does(
-    service: EncoderService, special: str, unit: str, direction: str
-) -> None:
-    own = {"special": special, "unit": unit, "direction": direction, "pad": 30, "sort": "next"}
-    what = viewed(service, BUNDLED_ID, Sentence(TEXT, PAIR), **own)
-    assert what.pad_to == 30
-    np.testing.assert_allclose(snippet_of(what), what.grid.weights, atol=1e-5)
+def test_a_direction_is_noted_and_why_there_is_none(service: EncoderService) -> None:
+    assert "what is missing to 1 went elsewhere" in noted(
+        service, PAIR, direction="First to second"
+    )
+    assert "There is no second text" in noted(service, direction="First to second")
+    empty = noted(service, Sentence("a python", " "), direction="Second to first")
+    assert "One of the two texts has no token" in empty
 
 
-@pytest.mark.parametrize("text", ["", " ", "\U0001f984", 'a "quoted"\n\\text', "word " * 600])
-def test_the_snippet_reads_any_text(service: EncoderService, text: str) -> None:
-    what = viewed(service, BUNDLED_ID, Sentence(text), show="Rollout")
-    np.testing.assert_allclose(snippet_of(what), what.grid.weights, atol=1e-5)
+def test_unknown_tokens_are_named(service: EncoderService) -> None:
+    one = noted(service, Sentence("\U0001f984"))
+    assert "One token is unknown: the model cannot see “\U0001f984”." in one
+    two = noted(service, Sentence("a", "\U0001f984 and \U0001f984"))
+    assert "2 tokens are unknown, the first for “\U0001f984”" in two
 
 
-def test_a_head_that_was_not_kept_is_asked_for(service: EncoderService) -> None:
-    sentence = Sentence("the bank of the river " * 120)
-    first = viewed(service, BUNDLED_ID, sentence)
-    other = next(place for place in first.order if first.heads.whole(*place) is None)
-    what = viewed(service, BUNDLED_ID, sentence, head=f"{other[0]}.{other[1]}")
-    assert (what.shown.layer, what.shown.head) == other
-    np.testing.assert_allclose(snippet_of(what), what.attention, atol=1e-5)
+def test_what_was_cut_off_is_noted(service: EncoderService) -> None:
+    lost = seen(service, Sentence(LONG)).encoding.n_truncated
+    assert f"its last {lost} tokens are left out." in noted(service, Sentence(LONG))
+
+
+# Heads beside each other
+
+
+def test_heads_are_said_with_the_habit_that_they_are_sorted_by(service: EncoderService) -> None:
+    attention = seen(service)
+    values = attention.heads.habits
+    assert next(iter(head_titles(attention).items())) == ("1.2", "Layer 1, head 2 · 1.00")
+    assert heads_said(attention)[2][7] == f"previous token {values[2, 7, 0]:.4f}"
+    narrow = seen(service, sort="focus")
+    first, title = next(iter(head_titles(narrow).items()))
+    layer, head = map(int, first.split("."))
+    assert title.endswith(f"{values[layer - 1, head, -1]:.2f} bits")
+    assert heads_said(narrow)[2][7] == f"entropy {values[2, 7, -1]:.4f} bits"
+    assert len(head_titles(narrow)) == 72
+
+
+def test_orders_are_named_by_the_models_own_special_tokens(tiny_service: EncoderService) -> None:
+    tokens = {"bert": ("[CLS]", "[SEP]"), "roberta": ("<s>", "</s>")}
+    for family, (first, others) in tokens.items():
+        titles = sort_titles(seen(tiny_service, model=f"folder:{family}"))
+        assert titles[:5] == ["previous token", "next token", first, others, "same word"]
+        assert titles[5:] == ["widest spread", "narrowest spread"]
+
+
+@pytest.mark.parametrize(
+    ("show", "said"),
+    [
+        ("One head", "Layer 3, head 7: share of attention on"),
+        ("Layer", "Layer 4, mean of its heads: share on"),
+        ("All", "Mean of all heads: share on"),
+        ("Rollout", "Mean of layers 1 to 4: share on"),
+    ],
+)
+def test_the_bars_say_what_they_are_about(service: EncoderService, show: str, said: str) -> None:
+    assert habits_caption(seen(service, show=show, head="3.7", layer=4)) == said

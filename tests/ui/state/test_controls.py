@@ -82,6 +82,7 @@ def test_the_first_sentence_stands_in_for_one_that_is_gone():
     assert sentence_index(control.put(view, "C"), control) == 2
     for gone in ("D", "", "AB", "a"):
         assert sentence_index(control.put(view, gone), control) == 0
+    assert sentence_index(ViewState(DEFAULT.model, ()), control) == 0
 
 
 @pytest.mark.parametrize(

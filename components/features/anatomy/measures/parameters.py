@@ -19,7 +19,6 @@ __all__ = [
     "build_tree",
     "n_values",
     "parameter_rows",
-    "percent",
     "search",
     "totals",
 ]
@@ -149,14 +148,6 @@ def parameter_rows(node: Node) -> list[dict[str, str | int | float]]:
         }
         for p in node.parameters
     ]
-
-
-def percent(share: float) -> str:
-    """A share of the whole, with two digits that count: "52 %", "0.65 %"."""
-    if 0 < share < 0.0001:
-        return "under 0.01\u00a0%"
-    digits = 0 if share >= 0.0995 or share == 0 else 1 if share >= 0.00995 else 2
-    return f"{100 * share:.{digits}f}\u00a0%"
 
 
 def _node(

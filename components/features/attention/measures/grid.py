@@ -16,11 +16,20 @@ from numpy.typing import NDArray
 from components.analysis.tokens import Kind
 from components.core.schema import FloatArray, Tokens
 
-__all__ = ["Direction", "Grid", "Item", "Special", "arrange"]
+__all__ = ["Arrangement", "Direction", "Grid", "Item", "Special", "arrange"]
 
 _Exact = NDArray[np.float64]  # merged and divided in, so that sums stay exact
 Special = Literal["show", "hide", "renormalise"]
 Direction = Literal["all", "forth", "back"]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What is asked of a grid: its special tokens, words or tokens, and whose rows and columns."""
+
+    special: Special = "show"
+    words: bool = False
+    direction: Direction = "all"
 
 
 @dataclass(frozen=True)
@@ -68,31 +77,26 @@ def arrange(
     tokens: Tokens,
     kinds: Sequence[Kind],
     labels: Sequence[str],
-    *,
-    special: Special = "show",
-    words: bool = False,
-    direction: Direction = "all",
+    how: Arrangement,
 ) -> Grid:
     """(n_tokens, n_tokens) weights as a grid. Merged, a word gets the sum and gives the mean.
 
     What would leave nothing is not done: the caller sees it in `hidden` and in the rows.
     """
-    hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
-    if special == "show" or len(hidden) == tokens.n_tokens:
-        hidden = []
+    hidden = [] if how.special == "show" else _to_hide(kinds)
+    renormalised = bool(hidden) and how.special == "renormalise"
     weights: _Exact = attention.astype(np.float64)
     weights[:, hidden] = 0
-    if hidden and special == "renormalise":
+    if renormalised:
         weights = _renormalised(weights)
-    items = _items(tokens, kinds, labels, hidden, words=words)
-    rows, columns = _sides(items, direction)
-    return Grid(
-        rows=rows,
-        columns=columns,
-        weights=_merge(weights, rows, columns),
-        hidden=tuple(hidden),
-        renormalised=bool(hidden) and special == "renormalise",
-    )
+    rows, columns = _sides(_items(tokens, kinds, labels, hidden, words=how.words), how.direction)
+    return Grid(rows, columns, _merge(weights, rows, columns), tuple(hidden), renormalised)
+
+
+def _to_hide(kinds: Sequence[Kind]) -> list[int]:
+    """Special tokens and padding; none where nothing else would be left."""
+    hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
+    return hidden if len(hidden) < len(kinds) else []
 
 
 def _renormalised(weights: _Exact) -> _Exact:

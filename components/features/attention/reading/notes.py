@@ -3,61 +3,74 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from components.content.wording import escape, quoted
-from components.features.attention.compute import PAGE, AttentionView
-from components.features.attention.reading.weights import special_note
+from components.features.attention.compute.attention import AttentionView
+from components.features.attention.controls import DIRECTION
 from components.ui.state.view import ViewState
 
-__all__ = ["notes"]
+__all__ = ["attention_notes"]
 
 
-def notes(view: ViewState, what: AttentionView) -> None:
+def attention_notes(view: ViewState, attention: AttentionView) -> list[str]:
     """What was hidden, padded, cut off or is not there, in a sentence each."""
-    hidden = [what.encoding.tokens[i] for i in what.grid.hidden]
-    asked = what.special != "show"
-    said = [
-        special_note(what.grid, hidden, asked=asked),
-        _text_note(what),
-        _pair_note(view, what),
-        _padding_note(what),
-        _unknown_note(what),
-        _cut_note(what),
+    notes = [
+        _special_note(attention),
+        _text_note(attention),
+        _pair_note(view, attention),
+        _padding_note(attention),
+        _unknown_note(attention),
+        _cut_note(attention),
     ]
-    together = " ".join(sentence for sentence in said if sentence)
-    if together:
-        st.caption(together)
+    return [note for note in notes if note]
 
 
-def _text_note(what: AttentionView) -> str:
-    n_own = int((what.encoding.text_ids >= 0).sum())
+def _special_note(attention: AttentionView) -> str:
+    """What hiding the special tokens did to the numbers; empty where it was not asked."""
+    grid = attention.grid
+    if attention.arrangement.special == "show":
+        return ""
+    if not grid.hidden:
+        return "Without its special tokens nothing would be left, so they are shown."
+    hidden = dict.fromkeys(attention.encoding.tokens[i] for i in grid.hidden)
+    gone = escape(", ".join(hidden))
+    if grid.renormalised:
+        return (
+            f"{gone} are hidden and each row is divided by what is left of it, so rows sum to 1 "
+            "again: these are shares of the attention among the other tokens."
+        )
+    return f"{gone} are hidden and rows are as they were: what is missing to 1 went to them."
+
+
+def _text_note(attention: AttentionView) -> str:
+    n_own = int((attention.encoding.text_ids >= 0).sum())
     if n_own:
         return "" if n_own > 1 else "This text has one token of its own."
-    added = ", ".join(dict.fromkeys(what.encoding.tokens))
+    added = ", ".join(dict.fromkeys(attention.encoding.tokens))
     return f"This text has no token of its own: the model sees only {escape(added)}."
 
 
-def _pair_note(view: ViewState, what: AttentionView) -> str:
-    if what.sentence.pair is None:
-        asked = str(view.control(PAGE, "direction", "All")) != "All"
+def _pair_note(view: ViewState, attention: AttentionView) -> str:
+    if attention.sentence.pair is None:
+        asked = DIRECTION.of(view) != DIRECTION.default
         return "There is no second text, so there is no direction to choose." if asked else ""
-    both = {item.text_id for item in what.grid.rows + what.grid.columns}
-    if what.direction != "all" and {0, 1} <= both and not what.grid.is_square:
+    if attention.arrangement.direction == "all":
+        known = attention.card.has_segments
+        return "" if known else "This model has no segments to tell the texts apart."
+    if not attention.grid.is_square:
         return "Rows are one text and columns the other; what is missing to 1 went elsewhere."
-    if what.direction != "all":
-        return "One of the two texts has no token, so all tokens are shown."
-    return "" if what.card.has_segments else "This model has no segments to tell the texts apart."
+    return "One of the two texts has no token, so all tokens are shown."
 
 
-def _padding_note(what: AttentionView) -> str:
-    if what.pad_to is None:
-        asked = what.pad_asked and what.pad_asked != what.encoding.n_tokens
-        n = what.encoding.n_tokens
-        return f"There are {n} tokens already: nothing to pad to {what.pad_asked}." if asked else ""
-    padding = np.flatnonzero(what.encoding.attention_mask == 0)
-    real = np.flatnonzero(what.encoding.attention_mask)
-    most = float(what.attention[np.ix_(real, padding)].max(initial=0.0))
+def _padding_note(attention: AttentionView) -> str:
+    encoding, asked = attention.encoding, attention.pad_asked
+    if attention.pad_to is None:
+        n = encoding.n_tokens
+        useless = asked and asked != n
+        return f"There are {n} tokens already: nothing to pad to {asked}." if useless else ""
+    padding = np.flatnonzero(encoding.attention_mask == 0)
+    real = np.flatnonzero(encoding.attention_mask)
+    most = float(attention.weights[np.ix_(real, padding)].max(initial=0.0))
     nothing = "exactly 0" if most == 0 else f"at most {most:.1e}"
     return (
         f"{len(padding)} positions are padding: what the text's tokens give them is {nothing}. "
@@ -65,20 +78,21 @@ def _padding_note(what: AttentionView) -> str:
     )
 
 
-def _unknown_note(what: AttentionView) -> str:
-    unknown = [i for i, kind in enumerate(what.kinds) if kind == "unknown"]
+def _unknown_note(attention: AttentionView) -> str:
+    unknown = [i for i, kind in enumerate(attention.kinds) if kind == "unknown"]
     if not unknown:
         return ""
-    start, end = what.encoding.offsets[unknown[0]].tolist()
-    which = what.encoding.text if what.encoding.text_ids[unknown[0]] == 0 else what.encoding.pair
-    what_stood = quoted((which or "")[start:end])
+    encoding = attention.encoding
+    start, end = encoding.offsets[unknown[0]].tolist()
+    text = encoding.text if encoding.text_ids[unknown[0]] == 0 else encoding.pair
+    first = quoted((text or "")[start:end])
     if len(unknown) == 1:
-        return f"One token is unknown: the model cannot see {what_stood}."
-    return f"{len(unknown)} tokens are unknown, the first for {what_stood}: the model sees none."
+        return f"One token is unknown: the model cannot see {first}."
+    return f"{len(unknown)} tokens are unknown, the first for {first}: the model sees none."
 
 
-def _cut_note(what: AttentionView) -> str:
-    lost = what.encoding.n_truncated
-    return f"The text is longer than the model takes; its last {lost} tokens are left out." * bool(
-        lost
-    )
+def _cut_note(attention: AttentionView) -> str:
+    lost = attention.encoding.n_truncated
+    if not lost:
+        return ""
+    return f"The text is longer than the model takes; its last {lost} tokens are left out."

@@ -19,35 +19,7 @@ from components.ui.widgets.comparison.compute import (
 )
 from components.ui.widgets.comparison.controls import LINES, POOLING
 from tests.support.pages import expected, view_of
-
-LONG = " ".join(["python"] * 600)
-TYPED = {
-    "an empty text": "",
-    "spaces": "   ",
-    "one letter": "x",
-    "600 words": LONG,
-    "the longest text": "word " * 4000,
-    "one endless word": "a" * 20_000,
-    "emoji": "I 💛 my 🐍 and 👩‍👧",
-    "a flag and a skin tone": "🇺🇦 👍🏽",
-    "right to left": "אני אוהב את הפייתון שלי",
-    "both directions": "say مرحبا to 12 pythons",
-    "Chinese": "我喜欢蟒蛇",
-    "combining signs": "z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!",
-    "HTML": "<b>bold</b> <script>alert('python')</script>",
-    "Markdown": "**bold** `code` [link](http://example.org) ![x](http://example.org/x.png)",
-    "LaTeX and emoji codes": "$x^2$ :snake: :material/home: :red[python]",
-    "NUL": "my pyt\x00hon \x00 is",
-    "only NUL": "\x00",
-    "control characters": "a\x01b \x1b[31mred\x7f",
-    "line ends": "one\ntwo\r\nthree",
-    "zero width": "\u200b\u200d\ufeff",
-    "a typed mask": "I love my [MASK]",
-    "typed special tokens": "[CLS] [SEP] [PAD] [UNK]",
-    "percent and braces": "%{x} {0} %s %(a)s",
-    "not normal forms": "ﬁne ｐｙｔｈｏｎ ﷽",
-    "private and unassigned": "\ue000 \U000fffff \uffff",
-}
+from tests.support.texts import TYPED
 
 
 def meaning(view: ViewState, service: EncoderService) -> Meaning:

@@ -1,0 +1,69 @@
+"""The script under the hood gives the page's numbers."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.core import EncoderService
+from components.features.attention.compute.attention import AttentionView
+from components.features.attention.controls import SCOPES
+from components.features.attention.snippet import attention_snippet
+from components.ui.state.view import Sentence
+from tests.support.attention import seen
+from tests.support.snippets import run
+from tests.support.tiny_models import FAMILIES
+
+PAIR = Sentence("The teacher's unbelievable python", "Seventeen umbrellas")
+
+
+def snippet_of(attention: AttentionView, folder: Path | None = None) -> np.ndarray:
+    code = attention_snippet(
+        attention.card,
+        (attention.sentence.text, attention.sentence.pair),
+        attention.selection,
+        attention.grid,
+        attention.pad_to or 0,
+    )
+    if folder is not None:
+        code = code.replace(f"path/to/{folder.name}", str(folder))
+    return run(code)["attention"].numpy()
+
+
+@pytest.mark.parametrize(("family", "show"), [*zip(FAMILIES, cycle(SCOPES), strict=False)])
+def test_the_snippet_gives_every_familys_weights(
+    tiny_service: EncoderService, tiny_root: Path, family: str, show: str
+) -> None:
+    own = {"show": show, "special": "Hide, rows to 1", "unit": "Words", "head": "2.1"}
+    attention = seen(tiny_service, PAIR, model=f"folder:{family}", layer=2, **own)
+    np.testing.assert_allclose(
+        snippet_of(attention, tiny_root / family), attention.grid.weights, atol=2e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("show", "special", "unit", "direction"),
+    [
+        ("One head", "Show", "Tokens", "All"),
+        ("One head", "Show", "Words", "First to second"),
+        ("Layer", "Hide", "Tokens", "Second to first"),
+        ("All", "Hide, rows to 1", "Tokens", "First to second"),
+        ("Rollout", "Hide", "Words", "All"),
+    ],
+)
+def test_the_snippet_arranges_as_the_page_does(
+    service: EncoderService, show: str, special: str, unit: str, direction: str
+) -> None:
+    own = {"show": show, "special": special, "unit": unit, "direction": direction, "pad": 30}
+    attention = seen(service, PAIR, sort="next", layer=4, **own)
+    assert attention.pad_to == 30
+    np.testing.assert_allclose(snippet_of(attention), attention.grid.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", 'a "quoted"\n\\text \U0001f984', "word " * 600])
+def test_the_snippet_reads_any_text(service: EncoderService, text: str) -> None:
+    attention = seen(service, Sentence(text), show="Rollout")
+    np.testing.assert_allclose(snippet_of(attention), attention.grid.weights, atol=1e-5)

@@ -1,0 +1,27 @@
+"""What the Attention page shows of a text, without the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.core import BUNDLED_ID, EncoderService
+from components.features.attention.compute.attention import AttentionView, attention_view
+from components.features.attention.controls import PAGE
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+
+PAIR = Sentence("My teacher's python is ill", "What does a snake eat")
+LONG = " ".join(f"The bank of the river was steep but python {i} swam on." for i in range(60))
+
+
+def view_on(
+    *sentences: Sentence, model: str = BUNDLED_ID, layer: int | None = None, **own: Any
+) -> ViewState:
+    """A view with the page's controls as given; on the opening sentences where none are."""
+    texts = sentences or DEFAULT.sentences
+    return ViewState(model, texts, layer=layer, controls={PAGE: own} if own else {})
+
+
+def seen(service: EncoderService, *sentences: Sentence, **how: Any) -> AttentionView:
+    """What the page shows of `view_on`."""
+    view = view_on(*sentences, **how)
+    return attention_view(view, service, service.load(view.model))
