@@ -60,7 +60,7 @@ def script() -> None:
             reason="",
             neighbors=(nearest(vectors[0], 3, "cosine"),),
             honesty=(None,),
-            seconds=0.0,
+            n_able=len(texts),
         )
 
     picture = picture_of("one corpus", *range(8))
