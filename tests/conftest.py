@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from components.core import EncoderService, Settings, open_service
 from components.maps.prepare import keep_compiled
@@ -17,8 +18,20 @@ from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]
 
+# A busy machine is no finding: no example has a deadline, and none is given up for being slow.
+settings.register_profile(
+    "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any_machine")
+
 # Tiny models in many processes: more threads than cores would wait for each other most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

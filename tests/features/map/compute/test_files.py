@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
+from components.corpus.corpus import Corpus
 from components.features.map.compute.files import (
     map_arrays,
     map_shapes,
@@ -45,7 +46,12 @@ def test_the_table_has_every_point_as_its_rows_tell_it(service: EncoderService, 
 
 
 def test_the_table_names_groups_as_the_map_does(service: EncoderService) -> None:
-    shown = shown_of(service, map_view(word="all", at_most="1000", footing="one", **QUICK))
+    topics = ("My {} python ate a mouse", "This {} script is written in python")
+    adjectives = ("old", "new", "long", "short", "slow", "fast", "odd", "good", "bad", "big")
+    texts = [topic.format(f"{a} {b}") for topic in topics for a in adjectives for b in adjectives]
+    corpus = Corpus("two topics", tuple(texts))
+    view = map_view(source="file", unit="sentences", footing="one", **QUICK)
+    shown = map_shown(view, drawn_map(service, view, corpus))
     labels = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
     assert any(labels.values())
     groups = map_table(shown)["group"].tolist()

@@ -41,7 +41,7 @@ def redrawn(vectors: np.ndarray, settings: MapSettings, folder: Path) -> tuple[M
     }
     (folder / "map.npz").write_bytes(to_npz(arrays, PASSPORT))
     code = redraw_snippet(shown, file=str(folder / "map.npz"))
-    ours = "components.analysis.umap_layout"
+    ours = "components.maps.umap_layout"
     assert code.count(ours) == (shown.method == "umap")  # nothing else of ours is needed
     assert "components." not in code.replace(ours, "").replace("n_components", "")
     namespace: dict[str, Any] = {"__name__": "snippet"}
@@ -50,8 +50,7 @@ def redrawn(vectors: np.ndarray, settings: MapSettings, folder: Path) -> tuple[M
 
 
 @pytest.mark.parametrize("method", ["umap", "pca", "tsne"])
-@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
-@pytest.mark.parametrize("n_components", [2, 3])
+@pytest.mark.parametrize(("metric", "n_components"), [("cosine", 2), ("euclidean", 3)])
 def test_the_very_same_map_is_drawn(
     vectors: np.ndarray, tmp_path: Path, method: str, metric: str, n_components: int
 ) -> None:
@@ -72,7 +71,7 @@ def test_the_very_same_map_is_drawn(
 
 def test_other_settings_reach_the_drawing(vectors: np.ndarray, tmp_path: Path) -> None:
     usual = project(vectors, MapSettings()).coordinates
-    for change in ({"min_dist": 0.8}, {"seed": 7}, {"n_neighbors": 200}, {"effort": "full"}):
+    for change in ({"min_dist": 0.8, "seed": 7}, {"n_neighbors": 200, "effort": "full"}):
         shown, found = redrawn(vectors, MapSettings(**change), tmp_path)
         assert found["same"], change
         assert not np.array_equal(shown.coordinates, usual)
