@@ -1,6 +1,5 @@
 """Anatomy: what a model is made of, with its weights or from its config alone."""
 
-
 from components.features.anatomy import looks, page
 from components.features.anatomy.compute.anatomy import anatomy_view
 from components.ui.frame import shell

@@ -1,6 +1,5 @@
 """Padding & masks: a batch of sentences, and what its padding does when the mask is off."""
 
-
 from components.features.masks import looks, page
 from components.features.masks.compute import masks_of
 from components.features.masks.controls import PAGE

@@ -27,12 +27,6 @@ settings.load_profile("any_machine")
 # Tiny models in many processes: more threads than cores would wait for each other most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
-
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
