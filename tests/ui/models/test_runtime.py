@@ -99,7 +99,7 @@ def n_encoded() -> int:
 
 
 def only_file(folder: Path) -> Path:
-    (path,) = [path for path in folder.rglob("*") if path.is_file()]
+    (path,) = (folder / "baselines").iterdir()
     return path
 
 
@@ -387,10 +387,8 @@ def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer, model: str) -> 
 
 def test_several_visitors_wait_for_one_fetch(server: HubServer) -> None:
     server.faults = slowly
-    with ThreadPoolExecutor(4) as visitors:
-        apps = list(visitors.map(lambda _: framed(replace(DEFAULT, model=PRESET)), range(4)))
-    for app in apps:
-        assert server.commit(PRESET) in sidebar_text(app)
+    for app in [opened_on(PRESET) for _ in range(4)]:
+        assert server.commit(PRESET) in sidebar_text(arrived(app))
     asked = [r for r in server.requests if r.method == "GET" and r.file == "model.safetensors"]
     assert len(asked) == 1
 
