@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from components.core import EncoderService, Settings, open_service
-from components.maps.compiled import keep_compiled
+from components.maps.prepare import keep_compiled
 from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]

@@ -6,19 +6,16 @@ What we compile ourselves is.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from components.maps.progress import OnProgress
 
-__all__ = ["WAITING", "keep_compiled", "machine_code", "umap_functions"]
+__all__ = ["WAITING", "machine_code", "umap_functions"]
 
 WAITING = "Waiting for another map to be finished"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -60,41 +57,3 @@ def machine_code(function: _Function) -> _Function:
     with umap_functions() as umap:
         njit = umap.numba.njit
     return cast(_Function, njit(fastmath=True, nogil=True, error_model="numpy")(function))
-
-
-def keep_compiled(folder: Path) -> None:
-    """Lets what is compiled for maps be kept in a folder, for later starts of the process.
-
-    Only what is compiled after this call is kept, so it comes before the first map. numba reads the
-    files as pickles: the folder must be one that nobody else can write to. Where it cannot be
-    written, everything is compiled in memory as before.
-    """
-    if not _writable(folder):  # numba would go and write beside the sources
-        return
-    with umap_functions() as umap:
-        from umap import layouts, utils
-
-        from components.maps import distance_kernel, layout_kernel
-
-        # numba looks at a function's own file only; what that calls changes with these versions.
-        versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
-        umap.numba.config.CACHE_DIR = str(folder / versions)
-        for module in (umap, layouts, utils, layout_kernel, distance_kernel):
-            for function in vars(module).values():
-                if hasattr(function, "enable_caching"):
-                    _enable(function)
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
-
-
-def _enable(function: Any) -> None:
-    try:
-        function.enable_caching()
-    except (RuntimeError, OSError):  # numba: "no locator available for file"
-        return

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from components.core import Settings
 from components.core.errors import SettingsError
-from components.maps.projection import warm_up
+from components.maps.compiled import umap_functions
+from components.maps.honesty import ALL_UP_TO
+from components.maps.projection import project
+from components.maps.settings import MapSettings
 
-__all__ = ["compiled_folder", "main"]
+__all__ = ["compiled_folder", "keep_compiled", "main", "warm_up"]
 
 
 def compiled_folder(settings: Settings) -> Path:
@@ -31,6 +38,57 @@ def main() -> None:
     except SettingsError as exc:
         sys.exit(str(exc))
     warm_up(folder)
+
+
+def warm_up(cache_dir: Path | None = None) -> None:
+    """Imports and compiles what a first map needs, of few points or many.
+
+    Args:
+        cache_dir: a folder of our own where what is compiled is kept for later starts.
+    """
+    if cache_dir is not None:
+        keep_compiled(cache_dir)
+    random = np.random.default_rng(0)
+    for n in (64, ALL_UP_TO + 100):  # few points are measured in doubles
+        project(random.normal(size=(n, 8)), MapSettings())
+
+
+def keep_compiled(folder: Path) -> None:
+    """Lets what is compiled for maps be kept in a folder, for later starts of the process.
+
+    Only what is compiled after this call is kept, so it comes before the first map. numba reads the
+    files as pickles: the folder must be one that nobody else can write to. Where it cannot be
+    written, everything is compiled in memory as before.
+    """
+    if not _writable(folder):  # numba would go and write beside the sources
+        return
+    with umap_functions() as umap:
+        from umap import layouts, utils
+
+        from components.maps import distance_kernel, layout_kernel
+
+        # numba looks at a function's own file only; what that calls changes with these versions.
+        versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
+        umap.numba.config.CACHE_DIR = str(folder / versions)
+        for module in (umap, layouts, utils, layout_kernel, distance_kernel):
+            for function in vars(module).values():
+                if hasattr(function, "enable_caching"):
+                    _enable(function)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _enable(function: Any) -> None:
+    try:
+        function.enable_caching()
+    except (RuntimeError, OSError):  # numba: "no locator available for file"
+        return
 
 
 if __name__ == "__main__":

@@ -8,15 +8,11 @@ point's true neighbours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
 
 from components.core.schema import FloatArray
 from components.maps import layouts
-from components.maps.compiled import keep_compiled
 from components.maps.estimates import Estimate, estimate, stage_seconds
-from components.maps.honesty import ALL_UP_TO, FEWEST, Honesty, measure_in
+from components.maps.honesty import FEWEST, Honesty, measure_in
 from components.maps.neighbors import Neighbors, nearest_in
 from components.maps.progress import (
     ARRANGING,
@@ -48,7 +44,6 @@ __all__ = [
     "n_needed",
     "plan",
     "project",
-    "warm_up",
 ]
 
 FEWEST_TO_ARRANGE = 15
@@ -175,16 +170,3 @@ def arrange(
         report=stages.stage(ARRANGING),
         on_wait=stages.waiting,
     )
-
-
-def warm_up(cache_dir: Path | None = None) -> None:
-    """Imports and compiles what a first map needs, of few points or many.
-
-    Args:
-        cache_dir: a folder of our own where what is compiled is kept for later starts.
-    """
-    if cache_dir is not None:
-        keep_compiled(cache_dir)
-    random = np.random.default_rng(0)
-    for n in (64, ALL_UP_TO + 100):  # few points are measured in doubles
-        project(random.normal(size=(n, 8)), MapSettings())

@@ -11,12 +11,13 @@ SCRIPT = """
 import hashlib, sys
 from pathlib import Path
 import numpy as np
-from components.analysis.projection import MapSettings, project, warm_up
+from components.maps.prepare import warm_up
+from components.maps.projection import MapSettings, project
 warm_up(Path(sys.argv[1]) if sys.argv[1] else None)
 vectors = np.random.default_rng(0).normal(size=(90, 6))
 places = project(vectors, MapSettings()).coordinates
 from umap.umap_ import compute_membership_strengths as theirs
-from components.analysis.layout_kernel import move as ours
+from components.maps.layout_kernel import move as ours
 hits = [sum(function.stats.cache_hits.values()) for function in (theirs, ours)]
 print(hashlib.sha256(places).hexdigest(), *hits)
 """

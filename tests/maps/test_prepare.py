@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[2]
 READ = """
 import sys
 from pathlib import Path
-from components.analysis.projection import warm_up
+from components.maps.prepare import warm_up
 warm_up(Path(sys.argv[1]))
-from components.analysis.layout_kernel import move
+from components.maps.layout_kernel import move
 print(sum(move.stats.cache_hits.values()), sum(move.stats.cache_misses.values()))
 """
 

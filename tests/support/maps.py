@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
-from components.features.map import costs
 from components.features.map.controls import PAGE
 from components.features.map.corpora import corpus_of
-from components.features.map.drawing import Picture
-from components.features.map.request import MapRequest, request_of
-from components.maps import layer_maps, projection
-from components.maps.gathering import Gathered, gather
+from components.features.map.request import request_of
+from components.maps import layer_maps, projection, vectors
+from components.maps.picture import Picture
+from components.maps.plan import plan, usual_token_seconds
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["QUICK", "drawn_map", "map_view"]
@@ -37,19 +34,28 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
     corpus = corpus_of(view) if corpus is None else corpus
     assert corpus is not None
     request = request_of(view, card, corpus.digest)
-    gathered = _gathered(service, request, corpus)
+    own = plan(request, corpus, card, service, usual_token_seconds(card))
+    gathered = vectors.gathered(
+        request,
+        corpus,
+        card,
+        own,
+        service,
+        on_progress=lambda *_: None,
+        note_speed=lambda *_: None,
+    )
     layers = gathered.layers if request.layer is None else (request.layer,)
-    vectors = gathered.vectors[[gathered.layers.index(layer) for layer in layers]]
+    rows = gathered.vectors[[gathered.layers.index(layer) for layer in layers]]
     kept = {
         "request": request,
         "corpus": corpus,
         "gathered": gathered,
+        "n_able": own.n_able,
         "layers": layers,
-        "vectors": vectors,
-        "seconds": 0.0,
+        "vectors": rows,
     }
     if len(layers) == 1:
-        one = projection.project(vectors[0], request.settings)
+        one = projection.project(rows[0], request.settings)
         return Picture(
             coordinates=one.coordinates[None],
             method=one.method,
@@ -59,7 +65,7 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
             **kept,
         )
     how: Literal["aligned", "joint"] = "aligned" if request.footing == "aligned" else "joint"
-    every = layer_maps.project_layers(vectors, request.settings, how=how)
+    every = layer_maps.project_layers(rows, request.settings, how=how)
     return Picture(
         coordinates=every.coordinates,
         method=every.method,
@@ -67,19 +73,4 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
         neighbors=every.neighbors,
         honesty=every.honesty,
         **kept,
-    )
-
-
-def _gathered(service: EncoderService, request: MapRequest, corpus: Corpus) -> Gathered:
-    able = costs.able_texts(request, corpus)
-    chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
-    return gather(
-        service.encode(request.model, [corpus.texts[i] for i in able]),
-        unit=request.unit,
-        pooling=request.pooling,
-        spans=[corpus.spans[i] for i in able] if chosen and corpus.spans else None,
-        only=request.only,
-        special=request.special,
-        labels={title: list(np.array(own)[able]) for title, own in corpus.labels.items()},
-        most=request.most,
     )

@@ -25,6 +25,8 @@ from streamlit.testing.v1 import AppTest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
 from components.ui.models import runtime
+from components.ui.models.background import jobs
+from components.ui.models.tasks import BASELINES, LOADS, TOKENIZERS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -51,9 +53,19 @@ def app_settings(**variables: str) -> Iterator[None]:
 
 def finish_background_work() -> None:
     """Loads and baselines under way would otherwise go on under the next test's settings."""
-    background = runtime._background()
-    for future in [*background.loads, *background.baselines.values()]:
-        future.exception(SECONDS)
+    for kind in (LOADS, TOKENIZERS, BASELINES):
+        for job in jobs().under_way(kind):
+            assert job.wait(SECONDS)
+
+
+def arrived(app: AppTest) -> AppTest:
+    """The page once it waits for no model any more: the one it shows, or a second one."""
+    own = ("page_load", "get_second_model", "get_tokenizer")
+    ends = tuple(f"-waiting_{place}" for place in own)
+    while any(block._block_id.endswith(ends) for block in blocks(app)):
+        finish_background_work()
+        app = app.run()
+    return app
 
 
 def choose(app: AppTest, model: str) -> AppTest:
@@ -84,7 +96,7 @@ def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
     parameter = view if isinstance(view, str) else encode(view)
     if parameter:
         app.query_params["s"] = parameter
-    return app.switch_page(f"pages/{page}.py").run()
+    return arrived(app.switch_page(f"pages/{page}.py").run())
 
 
 def alone(view: ViewState = DEFAULT, page: str = "meaning") -> AppTest:
@@ -92,7 +104,7 @@ def alone(view: ViewState = DEFAULT, page: str = "meaning") -> AppTest:
     app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=SECONDS)
     if view != DEFAULT:
         app.query_params["s"] = encode(view)
-    return app.run()
+    return arrived(app.run())
 
 
 def shown_view(app: AppTest) -> ViewState:
@@ -175,7 +187,7 @@ def type_in(app: AppTest, text: str, *, row: int = 0, where: str = "page_sentenc
 
 
 def press(app: AppTest, key: str) -> AppTest:
-    return app.button(key=key).click().run()
+    return arrived(app.button(key=key).click().run())
 
 
 def pick(app: AppTest, word: str, *, row: int = 0, occurrence: int = 0) -> AppTest:

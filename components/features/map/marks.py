@@ -21,7 +21,7 @@ from components.features.map.controls import (
     POINT,
     POINT_PANEL,
 )
-from components.features.map.drawing import Picture
+from components.maps.picture import Picture
 from components.maps.points import Points
 from components.ui.state import session
 from components.ui.state.controls import Number

@@ -9,7 +9,6 @@ import streamlit as st
 from components.content.wording import escape
 from components.core import EncoderService, ModelCard
 from components.core.schema import Tokens, Vocabulary
-from components.features.tokens import second_tokenizer
 from components.features.tokens.compute.looks import (
     RoundTrip,
     TableRows,
@@ -38,6 +37,7 @@ from components.features.tokens.reading.vocabulary import (
 from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
+from components.ui.models import second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
@@ -95,7 +95,7 @@ def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: Encod
         return
     titles = {model: spec.title for model, spec in others.items()}
     other = inputs.select(view, OTHER.among(titles))
-    card = second_tokenizer.card_of(others[other])
+    card = second.tokenizer_card(others[other])
     if card is None:
         kit.reading(twins_reading(tokenized.tokens), key="reading_twins")
         return

@@ -18,12 +18,16 @@ _log = logging.getLogger("contextlens")
 
 
 @contextmanager
-def boundary() -> Iterator[None]:
-    """Show what goes wrong inside as one message; the rest of the page stays."""
+def boundary(*, again: bool = True) -> Iterator[None]:
+    """Show what goes wrong inside as one message; the rest of the page stays.
+
+    Args:
+        again: whether to offer a run of the page where another one can help.
+    """
     try:
         yield
     except ContextlensError as exc:
-        show(exc)
+        show(exc, again=again)
     except Exception:  # noqa: BLE001 - the last place that can tell the visitor anything
         reference = secrets.token_hex(4)
         _log.exception("Unexpected error, reference %s", reference)
@@ -34,8 +38,8 @@ def boundary() -> Iterator[None]:
         )
 
 
-def show(exc: ContextlensError) -> None:
+def show(exc: ContextlensError, *, again: bool = True) -> None:
     """One of our errors as the sentence it carries; with a way to try again where that can help."""
     st.error(escape(str(exc)), icon=":material/error:")
-    if isinstance(exc, FetchError | CheckpointError):
+    if again and isinstance(exc, FetchError | CheckpointError):
         st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again

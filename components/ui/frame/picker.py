@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core import ModelSpec
-from components.ui.models import runtime, wishes
+from components.jobs import Job
+from components.ui.models import waiting, wishes
 from components.ui.models.services import service, settings
 from components.ui.models.wishes import Wish
 from components.ui.state import session
@@ -17,7 +18,6 @@ from components.ui.state.view import ViewState
 __all__ = ["draw"]
 
 _BETWEEN = " · "
-_POLL_SECONDS = 1.0
 
 
 def draw(view: ViewState) -> None:
@@ -38,8 +38,8 @@ def draw(view: ViewState) -> None:
         on_change=_choose,
         args=(key,),
     )
-    if wish is not None and wish.is_pending:
-        _watch()
+    if wish is not None and wish.is_pending and wish.job is not None:
+        _watch(wish.job)
     elif wish is not None:
         _failure(wish)
 
@@ -88,28 +88,32 @@ def _meant(text: str) -> str:
     return next(named, title)
 
 
-@st.fragment(run_every=_POLL_SECONDS)
-def _watch() -> None:
+def _watch(job: Job) -> None:
     """How far the chosen model is; the page beside goes on with the one it has."""
+    with st.container(border=True, gap="xsmall", key="model_wish"):
+        waiting.follow(
+            job,
+            wishes.PLACE,
+            on_cancel=wishes.drop,
+            note="The page goes on with the model it has.",
+            below=True,
+            on_over=_take,
+        )
+
+
+def _take() -> None:
+    """Have the page show the model that came, or say why it did not."""
     wish: Wish | None = session.wish()
-    if wish is None or not wish.is_pending:
-        st.rerun()
-    elif wishes.is_over(wish):
-        if wishes.grant(wish):  # the sidebar may be closed
-            st.toast(f"The page now shows {escape(wish.model)}.", icon=":material/check:")
-        st.rerun()
-    elif wish.load is not None:
-        with st.container(border=True, gap="xsmall", key="model_wish"):
-            status = wish.load.status()
-            runtime.show_progress(status, st.empty())
-            st.caption("The page goes on with the model it has.")
-            st.button("Cancel", key="wish_cancel", on_click=wishes.drop)
+    # The sidebar may be closed: hence the toast.
+    if wish is not None and wish.is_pending and wishes.is_over(wish) and wishes.grant(wish):
+        st.toast(f"The page now shows {escape(wish.model)}.", icon=":material/check:")
+    st.rerun()
 
 
 def _failure(wish: Wish) -> None:
     with st.container(gap="xsmall", key="model_wish"):
         st.error(escape(wish.error), icon=":material/error:")
         with st.container(horizontal=True, gap="small"):
-            if wish.load is not None:
+            if wish.job is not None:
                 st.button("Try again", key="wish_retry", on_click=wishes.retry)
             st.button("Dismiss", key="wish_dismiss", on_click=wishes.drop)

@@ -7,8 +7,8 @@ import threading
 
 import streamlit as st
 
-from components.features.map import drawing
 from components.ui.models import runtime
+from components.ui.models.background import maps
 
 __all__ = ["begin"]
 
@@ -22,9 +22,9 @@ def begin(_model: str) -> None:
 
 
 def _prepare(model: str) -> None:
-    runtime.start_loading(model).exception()
+    runtime.start_loading(model).wait()
     # Streamlit collects garbage after every run of a script. With half a million objects of the
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
     gc.collect()
     gc.freeze()
-    drawing.warm_up()
+    maps().warm_up()

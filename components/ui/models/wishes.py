@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import logging
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from components.core import registry
 from components.core.errors import ContextlensError
-from components.ui.models import runtime
-from components.ui.models.loads import Load
+from components.jobs import Job
+from components.ui.models import runtime, waiting
 from components.ui.models.services import settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
-__all__ = ["Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
+__all__ = ["PLACE", "Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
+
+PLACE = "wish"
+"""Where a visitor waits for a wish."""
 
 _log = logging.getLogger("contextlens")
 
@@ -32,29 +35,29 @@ class Wish:
     Attributes:
         model: its id, as chosen.
         instead_of: the model that the view had.
-        load: how it comes; None where it was refused at the door.
+        job: how it comes; None where it was refused at the door.
         error: one sentence, empty as long as nothing went wrong.
     """
 
     model: str
     instead_of: str
-    load: Load | None = None
+    job: Job | None = None
     error: str = ""
-    _me: object = field(default_factory=object)  # who waits for the load
 
     @property
     def is_pending(self) -> bool:
         """Whether the model may still come."""
-        return self.load is not None and not self.error
+        return self.job is not None and not self.error
 
     def renewed(self) -> Wish:
         """The same wish with its load begun, or joined where it is under way."""
-        return replace(self, load=runtime.start_loading(self.model, self._me), error="")
+        job = runtime.start_loading(self.model, waiting.me(PLACE))
+        return replace(self, job=job, error="")
 
     def give_up(self) -> None:
         """Wait no longer; the load stops unless someone else waits for it."""
-        if self.load is not None:
-            self.load.give_up(self._me)
+        if self.job is not None:
+            self.job.cancel(waiting.me(PLACE))
 
 
 def current(view: ViewState) -> Wish | None:
@@ -101,7 +104,7 @@ def drop() -> None:
 
 def is_over(wish: Wish) -> bool:
     """Whether the load of a pending wish has ended."""
-    return wish.load is None or wish.load.done()
+    return wish.job is None or wish.job.done()
 
 
 def grant(wish: Wish) -> bool:
@@ -110,7 +113,10 @@ def grant(wish: Wish) -> bool:
     This writes the view outside of a callback, once: the wish is gone with it, so that the next
     run, of a browser's Back too, finds nothing to write.
     """
-    problem = None if wish.load is None else wish.load.exception()
+    if wish.job is not None and wish.job.was_stopped:  # by others, while nobody looked at this page
+        session.keep_wish(wish.renewed())
+        return False
+    problem = None if wish.job is None else wish.job.exception()
     if problem is not None:
         session.keep_wish(replace(wish, error=_said(wish.model, problem)))
         return False

@@ -26,6 +26,7 @@ from tests.support.pages import (
     frame,
     framed,
     offered_files,
+    press,
     said,
     shown_view,
 )
@@ -144,7 +145,7 @@ def test_the_bundled_pooler_is_found_untrained_and_no_text_becomes_markup() -> N
 def test_a_model_that_is_not_here_waits_for_a_click_and_says_why_it_fails() -> None:
     view = SECTION.put(DEFAULT, "Layers compared")
     app = opened(OTHER.put(view, "FacebookAI/roberta-base"))
-    app = app.button(key="get_second_model").click().run()
+    app = press(app, "get_second_model")
     assert not app.exception
     assert len(app.error) == 1
     assert said(app)

@@ -25,10 +25,10 @@ def script() -> None:
 
     from components.corpus.corpus import Corpus
     from components.features.map import marks
-    from components.features.map.drawing import Picture
     from components.features.map.request import request_of
     from components.maps.gathering import Gathered
     from components.maps.neighbors import nearest
+    from components.maps.picture import Picture
     from components.maps.points import Points
     from components.ui.models.services import service
     from components.ui.state import session
@@ -60,7 +60,7 @@ def script() -> None:
             reason="",
             neighbors=(nearest(vectors[0], 3, "cosine"),),
             honesty=(None,),
-            seconds=0.0,
+            n_able=len(texts),
         )
 
     picture = picture_of("one corpus", *range(8))

@@ -25,8 +25,8 @@ from streamlit.testing.v1 import AppTest
 from components.core import EncoderService
 from components.features.map import corpora
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
-from components.features.map.drawing import Picture
 from components.features.map.marks import name_of
+from components.maps.picture import Picture
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field

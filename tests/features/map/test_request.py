@@ -26,15 +26,10 @@ from components.features.map.controls import (
     UNIT,
     word_of,
 )
-from components.features.map.request import (
-    MapRequest,
-    changes,
-    request_of,
-    settings_of,
-    with_layer,
-)
+from components.features.map.request import request_of, settings_of
 from components.maps.points import UNITS
 from components.maps.projection import METHODS, MapSettings
+from components.maps.request import MapRequest, changes, with_layer
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, ViewState

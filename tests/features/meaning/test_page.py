@@ -25,7 +25,7 @@ from components.content.examples import EXAMPLES
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
 from components.ui.frame.navigation import PAGES
-from components.ui.models import runtime
+from components.ui.models import runtime, tasks
 from components.ui.state.address import decode, encode, to_json
 from components.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence, ViewState, from_example
 from components.ui.widgets.comparison.controls import POOLING
@@ -759,13 +759,13 @@ def test_the_page_works_before_the_baseline_is_there_and_says_that_it_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    measure = runtime._measure
+    measure = tasks.measure
 
-    def wait_and_measure(card: Any) -> baselines.Baseline:
+    def wait_and_measure(*given: Any) -> baselines.Baseline:
         assert go_on.wait(SECONDS)
-        return measure(card)
+        return measure(*given)
 
-    monkeypatch.setattr(runtime, "_measure", wait_and_measure)
+    monkeypatch.setattr(tasks, "measure", wait_and_measure)
     with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         try:
             app = framed()

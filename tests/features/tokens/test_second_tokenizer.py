@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens import second_tokenizer
 from components.features.tokens.controls import SECTION, TWO_TOKENIZERS, VOCABULARY
 from components.ui.models import runtime as app_runtime
+from components.ui.models.background import jobs
 from tests.support.fields import field
-from tests.support.hub_server import HubServer, Reply, error, hub_server
+from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
 from tests.support.pages import app_settings, press
 from tests.support.tokens import (
     assert_whole,
@@ -27,6 +28,7 @@ from tests.support.tokens import (
     table,
 )
 
+SECONDS = 30
 CASED = "google-bert/bert-base-cased"
 TWO = {"section": TWO_TOKENIZERS}
 
@@ -79,6 +81,30 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         assert_whole(other)
         assert ids(other, "token_strip_1")
         assert "model.safetensors" not in {request.file for request in server.requests}
+
+
+def test_a_tokenizer_on_its_way_can_be_cancelled_and_got_after_all(
+    tiny_root: Path, tmp_path: Path
+) -> None:
+    gate = threading.Event()
+
+    def wait(_request: Request, reply: Reply) -> Reply:
+        assert gate.wait(SECONDS)
+        return reply
+
+    with hub_app(tiny_root / "roberta", tmp_path, faults=wait):
+        app = showing("The US told us", **TWO)
+        try:
+            app = app.button(key="get_tokenizer").click().run()
+            assert "Getting the tokenizer…" in [caption.value for caption in app.caption]
+            app = app.button(key="get_tokenizer_cancel").click().run()
+            assert app.button(key="get_tokenizer").label == "Get it after all"
+            assert_whole(app)
+        finally:
+            gate.set()
+        app = asked(app)
+        assert_whole(app)
+        assert ids(app, "token_strip_1")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +178,9 @@ def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: P
 def test_a_failed_fetch_does_not_outlive_its_server(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0"):
         asked(showing("a", **TWO))
-        assert second_tokenizer._asked()
+        job = jobs().get(("tokenizer", CASED))
+        assert job is not None
+        assert job.state == "failed"
     with hub_app(tiny_root / "roberta", tmp_path):
         app = showing("a", **TWO)
         assert_whole(app)

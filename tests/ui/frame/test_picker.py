@@ -17,7 +17,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID
-from components.ui.models import runtime
+from components.jobs import Job
+from components.ui.models import runtime, tasks
+from components.ui.models.background import jobs
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.fields import field
@@ -129,6 +131,13 @@ def weights_asked(server: HubServer) -> int:
     return sum((r.method, r.file) == ("GET", WEIGHTS) for r in server.requests)
 
 
+def load_of(model: str) -> Job:
+    """The last load of a model."""
+    load = jobs().get(tasks.load_key(model))
+    assert load is not None
+    return load
+
+
 def pending(app: AppTest) -> bool:
     return any(button.key == "wish_cancel" for button in app.sidebar.button)
 
@@ -183,7 +192,7 @@ def test_back_after_the_change_is_not_undone(server: HubServer) -> None:
 def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
-    load = runtime._background().loads.get(PRESET)
+    load = load_of(PRESET)
     app = press(app, "wish_cancel")
     assert not load.done(), "the hub has not said a word since"
     assert_goes_on(app)
@@ -201,12 +210,12 @@ def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     server: HubServer, served: Path, gate: threading.Event
 ) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
-    load = runtime._background().loads.get(PRESET)
+    load = load_of(PRESET)
     weights = (served / WEIGHTS).stat().st_size
 
     def only_weights_are_missing() -> bool:
-        event = load.status().event
-        return event is not None and event.done_bytes + weights == event.total_bytes
+        status = load.look()
+        return status.total_bytes is not None and status.done_bytes + weights == status.total_bytes
 
     until(only_weights_are_missing)
     app = press(app, "wish_cancel")
@@ -215,7 +224,7 @@ def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     gate.set()
     finish_background_work()
     assert_goes_on(app.run(), PRESET)
-    assert runtime._background().loads.get(PRESET) is load
+    assert load_of(PRESET) is load
 
 
 def test_cancel_works_where_the_hub_says_nothing_at_all(server: HubServer) -> None:
@@ -240,7 +249,7 @@ def test_cancel_works_where_the_hub_says_nothing_at_all(server: HubServer) -> No
 def test_of_two_quick_choices_the_second_counts(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
-    first = runtime._background().loads.get(PRESET)
+    first = load_of(PRESET)
     app = pick_model(app, SECOND)
     assert (picked(app), pending(app)) == (SECOND, True)
     gate.set()
@@ -286,6 +295,7 @@ def test_who_went_elsewhere_keeps_the_model_found_there(
 def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     server: HubServer, gate: threading.Event
 ) -> None:
+    jobs().lease_seconds = SECONDS  # a headless visitor does not look while another one acts
     first = pick_model(type_in(framed(), TEXT), PRESET)
     second = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
@@ -294,7 +304,7 @@ def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     finish_background_work()
     assert_goes_on(second.run(), PRESET)
     assert_goes_on(first.run())
-    assert len([load for load in runtime._background().loads if load.model == PRESET]) == 1
+    assert weights_asked(server) == 1
 
 
 def test_a_visitor_who_leaves_does_not_stop_what_was_chosen(

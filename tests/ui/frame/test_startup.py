@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from components.core import BUNDLED_ID
-from components.features.map import drawing
 from components.ui.frame import startup
 from components.ui.models import runtime
+from components.ui.models.background import maps
 from tests.support.pages import app_settings
 
 
@@ -23,7 +23,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         startup._prepare(BUNDLED_ID)
         yield
         gc.unfreeze()
-        drawing._processes().stop()
 
 
 def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> None:
@@ -32,6 +31,5 @@ def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> Non
 
 
 def test_the_map_process_is_ready(prepared: None) -> None:
-    process = drawing._processes().small._process
-    assert process is not None
-    assert process.poll() is None
+    running = [process.is_alive for process in maps()._placing.processes._all]
+    assert sorted(running) == [False, True]

@@ -31,7 +31,7 @@ from components.features.layers.reading.spaces import (
     spread_titles,
 )
 from components.features.layers.snippet import cka_snippet, variance_snippet
-from components.ui.models import second_model
+from components.ui.models import second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 
@@ -46,7 +46,7 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         inputs.choice(view, WORDS)
         chosen = inputs.select(view, other_in(specs.values(), view.model))
-    other = second_model.card_of(specs[chosen]) if chosen else states.card
+    other = second.model_card(specs[chosen]) if chosen else states.card
     if other is None:
         return {}
     with st.spinner("Comparing the layers…"):

@@ -9,7 +9,8 @@ from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.features.map.compute.colors import color_choice
 from components.features.map.corpora import corpus_of
-from components.features.map.request import MapRequest, request_of
+from components.features.map.request import request_of
+from components.maps.request import MapRequest
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 

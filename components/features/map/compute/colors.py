@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from components.corpus.corpus import Corpus
 from components.features.map.controls import COLOR
-from components.features.map.drawing import Picture
-from components.features.map.request import MapRequest
+from components.maps.picture import Picture
 from components.maps.points import Unit
+from components.maps.request import MapRequest
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from components.core.schema import IntArray
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
 from components.features.map.compute.once import once
-from components.features.map.drawing import Picture
 from components.features.map.figures.colors import Coloring, coloring
 from components.features.map.reading.layers import senses_reading, senses_title
 from components.features.map.reading.maps import label_agreement, map_reading, map_title
 from components.maps.agreement import Agreement
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
+from components.maps.picture import Picture
 
 __all__ = ["Finding", "finding"]
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TypeVar
 
 from components.core.byte_cache import ByteCache
-from components.features.map.drawing import Picture
+from components.maps.picture import Picture
 from components.ui.models.services import settings
 
 __all__ = ["once"]

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from components.analysis.similarity import cosine_matrix
 from components.core.schema import FloatArray, IntArray
-from components.features.map import costs
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import color_of
 from components.features.map.compute.finding import Finding, finding
 from components.features.map.compute.once import once
 from components.features.map.controls import FIND
-from components.features.map.drawing import Picture
 from components.features.map.figures.marks import Marks
 from components.features.map.marks import Marked
 from components.features.map.reading.points import selection_reading
 from components.maps.honesty import Honesty
 from components.maps.neighbors import Neighbors, neighbors_of
+from components.maps.picture import Picture
 from components.maps.points import Points, context
 from components.maps.typical import typical_of
 from components.ui.state.view import ViewState
@@ -111,8 +110,7 @@ class MapShown:
     @property
     def n_able(self) -> int:
         """How many texts may have points."""
-        picture = self.picture
-        return once(picture, "able", compute=lambda: costs.n_able(picture.request, picture.corpus))
+        return self.picture.n_able
 
     def called(self, point: int) -> str:
         """A point's name, or some of its sentence where all points have the same name."""

@@ -5,27 +5,29 @@ from __future__ import annotations
 import streamlit as st
 
 from components.content.wording import escape
-from components.core.errors import ContextlensError
-from components.features.map import drawing
 from components.features.map.compute.shown import MapShown
-from components.features.map.drawing import Checked
-from components.features.map.jobs import Job
-from components.features.map.page.waiting import follow
 from components.features.map.reading.maps import count_identical
 from components.features.map.reading.trust import verdict
+from components.jobs import Job
+from components.maps.engine import Checked
 from components.maps.honesty import Honesty
 from components.ui.frame import errors
+from components.ui.models import waiting
+from components.ui.models.background import maps
 from components.ui.widgets import kit
 
 __all__ = ["trust_look"]
 
+_PLACE = "map_stability"
+"""Where a visitor waits for two more seeds."""
 _ICONS = {"trust": ":green[:material/check_circle:]", "care": ":orange[:material/info:]"}
 
 
 def trust_look(shown: MapShown) -> None:
     """The honesty report."""
-    job = drawing.stability_job(shown.picture, shown.layer)
-    checked = None if job is None or not job.done() else _checked(job)
+    job = maps().find_check(shown.picture, shown.layer)
+    state = None if job is None else job.look(waiting.me(_PLACE)).state
+    checked = _checked(job) if job is not None and state in {"done", "failed"} else None
     found = verdict(
         shown.honesty,
         None if checked is None else checked.stability,
@@ -39,8 +41,8 @@ def trust_look(shown: MapShown) -> None:
         _measures(shown.honesty)
     for note in found.notes:
         st.caption(note)
-    if job is not None and not job.done() and not job.is_unwanted:
-        follow(job, "map_stability")
+    if job is not None and state in {"waiting", "running"}:
+        waiting.follow(_check(shown), _PLACE)
     elif checked is None and shown.honesty is not None:
         _check_button(shown)
 
@@ -65,17 +67,21 @@ def _check_button(shown: MapShown) -> None:
         icon=":material/casino:",
         key="map_check",
         help="Draws the shown layer's map from two other random starts and compares the three.",
-        on_click=drawing.check_stability,
-        args=(shown.picture, shown.layer),
+        on_click=_begin_check,
+        args=(shown,),
     )
 
 
+def _check(shown: MapShown) -> Job:
+    return maps().check(shown.picture, shown.layer, waiting.me(_PLACE))
+
+
+def _begin_check(shown: MapShown) -> None:
+    _check(shown)
+
+
 def _checked(job: Job) -> Checked | None:
-    if job.was_stopped:
-        return None
-    try:
-        checked: Checked = job.future.result()
-    except ContextlensError as exc:
-        errors.show(exc)
-        return None
-    return checked
+    with errors.boundary(again=False):
+        checked: Checked = job.result()
+        return checked
+    return None

@@ -19,9 +19,10 @@ from components.features.map.looks import panel
 from components.features.map.marks import Selection
 from components.features.map.page import chart, file_panel, tabs
 from components.features.map.page.waiting import drawn
-from components.features.map.request import MapRequest, request_of, with_layer
+from components.features.map.request import request_of
+from components.maps.request import MapRequest, with_layer
 from components.maps.settings import MapSettings, Method
-from components.ui.models import runtime, second_model
+from components.ui.models import runtime, second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs
 
@@ -39,8 +40,8 @@ def first_map(view: ViewState, card: ModelCard, asked: Asked) -> MapShown | None
         st.error(escape(asked.problem), icon=":material/error:")
     if controls.SOURCE.of(view) == "file":
         file_panel.file_panel(view, is_mapped=asked.corpus is not None)
-    found = drawn(asked.request, asked.corpus, card, slot="map", height=chart.HEIGHT)
-    return None if found is None else map_shown(view, found.picture, is_stale=found.is_stale)
+    picture, is_stale = drawn(asked.request, asked.corpus, card, slot="map", height=chart.HEIGHT)
+    return None if picture is None else map_shown(view, picture, is_stale=is_stale)
 
 
 def one_or_two(view: ViewState, shown: MapShown, card: ModelCard, asked: Asked) -> None:
@@ -117,11 +118,11 @@ def _other(
             request = replace(own, settings=_other_settings(view, own.settings))
     if request is None:
         return None
-    found = drawn(request, corpus, card, slot="map_other", height=chart.HEIGHT)
-    if found is None:
+    picture, is_stale = drawn(request, corpus, card, slot="map_other", height=chart.HEIGHT)
+    if picture is None:
         return None
     order = shown.finding.color.order
-    return map_shown(view, found.picture, is_stale=found.is_stale, order=order, layer=layer)
+    return map_shown(view, picture, is_stale=is_stale, order=order, layer=layer)
 
 
 def _other_settings(view: ViewState, own: MapSettings) -> MapSettings:
@@ -141,7 +142,7 @@ def _of_another_model(
         return card, None
     titles = {i: s.title for i, s in specs.items()}
     chosen = inputs.select(view, controls.OTHER_MODEL.among(titles))
-    other = second_model.card_of(specs[chosen])
+    other = second.model_card(specs[chosen])
     if other is None:
         return card, None
     try:

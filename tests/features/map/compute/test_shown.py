@@ -18,9 +18,9 @@ from components.features.map.compute.asked import asked_map
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
 from components.features.map.compute.shown import MapShown, linked_points, map_shown
 from components.features.map.controls import PAGE
-from components.features.map.drawing import Picture
 from components.features.map.figures.one_layer import map_order
 from components.features.map.marks import Marked, Selection, name_of
+from components.maps.picture import Picture
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.maps import QUICK, drawn_map, map_view
 from tests.support.pages import app_settings

@@ -1,108 +1,82 @@
-"""The process that draws maps: `python -m components.analysis.map_worker`.
+"""A map's way between the app and a process that draws maps: arrays in files, without pickles.
 
-A process of its own, because one map computes for seconds on end: pages answer meanwhile, nothing
-here shares UMAP's global state with anyone, and a map that nobody wants can be ended at any point.
-It reads one task per line of its input, as JSON, and answers in lines of JSON: how far it is, then
-that it is done or why not. Arrays go through files in the task's folder, without pickles.
+The functions that such a process calls stand here too: `components.jobs.worker` runs them.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.errors import RequestError
+from components.core.schema import FloatArray
+from components.maps import prepare
 from components.maps.honesty import Honesty
 from components.maps.layer_maps import LayerMaps, project_layers
 from components.maps.neighbors import Neighbors
-from components.maps.projection import Map, MapSettings, OnProgress, project, warm_up
+from components.maps.progress import OnProgress
+from components.maps.projection import Map, project
+from components.maps.settings import MapSettings
 from components.maps.stability import stability
 
-__all__ = ["CANCEL", "RESULT", "VECTORS", "main", "read_map", "read_maps", "write_map"]
+__all__ = [
+    "RESULT",
+    "VECTORS",
+    "draw",
+    "draw_again",
+    "draw_layers",
+    "read_map",
+    "read_maps",
+    "warm_up",
+    "write_map",
+]
 
 VECTORS = "vectors.npy"
 RESULT = "result.npz"
-CANCEL = "cancel"
-"""A file of this name in a task's folder stops the task."""
-
-_REPORT_SECONDS = 0.05
-Say = Callable[[dict[str, Any]], None]
 
 
-class _CancelledError(Exception):
-    """Nobody wants this task any more."""
+def warm_up(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
+    """Compile what a first map needs."""
+    del folder, report
+    prepare.warm_up(Path(task["compiled"]) if task["compiled"] else None)
 
 
-def main() -> None:
-    """Work until the input ends."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints must not stand between the answers
-    sys.stdout = sys.stderr
-    if hasattr(os, "nice"):
-        os.nice(5)  # pages come first
-
-    def say(message: dict[str, Any]) -> None:
-        out.write(json.dumps(message) + "\n")
-        out.flush()
-
-    for line in sys.stdin:
-        try:
-            _run(json.loads(line), say)
-        except BrokenPipeError:
-            return
-        except _CancelledError:
-            say({"cancelled": True})
-        except RequestError as exc:
-            say({"refused": str(exc)})
-        except Exception as exc:  # noqa: BLE001 - the parent logs it and goes on
-            say({"failed": f"{type(exc).__name__}: {exc}"})
+def draw(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
+    """A map of the folder's vectors, into a file."""
+    vectors, settings = _begun(task, folder)
+    write_map(folder / RESULT, project(vectors, settings, on_progress=report))
 
 
-def _run(task: Mapping[str, Any], say: Say) -> None:
-    if task["kind"] == "warm up":
-        warm_up(Path(task["cache"]) if task["cache"] else None)
-        say({"done": True})
-        return
-    folder = Path(task["folder"])
-    settings = MapSettings.from_dict(task["settings"])
-    vectors = np.load(folder / VECTORS, allow_pickle=False)
-    reporter = _reporter(folder / CANCEL, say)
-    extra: dict[str, Any] = {}
-    if task["kind"] == "map":
-        write_map(folder / RESULT, project(vectors, settings, on_progress=reporter))
-    elif task["kind"] == "layers":
-        maps = project_layers(vectors, settings, how=task["how"], on_progress=reporter)
-        _write_maps(folder / RESULT, maps)
-    else:
-        first = read_map(folder / RESULT)
-        found = stability(vectors, settings, first=first, on_progress=reporter)
-        extra = {"stability": asdict(found)}
-    say({"done": True, **extra})
+def draw_layers(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
+    """Maps of all layers of the folder's vectors, into a file."""
+    vectors, settings = _begun(task, folder)
+    maps = project_layers(vectors, settings, how=task["how"], on_progress=report)
+    _write_maps(folder / RESULT, maps)
 
 
-def _reporter(cancel: Path, say: Say) -> OnProgress:
-    """Tells how far a task is, a few times a second, and stops it when it is no longer wanted."""
-    last = 0.0
+def draw_again(task: Mapping[str, Any], folder: Path, report: OnProgress) -> dict[str, Any]:
+    """How stable the map in the folder's file is, as the values of a `Stability`."""
+    vectors, settings = _begun(task, folder)
+    first = read_map(folder / RESULT)
+    return asdict(stability(vectors, settings, first=first, on_progress=report))
 
-    def report(stage: str, share: float) -> None:
-        nonlocal last
-        if cancel.exists():
-            raise _CancelledError
-        now = time.monotonic()
-        if now - last >= _REPORT_SECONDS:
-            last = now
-            say({"stage": stage, "share": round(float(share), 4)})
 
-    return report
+def _begun(task: Mapping[str, Any], folder: Path) -> tuple[FloatArray, MapSettings]:
+    if task["compiled"]:
+        _keep_compiled(task["compiled"])
+    vectors: FloatArray = np.load(folder / VECTORS, allow_pickle=False)
+    return vectors, MapSettings.from_dict(task["settings"])
+
+
+@cache
+def _keep_compiled(folder: str) -> None:
+    prepare.keep_compiled(Path(folder))
 
 
 def write_map(path: Path, found: Map) -> None:
@@ -187,7 +161,3 @@ def _load(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     return json.loads(str(arrays.pop("head"))), arrays
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,255 @@
+"""Maps from a request to a picture, in the background and for all who want them. No streamlit.
+
+    request = MapRequest(model, corpus.digest, footing="one", layer=6)
+    with Maps(service) as maps:
+        job = maps.draw(request, corpus, service.load(model))
+        picture = job.result(timeout=60)
+
+Texts are read by a job of their own, which maps of the same points share; points are placed in
+another process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from components.core import EncoderService, ModelCard
+from components.core.byte_cache import ByteCache
+from components.core.schema import FloatArray
+from components.corpus.corpus import Corpus
+from components.jobs import Job, Jobs, Kind, Report, Task, Visitor
+from components.maps.gathering import Gathered
+from components.maps.layer_maps import How, LayerMaps
+from components.maps.picture import Picture
+from components.maps.placing import N_PROCESSES, Placing
+from components.maps.plan import Plan, plan, usual_token_seconds
+from components.maps.projection import estimate
+from components.maps.request import MapRequest
+from components.maps.stability import Stability
+from components.maps.vectors import gathered
+
+__all__ = ["MAPS", "READINGS", "Checked", "Maps"]
+
+_LARGE_SECONDS = 10.0
+_FORGOTTEN_SECONDS = 300.0
+MAPS = Kind(
+    "maps",
+    n_at_once=N_PROCESSES,
+    n_large=1,
+    large_seconds=_LARGE_SECONDS,
+    forgotten_seconds=_FORGOTTEN_SECONDS,
+)
+READINGS = Kind(
+    "maps to read texts for",
+    n_at_once=2,
+    n_large=1,
+    large_seconds=_LARGE_SECONDS,
+    forgotten_seconds=_FORGOTTEN_SECONDS,
+)
+_MAX_BYTES = 256_000_000
+_ENOUGH = 2_000
+"""Tokens from which their time says something."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stability that was measured; of the map of one layer drawn alone."""
+
+    stability: Stability
+    layer: int
+
+
+class Maps:
+    """Draws maps. Thread-safe.
+
+    Args:
+        service: encodes the texts.
+        jobs: does the work; own ones where none are given.
+        compiled: a folder of our own where compiled code is kept, or None.
+        max_bytes: of the plans that are kept.
+    """
+
+    def __init__(
+        self,
+        service: EncoderService,
+        jobs: Jobs | None = None,
+        *,
+        compiled: Path | None = None,
+        max_bytes: int = _MAX_BYTES // 16,
+    ) -> None:
+        self._service = service
+        self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
+        self._placing = Placing(compiled)
+        self._plans = ByteCache(max_bytes)
+        self._token_seconds: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes for good."""
+        self._placing.close()
+
+    def warm_up(self) -> None:
+        """Have a process compile its code, so that a first map needs not wait for it."""
+        self._placing.warm_up()
+
+    def plan(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Plan:
+        """What a map will read and take; made once."""
+
+        def make() -> Plan:
+            return plan(request, corpus, card, self._service, self.token_seconds(card))
+
+        found: Plan = self._plans.get((request.key, card.checksum), make)
+        return found
+
+    def find(self, request: MapRequest) -> Job | None:
+        """The last job that drew a map, or None."""
+        return self._jobs.get(_key(request))
+
+    def draw(
+        self, request: MapRequest, corpus: Corpus, card: ModelCard, visitor: Visitor | None = None
+    ) -> Job:
+        """The job that draws a map, begun where it is not under way; its result is a `Picture`.
+
+        Args:
+            request: what is mapped, and how.
+            corpus: the texts, those of the request's digest.
+            card: of its model.
+            visitor: who waits for it.
+
+        Raises:
+            BusyError: too many wait already.
+        """
+        own = self.plan(request, corpus, card)
+
+        def place(report: Report, found: Gathered) -> Picture:
+            return self._place(report, found, request, corpus, own)
+
+        reading = self._reading(request, corpus, card, own)
+        task = Task(_key(request), MAPS, place, size=own.placing, after=reading, split=own.split)
+        return self._jobs.start(task, visitor)
+
+    def find_check(self, picture: Picture, layer: int) -> Job | None:
+        """The job that `check` began, or None."""
+        return self._jobs.get(_check_key(picture, layer))
+
+    def check(self, picture: Picture, layer: int, visitor: Visitor | None = None) -> Job:
+        """The job that draws one layer's map from two more seeds; its result is a `Checked`."""
+        _, n, n_dims = picture.vectors.shape
+        seconds = estimate(n, n_dims, picture.request.settings).seconds
+        task = Task(
+            _check_key(picture, layer),
+            MAPS,
+            lambda report: self._check(report, picture, layer),
+            size=2 * seconds,
+        )
+        return self._jobs.start(task, visitor)
+
+    def token_seconds(self, card: ModelCard) -> float:
+        """What a model takes for one token here: measured, or by the book."""
+        with self._lock:
+            known = self._token_seconds.get(card.id)
+        return usual_token_seconds(card) if known is None else known
+
+    def _reading(self, request: MapRequest, corpus: Corpus, card: ModelCard, own: Plan) -> Task:
+        """The points, which other maps of the same texts share."""
+
+        def read(report: Report) -> Gathered:
+            return gathered(
+                request,
+                corpus,
+                card,
+                own,
+                self._service,
+                on_progress=report,
+                note_speed=lambda n, seconds: self._note_speed(card, n, seconds),
+            )
+
+        key = ("points", *request.points_key, own.layers, card.checksum, own.most)
+        return Task(key, READINGS, read, size=own.reading)
+
+    def _place(
+        self,
+        report: Report,
+        found: Gathered,
+        request: MapRequest,
+        corpus: Corpus,
+        own: Plan,
+    ) -> Picture:
+        layers = found.layers if request.layer is None else (request.layer,)
+        rows = [found.layers.index(layer) for layer in layers]
+        vectors = found.vectors if len(rows) == len(found.layers) else found.vectors[rows]
+        report("Placing the points", 0.0)
+        drawn = self._placed(vectors, request, report)
+        return Picture(
+            request=request,
+            corpus=corpus,
+            gathered=found,
+            n_able=own.n_able,
+            layers=layers,
+            vectors=vectors,
+            coordinates=drawn.coordinates,
+            method=drawn.method,
+            reason=drawn.reason,
+            neighbors=drawn.neighbors,
+            honesty=drawn.honesty,
+        )
+
+    def _placed(self, vectors: FloatArray, request: MapRequest, report: Report) -> LayerMaps:
+        """The layers together, or the only one by itself."""
+        settings = request.settings
+        if len(vectors) > 1:
+            how: How = "aligned" if request.footing == "aligned" else "joint"
+            return self._placing.project_layers(vectors, settings, how=how, on_progress=report)
+        one = self._placing.project(vectors[0], settings, report)
+        return LayerMaps(
+            how="joint",
+            coordinates=one.coordinates[None],
+            method=one.method,
+            reason=one.reason,
+            settings=settings,
+            neighbors=(one.neighbors,),
+            honesty=(one.honesty,),
+        )
+
+    def _check(self, report: Report, picture: Picture, layer: int) -> Checked:
+        row = picture.index_of(layer)
+        vectors, own = picture.vectors[row], picture.request.settings
+        first, drawn = picture.as_map(), 0.0
+        if len(picture.layers) > 1:  # what is checked is this layer's own map: nothing else repeats
+            first = self._placing.project(vectors, own, lambda s, p: report(s, p / 3))
+            drawn = 1 / 3
+        found = self._placing.stability(
+            vectors, own, first, lambda s, p: report(s, drawn + (1 - drawn) * p)
+        )
+        return Checked(found, picture.layers[row])
+
+    def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
+        """Learn what a token takes; the least, as others may work too; few tokens say little."""
+        if n_tokens > _ENOUGH:
+            now = seconds / n_tokens
+            with self._lock:
+                self._token_seconds[card.id] = min(now, self._token_seconds.get(card.id, now))
+
+
+def _key(request: MapRequest) -> Hashable:
+    return ("map", request.key)
+
+
+def _check_key(picture: Picture, layer: int) -> Hashable:
+    return ("stability", picture.request.key, layer)

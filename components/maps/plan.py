@@ -1,0 +1,158 @@
+"""What a map will read and take: texts in their order, time, memory. Made once for a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from components.core import EncoderService, ModelCard
+from components.core.schema import IntArray
+from components.core.words import split_words
+from components.corpus.corpus import Corpus
+from components.maps.estimates import estimate
+from components.maps.request import MapRequest
+
+__all__ = ["SAMPLING_SEED", "Plan", "plan", "usual_token_seconds"]
+
+SAMPLING_SEED = 0
+_SAMPLE = 64  # texts that an estimate looks at
+_MAX_JOINT = 50_000  # points of all layers together
+_MAX_GATHERED = 60_000_000
+"""Bytes up to which the vectors of all layers are gathered though one is asked for: a change of
+the layer then needs no encoding."""
+_FLOPS = 1.2e11  # multiplications and additions a second, until something was measured
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a map will read, and roughly take.
+
+    Attributes:
+        order: which texts are read, in which order; more than enough where one may have no point.
+        n_able: how many texts may have points.
+        n_texts, n_tokens: how many will be read.
+        n_points: how many there will be.
+        most: how many may be drawn: fewer where each stands once for every layer.
+        layers: those to gather; None for all.
+        reading, placing: seconds.
+        n_bytes: of memory.
+    """
+
+    order: IntArray
+    n_able: int
+    n_texts: int
+    n_tokens: int
+    n_points: int
+    most: int
+    layers: tuple[int, ...] | None
+    reading: float
+    placing: float
+    n_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """Of the whole."""
+        return self.reading + self.placing
+
+    @property
+    def split(self) -> float:
+        """The share of the whole that reading takes, in [0.05, 0.95]."""
+        return min(0.95, max(0.05, self.reading / max(self.seconds, 1e-9)))
+
+
+def plan(
+    request: MapRequest,
+    corpus: Corpus,
+    card: ModelCard,
+    service: EncoderService,
+    token_seconds: float,
+) -> Plan:
+    """What a map will read and take.
+
+    Args:
+        request: what is mapped.
+        corpus: its texts.
+        card: of its model.
+        service: cuts a sample of the texts into tokens.
+        token_seconds: what the model takes for one token.
+    """
+    able, most = _able_texts(request, corpus), _most(request, card)
+    per_text, tokens = _sizes(request, corpus, able, card, service)
+    order, n_texts = _order(request, able, most, per_text)
+    n_points = int(min(most, max(1, round(per_text * n_texts))))
+    n_layers = card.n_layers + 1 if request.layer is None else 1
+    placed = estimate(n_points, card.n_dims, request.settings, n_layers=n_layers)
+    return Plan(
+        order=order,
+        n_able=len(able),
+        n_texts=n_texts,
+        n_tokens=round(tokens * n_texts),
+        n_points=n_points,
+        most=most,
+        layers=_layers(request, corpus, card),
+        reading=round(tokens * n_texts) * token_seconds,
+        placing=placed.seconds,
+        n_bytes=2 * n_points * card.n_dims * 4 * n_layers + placed.n_bytes,
+    )
+
+
+def usual_token_seconds(card: ModelCard) -> float:
+    """What a token takes, until something was measured."""
+    return 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
+
+
+def _able_texts(request: MapRequest, corpus: Corpus) -> IntArray:
+    """The texts that may have points: those with a word that was asked for."""
+    if request.unit != "words" or not request.only:
+        return np.arange(len(corpus.texts))
+    texts: Iterable[str] = corpus.texts
+    if corpus.spans is not None and not request.every_word:
+        texts = (text[slice(*span)] for text, span in zip(corpus.texts, corpus.spans, strict=True))
+    has = [any(word in text.casefold() for word in request.only) for text in texts]
+    return np.flatnonzero(has)
+
+
+def _most(request: MapRequest, card: ModelCard) -> int:
+    if request.layer is not None:
+        return request.most
+    return min(request.most, _MAX_JOINT // (card.n_layers + 1))
+
+
+def _sizes(
+    request: MapRequest, corpus: Corpus, able: IntArray, card: ModelCard, service: EncoderService
+) -> tuple[float, float]:
+    """Points and tokens of an average text."""
+    sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
+    if not sample:
+        return 0.0, 0.0
+    cut = service.tokenize(card.id, sample)
+    tokens = float(np.mean([min(each.n_tokens, card.max_length) for each in cut]))
+    chosen = request.unit == "words" and corpus.spans is not None and not request.every_word
+    if request.unit == "sentences" or chosen or request.only:
+        return 1.0, tokens
+    if request.unit == "tokens":
+        return tokens, tokens
+    return float(np.mean([len(split_words(text)) for text in sample])), tokens
+
+
+def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> tuple[IntArray, int]:
+    """Which texts are read, a random sample where all are too many; and how many of them."""
+    n = len(able)
+    if n * per_text <= most:
+        return able, n
+    shuffled = np.random.default_rng(SAMPLING_SEED).permutation(able)
+    if request.unit == "sentences":
+        return np.sort(shuffled[:most]), most
+    return shuffled, max(1, min(n, ceil(most / per_text)))
+
+
+def _layers(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[int, ...] | None:
+    """The layers to gather: the one asked for, or all where that is affordable."""
+    if request.layer is None or request.layer < 0:
+        return None
+    n_points = min(request.most, 10 * len(corpus.texts))
+    n_bytes = n_points * (card.n_layers + 1) * card.n_dims * 4
+    return None if n_bytes < _MAX_GATHERED else (request.layer,)

@@ -1,0 +1,29 @@
+"""What there is once in a process for work in the background: its jobs, and what draws maps."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.jobs import Jobs
+from components.maps.engine import Maps
+from components.maps.prepare import compiled_folder
+from components.ui.models.services import service, settings
+
+__all__ = ["jobs", "maps"]
+
+
+@st.cache_resource(show_spinner=False, on_release=Jobs.stop)
+def jobs() -> Jobs:
+    """The jobs of this process."""
+    return Jobs(settings().cache_bytes // 2)
+
+
+@st.cache_resource(show_spinner=False, on_release=Maps.close)
+def maps() -> Maps:
+    """What draws the maps of this process."""
+    return Maps(
+        service(),
+        jobs(),
+        compiled=compiled_folder(settings()),
+        max_bytes=settings().cache_bytes // 32,
+    )

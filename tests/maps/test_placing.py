@@ -1,0 +1,247 @@
+"""Maps drawn in other processes: the same numbers as here, refused, stopped, replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.core import Settings
+from components.core.errors import RequestError, WorkerError
+from components.maps import layer_maps, projection, stability
+from components.maps.placing import Placing
+from components.maps.prepare import compiled_folder
+from components.maps.projection import MapSettings
+
+ROOT = Path(__file__).parents[2]
+WAIT = 60
+PCA = MapSettings(method="pca")
+
+
+class StopError(Exception):
+    """What someone raises who does not want a map any more."""
+
+
+def vectors(*shape: int, seed: int = 0) -> np.ndarray:
+    """Random float32 vectors in some groups."""
+    random = np.random.default_rng(seed)
+    centres = 3 * random.normal(size=(5, shape[-1]))
+    groups = centres[random.integers(0, 5, shape[:-1])]
+    return (groups + random.normal(size=shape)).astype(np.float32)
+
+
+def assert_same(here: Any, there: Any) -> None:
+    """Both are the same, field by field and bit by bit."""
+    assert type(here) is type(there)
+    if is_dataclass(here):
+        for each in fields(here):
+            assert_same(getattr(here, each.name), getattr(there, each.name))
+    elif isinstance(here, tuple):
+        assert len(here) == len(there)
+        for one, other in zip(here, there, strict=True):
+            assert_same(one, other)
+    elif isinstance(here, np.ndarray):
+        assert here.dtype == there.dtype
+        np.testing.assert_array_equal(here, there)
+    else:
+        assert here == there
+
+
+def long_task() -> tuple[np.ndarray, MapSettings]:
+    """One that takes many seconds if it is not stopped."""
+    return vectors(6_000, 32), MapSettings(effort="full", n_neighbors=50)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the tasks of this module have their folders."""
+    return tmp_path_factory.mktemp("tasks")
+
+
+@pytest.fixture(scope="module")
+def placing(folder: Path) -> Iterator[Placing]:
+    """The processes, with the code that all tests share compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        with Placing(compiled_folder(Settings())) as own:
+            own.warm_up()
+            yield own
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing_behind(folder: Path, placing: Placing) -> Iterator[None]:
+    yield
+    assert list(folder.glob("contextlens-map-*")) == []
+
+
+# The same as here
+
+
+@pytest.mark.parametrize("method", ["umap", "pca", "tsne"])
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_a_map_is_the_one_that_is_drawn_here(
+    placing: Placing, method: Any, n_components: int
+) -> None:
+    own = vectors(90, 12)
+    settings = MapSettings(method=method, n_components=n_components, n_neighbors=9, seed=4)
+    told: list[tuple[str, float]] = []
+    there = placing.project(own, settings, lambda stage, share: told.append((stage, share)))
+    assert_same(projection.project(own, settings), there)
+    assert there.method == method
+    assert all(0 <= share <= 1 for _, share in told)
+
+
+def test_few_points_and_their_reason_come_through(placing: Placing) -> None:
+    for n in (1, 3, 5):
+        own = vectors(n, 6)
+        there = placing.project(own, MapSettings())
+        assert_same(projection.project(own, MapSettings()), there)
+        assert "at least 15 points" in there.reason
+        assert (there.honesty is None) == (n < 4)
+
+
+def test_maps_of_all_layers_are_those_drawn_here(placing: Placing) -> None:
+    own = vectors(3, 60, 12)
+    settings = MapSettings(metric="euclidean", seed=2)
+    there = placing.project_layers(own, settings, how="joint")
+    assert_same(layer_maps.project_layers(own, settings, how="joint"), there)
+    assert there.how == "joint"
+    assert len(there.neighbors) == len(there.honesty) == 3
+
+
+@pytest.mark.parametrize("method", ["umap", "pca"])
+def test_stability_is_the_one_measured_here(placing: Placing, method: Any) -> None:
+    own, settings = vectors(80, 10), MapSettings(method=method, seed=7)
+    first = projection.project(own, settings)
+    there = placing.stability(own, settings, first)
+    assert_same(stability.stability(own, settings, first=first), there)
+    assert there.seeds == (7, 8, 9)
+    assert bool(there.reason) == (method == "pca")
+
+
+# What cannot be done
+
+
+def refusal(work: Callable[[], Any]) -> str:
+    with pytest.raises(RequestError) as caught:
+        work()
+    return str(caught.value)
+
+
+def test_refusals_are_the_same_sentences(placing: Placing) -> None:
+    broken = vectors(20, 4)
+    broken[3, 1] = np.nan
+    aligned = MapSettings(method="pca")
+    pairs = [
+        (
+            lambda: placing.project(broken, PCA),
+            lambda: projection.project(broken, PCA),
+        ),
+        (
+            lambda: placing.project(vectors(0, 4), PCA),
+            lambda: projection.project(vectors(0, 4), PCA),
+        ),
+        (
+            lambda: placing.project_layers(vectors(2, 20, 4), aligned, how="aligned"),
+            lambda: layer_maps.project_layers(vectors(2, 20, 4), aligned, how="aligned"),
+        ),
+        (
+            lambda: placing.stability(vectors(21, 4), PCA, projection.project(vectors(20, 4), PCA)),
+            lambda: stability.stability(
+                vectors(21, 4), PCA, first=projection.project(vectors(20, 4), PCA)
+            ),
+        ),
+    ]
+    for there, here in pairs:
+        assert refusal(there) == refusal(here)
+
+
+# Stopped, killed
+
+
+def test_a_map_that_is_stopped_ends_and_the_next_one_works(placing: Placing) -> None:
+    def stop(stage: str, share: float) -> None:
+        if stage == "Arranging the points":
+            raise StopError(stage)
+
+    with pytest.raises(StopError):
+        placing.project(*long_task(), stop)
+    small = vectors(40, 5)
+    assert_same(projection.project(small, MapSettings()), placing.project(small, MapSettings()))
+
+
+def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing) -> None:
+    killed: list[int] = []
+
+    def kill(stage: str, share: float) -> None:
+        if stage == "Arranging the points" and not killed:
+            for process in placing.processes._all:
+                if process._process is not None:
+                    killed.append(process._process.pid)
+                    os.kill(process._process.pid, signal.SIGKILL)
+
+    with pytest.raises(WorkerError, match=r"ended unexpectedly.*draw again, with fewer points"):
+        placing.project(*long_task(), kill)
+    assert killed
+    own = vectors(30, 6)
+    assert_same(projection.project(own, PCA), placing.project(own, PCA))
+
+
+def test_a_small_map_does_not_wait_behind_a_large_one(placing: Placing) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def long(stage: str, share: float) -> None:
+        begun.set()
+        if end.is_set():
+            raise StopError(stage)
+
+    def ask() -> None:
+        with pytest.raises(StopError):
+            placing.project(*long_task(), long)
+
+    other = threading.Thread(target=ask)
+    other.start()
+    assert begun.wait(WAIT)
+    assert placing.project(vectors(9, 3), PCA).coordinates.shape == (9, 2)
+    assert other.is_alive()
+    end.set()
+    other.join(WAIT)
+
+
+def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    code = (
+        "import resource, signal, sys, tempfile\n"
+        "import numpy as np\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "from components.core.errors import JobError\n"
+        "from components.maps.placing import Placing\n"
+        "from components.maps.settings import MapSettings\n"
+        "tempfile.tempdir = sys.argv[1]\n"
+        "try:\n"
+        "    Placing().project(np.ones((100, 100), 'f4'), MapSettings())\n"
+        "except JobError as exc:\n"
+        "    print(exc)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(full)],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        timeout=WAIT,
+        check=True,
+    )
+    assert "no room on the disk" in said.stdout, said.stderr
+    assert list(full.iterdir()) == []
