@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.core.errors import CorpusError
-from components.corpus.sheet import shown
+from components.corpus.sheet import named
 
 __all__ = ["Charset", "charset_of", "open_text"]
 
@@ -80,7 +80,7 @@ def charset_of(name: str, content: bytes) -> Charset:
     """
     for beginning, what in _BEGINNINGS:
         if content.startswith(beginning):
-            raise CorpusError(f"{shown(name)} is not text: it begins like {what}. {_ALLOWED}")
+            raise CorpusError(f"{named(name)} is not text: it begins like {what}. {_ALLOWED}")
     marked = _marked(content)
     if _has_nul(content, marked):
         raise _not_text(name, "it has zero bytes")
@@ -94,7 +94,7 @@ def _has_nul(content: bytes, marked: Charset | None) -> bool:
 
 
 def _not_text(name: str, why: str) -> CorpusError:
-    return CorpusError(f"{shown(name)} is not text: {why}. {_ALLOWED} Save text as UTF-8.")
+    return CorpusError(f"{named(name)} is not text: {why}. {_ALLOWED} Save text as UTF-8.")
 
 
 def _marked(content: bytes) -> Charset | None:

@@ -10,7 +10,7 @@ from itertools import islice
 from components.core.errors import CorpusError
 from components.corpus.charsets import Charset, charset_of, open_text
 from components.corpus.dialects import SAMPLE, Dialect, TableForm, guess_form
-from components.corpus.sheet import MAX_COLUMNS, MAX_SCANNED, Sheet, max_rows, sheet_of, shown
+from components.corpus.sheet import MAX_COLUMNS, MAX_SCANNED, Sheet, max_rows, named, sheet_of
 
 __all__ = ["read_csv", "read_lines", "read_tsv"]
 
@@ -60,12 +60,12 @@ def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
         columns = _columns(rows, len(form.titles))
     except csv.Error as exc:
         raise CorpusError(
-            f"{shown(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
+            f"{named(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
             "Correct that line, or save the table again as CSV."
         ) from exc
     n_rows = len(columns[0])
     if not n_rows:
-        raise CorpusError(f"{shown(name)} has names of columns but no rows. Add a row for each.")
+        raise CorpusError(f"{named(name)} has names of columns but no rows. Add a row for each.")
     notes = (*charset.notes, *form.notes, *rows.notes, *_cut_note(n_rows, more=rows.more))
     cells = dict(zip(form.titles, columns, strict=True))
     return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
@@ -83,10 +83,10 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> Table
         sample = more
     form = guess_form(sample, delimiters, whole=not stream.read(1))
     if form is None:
-        raise CorpusError(f"{shown(name)} holds only blank lines. Give it at least one sentence.")
+        raise CorpusError(f"{named(name)} holds only blank lines. Give it at least one sentence.")
     if len(form.titles) > MAX_COLUMNS:
         raise CorpusError(
-            f"{shown(name)} has {len(form.titles):,} columns or more; at most {MAX_COLUMNS:,} "
+            f"{named(name)} has {len(form.titles):,} columns or more; at most {MAX_COLUMNS:,} "
             "are read. Keep the column of texts and those of labels."
         )
     return form

@@ -20,8 +20,8 @@ from components.corpus.sheet import (
     Sheet,
     clean,
     max_rows,
+    named,
     sheet_of,
-    shown,
 )
 
 __all__ = ["as_text", "read_json_lines"]
@@ -48,7 +48,7 @@ def read_json_lines(name: str, content: bytes) -> Sheet:
         table.add(item)
     if not table.n_rows:
         raise CorpusError(
-            f"{shown(name)} holds no JSON object and no string. Give one on each line, such as "
+            f"{named(name)} holds no JSON object and no string. Give one on each line, such as "
             '{"text": "I love my pet python", "label": "animal"}.'
         )
     notes = (*charset.notes, *source.notes, *table.notes)
@@ -100,7 +100,7 @@ class _Table:
                 self.columns[title] = [None] * self.n_rows
         if len(self.columns) > MAX_COLUMNS:
             raise CorpusError(
-                f"{shown(self._name)} has more than {MAX_COLUMNS:,} different keys, and each would "
+                f"{named(self._name)} has more than {MAX_COLUMNS:,} different keys, and each would "
                 "be a column. Keep that of texts and those of labels."
             )
         for title, column in self.columns.items():

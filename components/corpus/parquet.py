@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from components.core.errors import CorpusError
 from components.corpus.parquet_process import REFUSED
-from components.corpus.sheet import Sheet, sheet_of, shown
+from components.corpus.sheet import Sheet, named, sheet_of
 
 __all__ = ["read_parquet"]
 
@@ -42,23 +42,23 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         raise _encrypted(name)
     if content[:4] != _MARK:
         raise CorpusError(
-            f"{shown(name)} is no Parquet file, though its name says so. Name it for what it is "
+            f"{named(name)} is no Parquet file, though its name says so. Name it for what it is "
             "(.csv, .tsv, .jsonl or .txt), or write it again."
         )
     if content[-4:] != _MARK:
-        raise CorpusError(f"{shown(name)} is cut off: its end is missing. Upload it once more.")
+        raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     cells, notes = _unpacked(_in_child(name, content, max_bytes))
     return sheet_of(name, "Parquet", cells, notes=notes)
 
 
 def _encrypted(name: str) -> CorpusError:
     return CorpusError(
-        f"{shown(name)} is encrypted. Write it without encryption, or save it as CSV."
+        f"{named(name)} is encrypted. Write it without encryption, or save it as CSV."
     )
 
 
 def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
-    request = json.dumps({"name": shown(name), "max_bytes": max_bytes})
+    request = json.dumps({"name": named(name), "max_bytes": max_bytes})
     search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     try:
         done = subprocess.run(
@@ -71,7 +71,7 @@ def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
         )
     except subprocess.TimeoutExpired as exc:
         raise CorpusError(
-            f"{shown(name)} takes longer than {_SECONDS} seconds to read. Keep the columns that "
+            f"{named(name)} takes longer than {_SECONDS} seconds to read. Keep the columns that "
             "are needed, or save it as CSV."
         ) from exc
     if done.returncode == REFUSED:
@@ -80,7 +80,7 @@ def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
         raise _encrypted(name)
     if done.returncode:
         raise CorpusError(
-            f"{shown(name)} cannot be read as Parquet: it is damaged, or takes more memory than "
+            f"{named(name)} cannot be read as Parquet: it is damaged, or takes more memory than "
             "there is for it. Write it again, or save it as CSV."
         )
     return done.stdout

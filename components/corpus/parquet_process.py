@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from components.core.errors import CorpusError
 from components.corpus.parquet_values import NotTextError, as_texts, has_bytes
-from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, shown, unique
+from components.corpus.sheet import MAX_COLUMNS, clean, max_rows, named, unique
 
 __all__ = ["REFUSED", "main"]
 
@@ -66,21 +66,21 @@ def _table(name: str, content: bytes, max_bytes: int) -> pa.Table:
         return _read(name, content, max_bytes)
     except MemoryError as exc:
         raise CorpusError(
-            f"{shown(name)} takes more memory to read than there is for it. Keep the columns that "
+            f"{named(name)} takes more memory to read than there is for it. Keep the columns that "
             "are needed, or split it."
         ) from exc
     except _FAILURES as exc:
         if "crypt" in str(exc).lower():
             raise _encrypted(name) from exc
         raise CorpusError(
-            f"{shown(name)} cannot be read as Parquet: it is damaged, or of a kind that is not "
+            f"{named(name)} cannot be read as Parquet: it is damaged, or of a kind that is not "
             f"known. Write it again, or save it as {_TEXTS}."
         ) from exc
 
 
 def _encrypted(name: str) -> CorpusError:
     return CorpusError(
-        f"{shown(name)} is encrypted. Write it without encryption, or save it as {_TEXTS}."
+        f"{named(name)} is encrypted. Write it without encryption, or save it as {_TEXTS}."
     )
 
 
@@ -93,7 +93,7 @@ def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
     _check_unpacked(name, readable, max_bytes)
     n_wanted = min(n_rows, max_rows(len(readable)))
     notes = [
-        f"{shown(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
+        f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
     ]
     arrays: dict[str, pa.Array] = {}
     n_left = _TIMES_UNPACKED * max_bytes
@@ -102,11 +102,11 @@ def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
             cells = _cells_of(content, column, n_wanted)
             n_left -= _n_characters(cells, n_left)
         except NotTextError as exc:
-            notes.append(f"{shown(column.title)} was left out: it holds {exc}.")
+            notes.append(f"{named(column.title)} was left out: it holds {exc}.")
             continue
         arrays[column.title] = pa.array(cells, pa.large_string()).dictionary_encode()
     if not arrays:
-        raise CorpusError(f"{shown(name)} has no column of text. {' '.join(notes)}")
+        raise CorpusError(f"{named(name)} has no column of text. {' '.join(notes)}")
     if n_wanted < n_rows:
         notes.append(f"Only the first {n_wanted:,} rows were read.")
     return pa.table(arrays).replace_schema_metadata({"notes": json.dumps(notes)})
@@ -193,14 +193,14 @@ def _obstacle(kind: pa.DataType, n_values: int) -> str:
 def _check(name: str, columns: list[_Column], n_rows: int) -> None:
     if not columns:
         raise CorpusError(
-            f"{shown(name)} has no columns, or more than {MAX_COLUMNS:,}. "
+            f"{named(name)} has no columns, or more than {MAX_COLUMNS:,}. "
             "Keep the column of texts and those of labels."
         )
     if n_rows < 1:
-        raise CorpusError(f"{shown(name)} holds no rows. Give a file with at least one sentence.")
+        raise CorpusError(f"{named(name)} holds no rows. Give a file with at least one sentence.")
     if all(column.obstacle for column in columns):
         raise CorpusError(
-            f"{shown(name)} has no column of text: {shown(columns[0].title)} holds "
+            f"{named(name)} has no column of text: {named(columns[0].title)} holds "
             f"{columns[0].obstacle}. Give a file with a column of sentences."
         )
 
@@ -209,7 +209,7 @@ def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
     unpacked = sum(column.n_bytes for column in columns)
     if unpacked > _TIMES_UNPACKED * max_bytes:
         raise CorpusError(
-            f"{shown(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
+            f"{named(name)} unpacks to {unpacked / 1e6:,.0f} MB; at most "
             f"{_TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
             "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
         )

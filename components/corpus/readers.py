@@ -12,14 +12,14 @@ from components.corpus.delimited import read_csv, read_lines, read_tsv
 from components.corpus.json_lines import read_json_lines
 from components.corpus.kinds import N_LABELS
 from components.corpus.parquet import read_parquet
-from components.corpus.sheet import Cells, Sheet, shown
+from components.corpus.sheet import Cells, Sheet, named
 
-__all__ = ["FORMATS", "MAX_SENTENCES", "Sheet", "read", "to_corpus"]
+__all__ = ["FORMATS", "MAX_TEXTS", "Sheet", "read", "to_corpus"]
 
 FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
 """Endings of the files that can be read; ".ndjson" is another name for ".jsonl"."""
 
-MAX_SENTENCES = 50_000
+MAX_TEXTS = 50_000
 _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
@@ -47,17 +47,17 @@ def read(name: str, content: bytes, *, max_bytes: int) -> Sheet:
     ending = "".join(name.strip().rpartition(".")[1:]).casefold()
     if ending not in {*_READERS, ".parquet"}:
         raise CorpusError(
-            f"{shown(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
+            f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
             "Save it as one of these, or rename it if it is one."
         )
     if len(content) > max_bytes:
         raise CorpusError(
-            f"{shown(name)} is {math.ceil(len(content) / 1e5) / 10:,.1f} MB; at most "
+            f"{named(name)} is {math.ceil(len(content) / 1e5) / 10:,.1f} MB; at most "
             f"{max_bytes / 1e6:,.0f} MB are read here. Split it, or ask whoever runs this server "
             "for a larger CONTEXTLENS_MAX_UPLOAD_MB."
         )
     if not content:
-        raise CorpusError(f"{shown(name)} is empty. Give a file with at least one sentence.")
+        raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes)
     return _READERS[ending](name, content)
@@ -68,7 +68,7 @@ def to_corpus(
     text_column: str,
     label_columns: Sequence[str] = (),
     *,
-    max_sentences: int = MAX_SENTENCES,
+    max_texts: int = MAX_TEXTS,
 ) -> Corpus:
     """The sentences of one column and the labels of others, for rows that have a sentence.
 
@@ -76,7 +76,7 @@ def to_corpus(
         sheet: what `read` gave.
         text_column: the title of the column of sentences.
         label_columns: titles of columns whose values label them.
-        max_sentences: how many are kept, from the first on.
+        max_texts: how many are kept, from the first on.
 
     Raises:
         CorpusError: there is no such column, no sentence in it, or too many different labels.
@@ -88,12 +88,12 @@ def to_corpus(
     if not filled:
         others = [title for title, kind in sheet.kinds.items() if kind != "empty"]
         raise CorpusError(
-            f"{shown(text_column)} has no text in any of its {len(cells):,} rows. "
-            f"Choose another column, such as {shown(others[0])}."
+            f"{named(text_column)} has no text in any of its {len(cells):,} rows. "
+            f"Choose another column, such as {named(others[0])}."
             if others
-            else f"{shown(sheet.name)} has no text in any column."
+            else f"{named(sheet.name)} has no text in any column."
         )
-    kept = filled[:max_sentences]
+    kept = filled[:max_texts]
     texts = [(cells[i] or "").strip() for i in kept]
     notes = [*sheet.notes, *_row_notes(len(cells), len(filled), len(kept)), *_length_notes(texts)]
     own: dict[str, tuple[str, ...]] = {}
@@ -101,7 +101,7 @@ def to_corpus(
         own[title] = tuple((column[i] or "").strip() for i in kept)
         notes += _label_notes(title, own[title])
     return Corpus(
-        name=shown(sheet.name),
+        name=named(sheet.name),
         texts=tuple(text[:_MAX_LENGTH].rstrip() for text in texts),
         labels=MappingProxyType(
             {title: tuple(map(_short_label, values)) for title, values in own.items()}
@@ -112,10 +112,10 @@ def to_corpus(
 
 def _column(sheet: Sheet, title: str) -> Cells:
     if title not in sheet.columns:
-        columns = ", ".join(shown(own) for own in list(sheet.columns)[:10])
+        columns = ", ".join(named(own) for own in list(sheet.columns)[:10])
         more = ", …" if len(sheet.columns) > 10 else ""
         raise CorpusError(
-            f"{shown(sheet.name)} has no column {shown(title)!r}. Choose one of: {columns}{more}."
+            f"{named(sheet.name)} has no column {named(title)!r}. Choose one of: {columns}{more}."
         )
     return sheet.columns[title]
 
@@ -140,17 +140,17 @@ def _label_notes(title: str, values: Sequence[str]) -> list[str]:
     n_different = len(set(values) - {""})
     if n_different > _MAX_LABELS:
         raise CorpusError(
-            f"{shown(title)} has {n_different:,} different values; labels may have at most "
+            f"{named(title)} has {n_different:,} different values; labels may have at most "
             f"{_MAX_LABELS:,}. Choose a column whose values repeat."
         )
     notes = []
     if n_different > N_LABELS:
         notes.append(
-            f"{shown(title)} has {n_different:,} different values: only the most frequent get a "
+            f"{named(title)} has {n_different:,} different values: only the most frequent get a "
             "colour of their own."
         )
     if any(len(value) > _MAX_LABEL for value in values):
-        notes.append(f"Labels in {shown(title)} were cut to {_MAX_LABEL:,} characters.")
+        notes.append(f"Labels in {named(title)} were cut to {_MAX_LABEL:,} characters.")
     return notes
 
 

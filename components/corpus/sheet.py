@@ -18,8 +18,8 @@ __all__ = [
     "Sheet",
     "clean",
     "max_rows",
+    "named",
     "sheet_of",
-    "shown",
     "unique",
 ]
 
@@ -95,7 +95,7 @@ def sheet_of(
     """
     if not any(cell and not cell.isspace() for own in columns.values() for cell in own):
         raise CorpusError(
-            f"{shown(name)} holds nothing but blanks. Give a file with at least one sentence."
+            f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
     kept = MappingProxyType({title: tuple(own) for title, own in columns.items()})
     return Sheet(name, kind, kept, encoding, tuple(notes))
@@ -106,7 +106,7 @@ def max_rows(n_columns: int) -> int:
     return min(_MAX_ROWS, _MAX_CELLS // max(n_columns, 1))
 
 
-def shown(name: str) -> str:
+def named(name: str) -> str:
     """A file's name or a column's title as a message shows it: printable, and not too long."""
     plain = "".join(c if c.isprintable() else "\ufffd" for c in name[: _MAX_NAME + 1])
     if len(plain) > _MAX_NAME:

@@ -121,7 +121,7 @@ def test_what_a_reader_noted_is_kept() -> None:
 
 def test_sentences_beyond_the_limit_are_left_out_and_it_is_said() -> None:
     found = sheet(text=["", *map(str, range(10))])
-    corpus = to_corpus(found, "text", max_sentences=4)
+    corpus = to_corpus(found, "text", max_texts=4)
     assert corpus.texts == ("0", "1", "2", "3")
     assert corpus.notes[1] == "6 rows were left out: only the first 4 sentences are used."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.core.errors import FetchError, ModelError, UnknownModelError
 
-__all__ = ["LATER", "diagnose", "shown"]
+__all__ = ["LATER", "diagnose", "in_ascii"]
 
 LATER = "Try again in a few minutes, or choose a model that is on this machine."
 _ACCESS = (
@@ -58,6 +58,6 @@ def _diagnose_status(status: int) -> tuple[type[ModelError], str, str]:
     return FetchError, f"{{hub}} answered with an error ({status})", LATER
 
 
-def shown(text: str) -> str:
+def in_ascii(text: str) -> str:
     """Foreign text, quoted, with odd characters escaped and at most 80 characters of it."""
     return ascii(text if len(text) <= 80 else text[:79] + "...")

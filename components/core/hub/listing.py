@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from components.core.errors import CheckpointError, UnknownModelError
-from components.core.hub.faults import shown
+from components.core.hub.faults import in_ascii
 
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
@@ -80,7 +80,7 @@ def check_id(model_id: str) -> None:
     if _ID.fullmatch(model_id) and not re.search(r"\.\.|--|\.git$", model_id):
         return
     raise UnknownModelError(
-        f"{shown(model_id)} cannot be the id of a model. An id is a name or organisation/name, "
+        f"{in_ascii(model_id)} cannot be the id of a model. An id is a name or organisation/name, "
         "each of at most 96 letters, digits, '-', '_' and '.' (no other signs, no '..' or '--', "
         "not starting or ending with '-' or '.'). For example: google-bert/bert-base-uncased."
     )

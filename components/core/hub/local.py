@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from components.core.errors import CheckpointError, FetchError
-from components.core.hub.faults import LATER, shown
+from components.core.hub.faults import LATER, in_ascii
 from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, Part, choose, lack
 
 __all__ = [
@@ -100,7 +100,7 @@ def check_files(folder: Path, listing: Listing, model_id: str) -> None:
     unlisted = shards(folder, listing.sizes) - set(listing.sizes) if weighs else None
     if unlisted:
         raise CheckpointError(
-            f"{model_id} lacks a weight file that its index names ({shown(min(unlisted))}). "
+            f"{model_id} lacks a weight file that its index names ({in_ascii(min(unlisted))}). "
             "Choose another model."
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
-from components.analysis.words import Pooling, pool, token_positions
+from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
@@ -180,11 +180,8 @@ def _compare(
 ) -> Comparison | None:
     if len(chosen) < 2 or not any(c.item.role == "sentence" for c in chosen):
         return None
+    vectors = [word_vectors(c.encoding, c.span, pooling) for c in chosen]
     positions = [token_positions(c.encoding, c.span) for c in chosen]
-    vectors = [
-        pool(c.encoding.hidden[:, where], pooling)
-        for c, where in zip(chosen, positions, strict=True)
-    ]
     static = [
         pool(service.word_rows(card.id, c.encoding.token_ids[where]), pooling)
         for c, where in zip(chosen, positions, strict=True)
