@@ -26,7 +26,7 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import HOSTILE
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ from components.ui.state.view import DEFAULT, Sentence
 from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -20,7 +20,7 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 

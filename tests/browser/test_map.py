@@ -19,7 +19,7 @@ from components.ui.state.view import DEFAULT, Value, ViewState
 from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def drawn(here: Visit) -> None:
         "'.st-key-map_progress [data-testid=stProgress]')",
         timeout=MAP_SECONDS * 1000,
     )
-    here.settle(here.page)
+    here.settle()
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def test_a_file_that_cannot_be_read_leaves_the_map(on_map: Callable[..., Visit])
 def test_what_is_selected_in_one_map_is_marked_in_the_other(on_map: Callable[..., Visit]) -> None:
     here = on_map(address_of(beside="layer", other_layer=1))
     here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot", timeout=60_000)
-    here.settle(here.page)
+    here.settle()
     around = spots(here)
     lasso(here, around[np.argsort(around[:, 0])[-6:]])
     marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData

@@ -33,7 +33,7 @@ from tests.support.browser import (
 from tests.support.masks import lab_of
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 

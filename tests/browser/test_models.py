@@ -153,7 +153,7 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     before = reader.page.url
     is_on(reader, 160)
     expect(reader.page.get_by_text(f"The page now shows {model}.")).to_be_visible()
-    reader.settle(reader.page)
+    reader.settle()
     assert "My python eats mice" in reader.rows[0]
     assert reader.chosen[0].startswith("mice")
     expect(area(reader)).to_have_count(0)

@@ -32,7 +32,7 @@ from tests.support.browser import (
 )
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
