@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from components.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, AppServer, launch
 from tests.support.rest import PATIENCE, Runs
 from tests.support.visit import Visit
@@ -104,12 +105,22 @@ def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def app(run_app: Callable[..., str], app_settings: Mapping[str, str], chromium: Browser) -> str:
-    """The real app's address; its model is loaded and its baseline measured."""
+    """The real app's address; its model is loaded and its baseline measured.
+
+    A server's first request may be to any page, so this one is not to the first: it shows the frame
+    around the page that was asked for.
+    """
     address = run_app("app.py", app_settings)
-    with chromium.new_context() as context:
+    with patient(chromium.new_context()) as context:
         page = context.new_page()
-        page.goto(address)
-        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=120_000)
+        page.goto(f"{address}/meaning")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+        side = page.get_by_test_id("stSidebar")
+        for name in ("Start here", "Meaning in context"):
+            expect(side.get_by_role("link", name=name)).to_be_visible()
+        text = DEFAULT.sentences[0].text
+        expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
+        page.get_by_text("random pairs", exact=False).first.wait_for()
     return address
 
 

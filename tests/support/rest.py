@@ -28,7 +28,7 @@ AT_REST = """
     if (document.querySelector('[data-testid="stSkeleton"]')) return 'there is a skeleton';
     if (document.querySelector('[data-stale="true"]')) return 'something is stale';
     if (document.fonts.status !== 'loaded') return 'a font is being loaded';
-    const empty = node => shown(node) && !node.childElementCount;
+    const empty = node => shown(node) && !(node.shadowRoot ?? node).childElementCount;
     if (all('[data-testid^="stBidiComponent"]').some(empty)) return 'a component is empty';
     for (const chart of all('[data-testid="stPlotlyChart"]').filter(shown)) {
       const plot = chart.querySelector('.js-plotly-plot');

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
+from tests.support.browser import SEEN, WATCH
 from tests.support.rest import Runs, settle
 
 __all__ = ["Visit"]
@@ -94,6 +95,23 @@ class Visit:
         yield
         self.runs.wait(since)
         settle(self.page)
+
+    @contextmanager
+    def still(self, selector: str) -> Iterator[None]:
+        """What is done inside moves nothing of the first element of this kind."""
+        self.settle()
+        self.page.evaluate(WATCH, selector)
+        yield
+        self.settle()
+        seen = self.page.evaluate(SEEN)
+        assert len(seen) == 1, f"{selector} was seen at (top, height) {seen}"
+
+    def choose(self, name: str) -> None:
+        """One of a row of buttons on the page, unless it is chosen."""
+        button = self.main.get_by_role("radio", name=name, exact=True)
+        if not button.is_checked():
+            with self.rerun():
+                button.click()
 
     def pick(self, row: str, text: str, occurrence: int = 0) -> None:
         with self.rerun():
