@@ -171,7 +171,7 @@ def test_picks_go_back_and_forward_and_a_copied_address_restores_the_page(
 def test_html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
     visit: Callable, service: EncoderService
 ) -> None:
-    odd = "👩‍👩‍👧 𝒳 naïve أحب nul\x00 \x01 [MASK]"
+    odd = "\x01 👩‍👩‍👧 𝒳 naïve أحب nul\x00 [MASK]"
     here = visit(address_of(text_view(HOSTILE, odd, search="<b>")))
     expect(here.main.locator(".strip .line").first).to_have_text(HOSTILE)
     shown = odd.replace("\x00", "␀").replace("\x01", "␁")
@@ -193,7 +193,7 @@ def test_html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
     for expected in ("script", "103", "[UNK]"):
         assert expected in texts
     drawn = next(text for text in texts if text.startswith(HOSTILE))
-    assert "\ufffd [MASK]" in drawn  # a control character would have made it no XML at all
+    assert "/ \ufffd " in drawn  # a control character would have made it no XML at all
     assert f"tokenizer {card.checksum[:12]}" in " ".join(texts)
     assert f"tokenizers {card.versions['tokenizers']}" in " ".join(texts)
     png = here.download("PNG")
