@@ -95,7 +95,6 @@ def test_nothing_jumps_when_a_word_or_layer_is_chosen(visit: Callable) -> None:
     for act in (
         lambda: here.pick("sentence A", "pet"),
         lambda: here.to_layer(5),
-        lambda: here.pick("reference 1", "snake"),
         lambda: here.pick("sentence B", "coding"),
     ):
         with here.still('[role="figure"], .js-plotly-plot'):
