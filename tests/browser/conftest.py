@@ -5,30 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Locator,
-    Page,
-    sync_playwright,
-)
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-ROOT = Path(__file__).parents[2]
+from components.ui.state.view import DEFAULT
+from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.rest import PATIENCE, Runs
+from tests.support.visit import Visit
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -38,55 +26,14 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_SECONDS = 60.0
-AT_REST = """
-() => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  const rest = app?.dataset.testScriptState === 'notRunning'
-    && app.dataset.testConnectionState === 'CONNECTED'
-    && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]');
-  const since = window.__atRestSince ?? (rest ? performance.now() : null);
-  window.__atRestSince = rest ? since : null;
-  return rest && performance.now() - since > 250;
-}
-"""
-
-
-# Says whether the script ran since; one that took no time may go unseen, hence a limit.
-WATCH_RUNS = """
-() => {
-  const app = document.querySelector('[data-testid="stApp"]');
-  window.__ran = false;
-  new MutationObserver((_, observer) => { window.__ran = true; observer.disconnect(); })
-    .observe(app, { attributes: true, attributeFilter: ['data-test-script-state'] });
-}
-"""
-RAN_SECONDS = 3.0
-
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
-@dataclass(frozen=True)
-class _App:
-    name: str
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait(10)
-
-    def report(self) -> str:
-        return self.log.read_text(encoding="utf-8", errors="replace")[-8000:]
+_RUNNING = pytest.StashKey[list[AppServer]]()
 
 
-_RUNNING = pytest.StashKey[list[_App]]()
+expect.set_options(timeout=PATIENCE * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -116,6 +63,12 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def patient(context: BrowserContext) -> BrowserContext:
+    """As slow as its machine may be, it is waited for."""
+    context.set_default_timeout(PATIENCE * 1000)
+    return context
+
+
 @pytest.fixture(scope="session")
 def run_app(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -131,199 +84,16 @@ def run_app(
         path = Path(script) if Path(script).is_absolute() else ROOT / script
         which = (str(path), frozenset((env or {}).items()))
         if which not in addresses:
-            port = _free_port()
             log = tmp_path_factory.mktemp("app") / "log.txt"
-            app = _launch(path, port, log, {**os.environ, **(env or {})})
-            apps.append(app)
-            addresses[which] = f"http://localhost:{port}"
-            _wait_until_healthy(app, addresses[which])
+            server = launch(path, log, {**os.environ, **(env or {})})
+            apps.append(server)
+            server.wait()
+            addresses[which] = server.address
         return addresses[which]
 
     yield start
     for app in apps:
         app.stop()
-
-
-@pytest.fixture(scope="session")
-def settle() -> Callable[[Page], None]:
-    """Waits until the script has run, nothing is stale or a skeleton, and it stays so."""
-
-    def wait(page: Page, seconds: float = 30.0) -> None:
-        page.evaluate("() => { window.__atRestSince = null; }")
-        page.wait_for_function(AT_REST, timeout=seconds * 1000, polling=100)  # ms; else each frame
-
-    return wait
-
-
-@dataclass(frozen=True)
-class Visit:
-    """A reader's tab of the real app, and what a reader does there."""
-
-    page: Page
-    address: str
-    settle: Callable[[Page], None]
-
-    @property
-    def side(self) -> Locator:
-        return self.page.get_by_test_id("stSidebar")
-
-    @property
-    def main(self) -> Locator:
-        return self.page.get_by_test_id("stMain")
-
-    @property
-    def rows(self) -> list[str]:
-        """The sentences and references as they stand in the chips."""
-        toolbars = self.main.get_by_role("toolbar")
-        shown = toolbars.evaluate_all("rows => rows.map(row => row.innerText)")
-        return [text.replace("\u200e", "").replace("\u200f", "") for text in shown]
-
-    @property
-    def chosen(self) -> list[str | None]:
-        """Each row's chosen words and their place: "python, word 5 of sentence A"."""
-        toolbars = self.main.get_by_role("toolbar")
-        return toolbars.evaluate_all(
-            "rows => rows.map(row => row.querySelector('[aria-pressed=true]')?.ariaLabel ?? null)"
-        )
-
-    @property
-    def figure(self) -> Locator:
-        """The main picture; its name begins with its title."""
-        return self.main.get_by_role("figure").first
-
-    @property
-    def title(self) -> str:
-        return (self.figure.get_attribute("aria-label") or "").split(". ")[0]
-
-    @property
-    def reading(self) -> str:
-        return self.main.locator(".st-key-reading").inner_text()
-
-    @property
-    def layer(self) -> int:
-        return int(self.main.get_by_role("slider").input_value())
-
-    def goto(self, path: str) -> None:
-        self.page.goto(path if path.startswith("http") else self.address + path)
-        self.wait()
-
-    def wait(self) -> None:
-        """Until everything is on the page and rests."""
-        self.page.get_by_role("heading", level=1).wait_for(timeout=60_000)
-        self.settle(self.page)
-
-    def words(self, row: str) -> Locator:
-        """The words of "sentence A" or "reference 1"."""
-        return self.page.get_by_role("toolbar", name=f"Words of {row}", exact=True).get_by_role(
-            "button"
-        )
-
-    def word(self, row: str, text: str, occurrence: int = 0) -> Locator:
-        return (
-            self.words(row)
-            .and_(self.page.get_by_role("button", name=f"{text}, word"))
-            .nth(occurrence)
-        )
-
-    @contextmanager
-    def rerun(self) -> Iterator[None]:
-        """What is done inside makes the script run; afterwards that run is over."""
-        self.page.evaluate(WATCH_RUNS)
-        yield
-        with suppress(PlaywrightTimeout):
-            self.page.wait_for_function("() => window.__ran", timeout=RAN_SECONDS * 1000)
-        self.settle(self.page)
-
-    def pick(self, row: str, text: str, occurrence: int = 0) -> None:
-        with self.rerun():
-            self.word(row, text, occurrence).click()
-
-    def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
-        """Into the field of this label, in the sidebar unless told."""
-        box = (within or self.side).get_by_role("textbox", name=label, exact=True)
-        with self.rerun():
-            box.fill(text)
-            box.press("Enter")
-
-    def click(self, name: str, *, within: Locator | None = None) -> None:
-        with self.rerun():
-            (within or self.main).get_by_role("button", name=name, exact=True).click()
-
-    def add(self, text: str) -> None:
-        """One more sentence."""
-        self.click("Add a sentence", within=self.side)
-        box = self.side.get_by_role("textbox").last
-        with self.rerun():
-            box.fill(text)
-            box.press("Enter")
-
-    def back(self, steps: int = 1) -> None:
-        for _ in range(steps):
-            with self.rerun():
-                self.page.go_back()
-
-    def forward(self, steps: int = 1) -> None:
-        for _ in range(steps):
-            with self.rerun():
-                self.page.go_forward()
-
-    def reload(self) -> None:
-        self.page.reload()
-        self.wait()
-
-    def menu(self, name: str) -> Locator:
-        """Opens a popover of the page."""
-        self.main.get_by_role("button", name=name, exact=True).click()
-        menu = self.page.get_by_role("dialog")
-        menu.wait_for()
-        self.settle(self.page)
-        return menu
-
-    def leave_menu(self) -> None:
-        self.page.keyboard.press("Escape")
-        self.page.get_by_role("dialog").wait_for(state="detached")
-
-    def take_away(self, index: int) -> None:
-        """The sentence at this place, by its button in the sidebar."""
-        row = self.side.locator(f".st-key-side_sentences_{index}_row")
-        with self.rerun():
-            row.get_by_role("button").click()
-
-    def option(self, name: str) -> None:
-        """One of the page's options, by its label."""
-        choice = self.menu("Options").get_by_text(name, exact=True)
-        with self.rerun():
-            choice.click()
-        self.leave_menu()
-
-    def open_file(self, data: bytes) -> None:
-        """A state file, under Copy link."""
-        file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
-        menu = self.menu("Copy link")
-        with self.rerun():
-            menu.locator("input[type=file]").set_input_files(file)
-            menu.get_by_text("view.json").wait_for()
-        self.leave_menu()
-
-    def to_layer(self, layer: int) -> None:
-        slider = self.main.get_by_role("slider")
-        while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
-            with self.rerun():
-                slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
-
-    def link(self) -> str:
-        """The address under Copy link."""
-        address = self.menu("Copy link").get_by_test_id("stCode").inner_text().strip()
-        self.leave_menu()
-        return address
-
-    def download(self, name: str) -> bytes:
-        """A file from the Download menu."""
-        with self.page.expect_download() as download:
-            self.menu("Download").get_by_role("button", name=name).click()
-        data = download.value.path().read_bytes()
-        self.leave_menu()
-        return data
 
 
 @pytest.fixture(scope="session")
@@ -335,12 +105,22 @@ def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def app(run_app: Callable[..., str], app_settings: Mapping[str, str], chromium: Browser) -> str:
-    """The real app's address; its model is loaded and its baseline measured."""
+    """The real app's address; its model is loaded and its baseline measured.
+
+    A server's first request may be to any page, so this one is not to the first: it shows the frame
+    around the page that was asked for.
+    """
     address = run_app("app.py", app_settings)
-    with chromium.new_context() as context:
+    with patient(chromium.new_context()) as context:
         page = context.new_page()
-        page.goto(address)
-        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=120_000)
+        page.goto(f"{address}/meaning")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+        side = page.get_by_test_id("stSidebar")
+        for name in ("Start here", "Meaning in context"):
+            expect(side.get_by_role("link", name=name)).to_be_visible()
+        text = DEFAULT.sentences[0].text
+        expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
+        page.get_by_text("random pairs", exact=False).first.wait_for()
     return address
 
 
@@ -355,7 +135,6 @@ def visit(
     app: str,
     chromium: Browser,
     readers: dict[str, list[BrowserContext]],
-    settle: Callable[[Page], None],
 ) -> Iterator[Callable[..., Visit]]:
     """A factory of readers, each with a browser of their own; at the end nothing was amiss.
 
@@ -369,10 +148,11 @@ def visit(
         settings = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}, **options}
         kind = json.dumps(settings, sort_keys=True)
         free = readers.setdefault(kind, [])
-        context = free.pop() if free else chromium.new_context(**settings)
+        context = free.pop() if free else patient(chromium.new_context(**settings))
         used.append((kind, context))
-        reader = Visit(context.new_page(), address, settle)
-        _listen(reader.page, urlsplit(address).netloc, failures)
+        page = context.new_page()
+        reader = Visit(page, address, Runs(page))
+        _listen(page, urlsplit(address).netloc, failures)
         reader.goto(path)
         return reader
 
@@ -404,41 +184,3 @@ def _listen(page: Page, host: str, failures: list[str]) -> None:
     page.on("request", lambda request: hosted("request", request.url))
     page.on("websocket", lambda socket: hosted("socket", socket.url))
     page.on("dialog", lambda box: (failures.append(f"dialog: {box.message}"), box.dismiss()))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _launch(script: Path, port: int, log: Path, env: Mapping[str, str]) -> _App:
-    options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
-    flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *flags]
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that stopping it stops its children too
-        )
-    return _App(script.name, process, log)
-
-
-def _wait_until_healthy(app: _App, address: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if app.process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    app.stop()
-    pytest.fail(f"{app.name} did not start:\n{app.report()}")

@@ -15,7 +15,7 @@ from components.ui.state.view import DEFAULT, Sentence
 from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -54,26 +54,27 @@ def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..
         assert box(part)["right"] <= 1440
     names = here.main.locator(".lines .name").all()
     assert all(name.evaluate("node => node.scrollWidth <= node.clientWidth") for name in names)
-
-
-def test_pointing_at_a_token_shows_its_weights_and_leaving_takes_them_back(
-    visit: Callable[..., Visit],
-) -> None:
-    here = visit("/attention", **DESK)
-    token(here, "from", "pet", 4).hover()
+    token(here, "from", "pet", 4).hover()  # shows its weights
     assert values(here)[3] == "1.0000"
     assert here.main.locator(".says").inner_text().startswith("pet (4) → my 1.0000")
-    here.page.get_by_role("heading", level=1).hover()
+    here.page.get_by_role("heading", level=1).hover()  # and leaving takes them back
     assert values(here)[4] == "1.0000"
+    here.main.get_by_role("tab", name="Under the hood").click()
+    here.main.locator(".katex").first.wait_for()
+    assert here.main.locator(".katex-error").count() == 0
+    assert here.main.locator(".katex").count() > 10
 
 
-def test_a_click_on_a_token_and_on_a_head_are_in_the_copied_address(
+def test_clicks_on_a_head_and_a_token_move_nothing_and_are_in_the_copied_address(
     visit: Callable[..., Visit],
 ) -> None:
     here = visit("/attention", **DESK)
+    parts = here.figure, here.main.locator(".lines"), here.main.locator(".heads")
+    before = [box(part) for part in parts]
     with here.rerun():
         head(here, 3, 7).click()
     assert here.title.startswith("Layer 3, head 7")
+    assert [box(part) for part in parts] == before
     with here.rerun():
         token(here, "to", "pet", 4).click()
     assert "“pet” gets most from" in here.reading
@@ -103,26 +104,11 @@ def test_the_keyboard_alone_walks_heads_and_tokens(visit: Callable[..., Visit]) 
     assert "“pet” gets most from" in here.reading
 
 
-def test_means_rollout_and_words_are_one_click_away(visit: Callable[..., Visit]) -> None:
-    here = visit(address("Pure unbelievability of pythons"), **DESK)
-    for look, name in (("Layer", "Layer 6, mean"), ("All", "Mean of all"), ("Rollout", "Rollout")):
-        with here.rerun():
-            here.main.get_by_role("radio", name=look, exact=True).click()
-        assert here.title.startswith(name)
-    here.to_layer(2)
-    assert here.title.startswith("Rollout to layer 2")
-    assert len(values(here)) == 11
-    here.option("Words")
-    assert len(values(here)) == 6
-    here.option("Hide, rows to 1")
-    assert len(values(here)) == 4
-    assert sum(map(float, values(here))) == pytest.approx(1, abs=3e-4)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_scrolls_sideways_on_a_phone(visit: Callable[..., Visit], scheme: str) -> None:
-    for path in ("/attention", address(LONG), address(*["A python"] * 8, show="Rollout")):
-        here = visit(path, color_scheme=scheme, **PHONE)
+def test_nothing_scrolls_sideways_on_a_dark_phone(visit: Callable[..., Visit]) -> None:
+    here = visit("/attention", color_scheme="dark", **PHONE)
+    for path in ("", address(LONG, *["A python"] * 7, show="Rollout")):
+        if path:
+            here.goto(path)
         assert here.page.evaluate("document.documentElement.scrollWidth") <= 390
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
         assert box(here.main.locator(".lines"))["right"] <= 390
@@ -137,24 +123,11 @@ def test_512_tokens_open_and_their_numbers_follow_the_pointer(visit: Callable[..
     assert here.main.locator(".lines path").count() <= 512
 
 
-def test_the_formulas_are_drawn(visit: Callable[..., Visit]) -> None:
-    here = visit("/attention", **DESK)
-    here.main.get_by_role("tab", name="Under the hood").click()
-    here.main.locator(".katex").first.wait_for()
-    assert here.main.locator(".katex-error").count() == 0
-    assert here.main.locator(".katex").count() > 10
-
-
-def test_typed_markup_stays_text(visit: Callable[..., Visit]) -> None:
+def test_typed_markup_stays_text_and_the_picture_is_downloaded(
+    visit: Callable[..., Visit],
+) -> None:
     here = visit(address(HOSTILE, pair=HOSTILE, unit="Words"), **DESK)
     assert here.main.locator("img").count() == 0
     assert "img" in here.main.locator(".lines").inner_text()
-
-
-def test_another_head_moves_nothing(visit: Callable[..., Visit]) -> None:
-    here = visit("/attention", **DESK)
-    before = [box(here.figure), box(here.main.locator(".lines")), box(here.main.locator(".heads"))]
-    with here.rerun():
-        head(here, 5, 5).click()
-    after = [box(here.figure), box(here.main.locator(".lines")), box(here.main.locator(".heads"))]
-    assert after == before
+    assert b"weights 53aa51172d14" in here.download("SVG")
+    assert here.download("PNG").startswith(b"\x89PNG")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Download, Locator, Page, expect
 
 from components.ui.widgets.javascript import bundle
+from tests.support.browser import PHONE, box, contrast, rgb
+from tests.support.rest import PATIENCE, Runs, settle
 
 pytestmark = pytest.mark.browser
 
@@ -39,22 +43,50 @@ def contexts(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
         each.close()
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A page of components, and the runs of its script."""
+
+    page: Page
+    runs: Runs
+
+    @contextmanager
+    def rerun(self) -> Iterator[None]:
+        """What is done inside makes the script run; afterwards that run is over."""
+        since = self.runs.now
+        yield
+        self.runs.wait(since)
+        settle(self.page)
+
+    def press(self, key: str) -> None:
+        """A key that chooses."""
+        with self.rerun():
+            self.page.keyboard.press(key)
+
+    def click(self, place: Locator) -> None:
+        """On what is chosen by it."""
+        with self.rerun():
+            place.click()
+
+
 @pytest.fixture
 def open_page(
-    contexts: Callable[..., BrowserContext], address: str, settle: Callable[[Page], None]
-) -> Iterator[Callable[..., Page]]:
+    contexts: Callable[..., BrowserContext], address: str
+) -> Iterator[Callable[..., Opened]]:
     pages: list[Page] = []
     failures: list[str] = []
 
-    def open_(**options: object) -> Page:
+    def open_(**options: object) -> Opened:
         page = contexts(**{"color_scheme": "light", **options}).new_page()
+        page.set_default_timeout(PATIENCE * 1000)
         pages.append(page)
+        opened = Opened(page, Runs(page))
         page.on("pageerror", lambda error: failures.append(str(error)))
         page.on("dialog", lambda dialog: failures.append(dialog.message))
         page.goto(address)
-        expect(chips(page, "A").first).to_be_visible(timeout=30_000)
+        expect(chips(page, "A").first).to_be_visible()
         settle(page)
-        return page
+        return opened
 
     yield open_
     for page in pages:
@@ -63,7 +95,7 @@ def open_page(
 
 
 @pytest.fixture
-def page(open_page: Callable[..., Page]) -> Page:
+def opened(open_page: Callable[..., Opened]) -> Opened:
     return open_page(viewport={"width": 1200, "height": 900})
 
 
@@ -93,22 +125,19 @@ def focused_name(page: Page) -> str | None:
     )
 
 
-def box(locator: Locator) -> dict[str, float]:
-    found = locator.bounding_box()
-    assert found is not None
-    return found
-
-
 # Choosing
 
 
-def test_a_click_chooses_at_once_and_tells_python(page: Page, settle: Callable) -> None:
+def test_a_click_chooses_at_once_and_tells_python(opened: Opened) -> None:
+    page = opened.page
+    expect(chips(page, "A").last).to_have_attribute("aria-label", "python, word 5 of sentence A")
+    chip(page, "A", "python").click()  # it is chosen already, so nothing runs
     word = chip(page, "B", "python")
     expect(word).to_have_attribute("aria-pressed", "false")
     height = box(page.locator(".chips"))["height"]
     pressed = "word => { word.click(); return word.getAttribute('aria-pressed'); }"
-    assert word.evaluate(pressed) == "true"
-    settle(page)
+    with opened.rerun():
+        assert word.evaluate(pressed) == "true"
     assert box(page.locator(".chips"))["height"] == height
     assert picked(page) == [[1, 17, 23]]
     expect(word).to_have_attribute("aria-pressed", "true")
@@ -116,31 +145,22 @@ def test_a_click_chooses_at_once_and_tells_python(page: Page, settle: Callable) 
     expect(chip(page, "A", "python")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_word_says_its_place(page: Page) -> None:
-    expect(chips(page, "A").last).to_have_attribute("aria-label", "python, word 5 of sentence A")
-
-
-def test_the_word_that_is_chosen_already_causes_no_rerun(page: Page, settle: Callable) -> None:
-    chip(page, "A", "python").click()
-    settle(page)
-    assert picked(page) == []
-
-
-def test_the_keyboard_reaches_and_chooses_every_word(page: Page, settle: Callable) -> None:
+def test_the_keyboard_reaches_and_chooses_every_word(opened: Opened) -> None:
+    page = opened.page
     expect(toolbar(page, "A").locator("[tabindex='0']")).to_have_count(1)
     chips(page, "A").last.focus()
     page.keyboard.press("ArrowRight")
     assert focused_name(page) == "python, word 5 of sentence A"
     page.keyboard.press("Home")
     assert focused_name(page) == "I, word 1 of sentence A"
+    outline = chips(page, "A").first.evaluate("word => getComputedStyle(word).outlineStyle")
+    assert outline == "solid"  # the focus can be seen
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    settle(page)
+    opened.press("Enter")
     assert picked(page) == [[0, 2, 6]]
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Space")
-    settle(page)
+    opened.press("Space")
     assert picked(page) == [[0, 2, 6], [0, 10, 13]]
     page.keyboard.press("Tab")
     assert focused_name(page) == "I, word 1 of sentence B"
@@ -148,33 +168,76 @@ def test_the_keyboard_reaches_and_chooses_every_word(page: Page, settle: Callabl
     assert focused_name(page) == "pet, word 4 of sentence A"
 
 
-def test_focus_stays_through_a_rerun(page: Page, settle: Callable) -> None:
+def test_focus_stays_through_a_rerun_and_where_the_text_around_it_changes(opened: Opened) -> None:
+    page = opened.page
     chips(page, "B").nth(1).focus()
-    page.keyboard.press("Enter")
-    settle(page)
+    opened.press("Enter")
     assert picked(page) == [[1, 2, 6]]
     assert focused_name(page) == "love, word 2 of sentence B"
-
-
-def test_focus_stays_where_the_text_around_it_changes(page: Page, settle: Callable) -> None:
-    chips(page, "B").nth(1).focus()
-    shorten = page.get_by_role("button", name="Shorten B")
-    shorten.evaluate("button => button.click()")  # a click that does not take the focus
+    with opened.rerun():  # by a click that does not take the focus
+        page.get_by_role("button", name="Shorten B").evaluate("button => button.click()")
     expect(chip(page, "B", "coding")).to_have_count(0)
-    settle(page)
     assert focused_name(page) == "love, word 2 of sentence B"
     page.keyboard.press("ArrowRight")
     assert focused_name(page) == "python, word 3 of sentence B"
 
 
-def test_the_focus_can_be_seen(page: Page) -> None:
-    chips(page, "A").last.focus()
-    page.keyboard.press("Home")
-    outline = chips(page, "A").first.evaluate("word => getComputedStyle(word).outlineStyle")
-    assert outline == "solid"
+# Any text
 
 
-def test_a_phrase_is_marked_as_one(page: Page) -> None:
+def test_any_text_stands_as_typed_and_its_words_are_reported_in_code_points(
+    opened: Opened,
+) -> None:
+    page = opened.page
+    markup = toolbar(page, "H")
+    expect(markup).to_have_text("<b onmouseover=alert(1)>bold</b> & <img src=x onerror=alert(2)>")
+    expect(markup.locator("b, img")).to_have_count(0)
+    markup.hover()
+    assert toolbar(page, "N").inner_text() == "nul␀byte python and more"
+    text = "👩‍👩‍👧 𝒳 loves naïve 🐍 python"
+    opened.click(chip(page, "E", "python"))
+    opened.click(chip(page, "E", "🐍"))
+    expected = [text.index("python"), len(text)], [text.index("🐍"), text.index("🐍") + 1]
+    assert picked(page) == [[3, *span] for span in expected]
+
+
+def test_words_stand_in_the_order_of_their_direction(opened: Opened) -> None:
+    page = opened.page
+    first, second = (box(chips(page, "R").nth(i)) for i in (0, 1))
+    assert first["x"] > second["x"]
+    he, said, hello, world, to, python = [box(each)["x"] for each in chips(page, "M").all()]
+    assert he < said < world < hello < to < python
+    chips(page, "R").nth(0).focus()
+    page.keyboard.press("ArrowLeft")
+    opened.press("Enter")
+    assert picked(page) == [[4, 4, 9]]
+
+
+# Looks
+
+
+def assert_readable(page: Page, scheme: str) -> None:
+    ground = background(page)
+    assert (max(rgb(ground)) < 50) == (scheme == "dark")
+    assert contrast(chips(page, "A").first.evaluate(COLOR), ground) > 7
+
+
+COLOR = "node => getComputedStyle(node).color"
+
+
+def background(page: Page) -> str:
+    app = page.get_by_test_id("stApp")
+    return app.evaluate("app => getComputedStyle(app).backgroundColor")
+
+
+def test_a_phrase_is_marked_as_one_and_600_words_scroll_in_their_own_area(opened: Opened) -> None:
+    page = opened.page
+    area = box(toolbar(page, "L"))
+    word = box(chip(page, "L", "word555"))
+    assert area["height"] <= 4.6 * 32
+    assert area["y"] <= word["y"]
+    assert word["bottom"] <= area["bottom"]
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
     row = page.get_by_role("toolbar", name="Words of reference 2")
     expect(row.locator(".word.chosen")).to_have_count(2)
     expect(row.locator(".gap.chosen")).to_have_count(1)
@@ -183,84 +246,16 @@ def test_a_phrase_is_marked_as_one(page: Page) -> None:
     assert len(heights) == len(tops) == 1
 
 
-# Any text
-
-
-def test_html_stays_text(page: Page) -> None:
-    row = toolbar(page, "H")
-    expect(row).to_have_text("<b onmouseover=alert(1)>bold</b> & <img src=x onerror=alert(2)>")
-    expect(row.locator("b, img")).to_have_count(0)
-    row.hover()
-
-
-def test_emoji_and_letters_beyond_utf16_are_reported_in_code_points(
-    page: Page, settle: Callable
-) -> None:
-    text = "👩‍👩‍👧 𝒳 loves naïve 🐍 python"
-    chip(page, "E", "python").click()
-    settle(page)
-    chip(page, "E", "🐍").click()
-    settle(page)
-    expected = [text.index("python"), len(text)], [text.index("🐍"), text.index("🐍") + 1]
-    assert picked(page) == [[3, *span] for span in expected]
-
-
-def test_right_to_left_text_runs_right_to_left(page: Page, settle: Callable) -> None:
-    first, second = (box(chips(page, "R").nth(i)) for i in (0, 1))
-    assert first["x"] > second["x"]
-    chips(page, "R").nth(0).focus()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    settle(page)
-    assert picked(page) == [[4, 4, 9]]
-
-
-def test_right_to_left_words_in_a_left_to_right_sentence_keep_their_order(page: Page) -> None:
-    at = [box(each)["x"] for each in chips(page, "M").all()]
-    he, said, hello, world, to, python = at
-    assert he < said < world < hello < to < python
-
-
-def test_control_characters_are_shown(page: Page) -> None:
-    assert toolbar(page, "N").inner_text() == "nul␀byte python and more"
-
-
-def test_600_words_scroll_in_their_own_area_to_the_chosen_one(page: Page) -> None:
-    area = box(toolbar(page, "L"))
-    word = box(chip(page, "L", "word555"))
-    assert area["height"] <= 4.6 * 32
-    assert area["y"] <= word["y"]
-    assert word["y"] + word["height"] <= area["y"] + area["height"]
-    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
-
-
-# Looks
-
-
-@pytest.mark.parametrize(("scheme", "ground"), [("light", 255), ("dark", 40)])
-def test_text_can_be_read_in_light_and_dark(
-    open_page: Callable[..., Page], scheme: str, ground: int
-) -> None:
-    page = open_page(color_scheme=scheme)
-    app = page.get_by_test_id("stApp")
-    background = rgb(app.evaluate("app => getComputedStyle(app).backgroundColor"))
-    text = rgb(chips(page, "A").first.evaluate("word => getComputedStyle(word).color"))
-    assert (max(background) <= ground) if scheme == "dark" else (min(background) >= ground - 15)
-    assert abs(sum(background) - sum(text)) > 400
-
-
-def rgb(color: str) -> tuple[int, ...]:
-    return tuple(int(float(part)) for part in color.strip("rgba()").split(",")[:3])
-
-
-def test_it_fits_a_phone(open_page: Callable[..., Page]) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+def test_it_fits_a_dark_phone(open_page: Callable[..., Opened]) -> None:
+    page = open_page(color_scheme="dark", **PHONE).page
+    assert_readable(page, "dark")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     for label in "ABHLMNR":
         area = box(toolbar(page, label))
         assert area["x"] >= 0
-        assert area["x"] + area["width"] <= 390
+        assert area["right"] <= 390
     assert min(box(each)["height"] for each in chips(page, "H").all()) >= 28
+    assert_svg_is_whole_and_opaque(page)
 
 
 # Pictures
@@ -276,16 +271,24 @@ def save(page: Page, kind: str) -> Download:
     return download.value
 
 
-def test_the_png_is_a_large_picture(page: Page) -> None:
+def test_pictures_are_saved_and_leave_the_chart_as_it_was(opened: Opened) -> None:
+    page = opened.page
+    assert_readable(page, "light")
+    layout = "() => JSON.stringify(document.querySelector('.js-plotly-plot').layout)"
+    before = page.evaluate(layout)
     data = save(page, "PNG").path().read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert [int.from_bytes(data[at : at + 4], "big") for at in (16, 20)] == [2400, 1350]
     assert len(data) > 20_000
+    assert page.evaluate(layout) == before
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)
+    assert_svg_is_whole_and_opaque(page)
+    page.get_by_role("button", name="Download the chart as PNG").last.click()
+    said = page.get_by_role("status").filter(has_text="no chart")
+    expect(said).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_svg_is_whole_and_opaque(open_page: Callable[..., Page], scheme: str) -> None:
-    page = open_page(color_scheme=scheme)
+def assert_svg_is_whole_and_opaque(page: Page) -> None:
     root = ET.fromstring(save(page, "SVG").path().read_text(encoding="utf-8"))
     assert (root.tag, root.get("width"), root.get("height")) == (f"{SVG}svg", "1200", "675")
     words = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
@@ -295,33 +298,23 @@ def test_the_svg_is_whole_and_opaque(open_page: Callable[..., Page], scheme: str
     assert any("sha256 53aa51172d14" in text for text in words)
     ground = next(root.iter(f"{SVG}rect"))
     assert (ground.get("width"), ground.get("height")) == ("960", "540")
-    app = page.get_by_test_id("stApp")
-    background = app.evaluate("app => getComputedStyle(app).backgroundColor")
-    assert hex_of(background) == str(ground.get("fill")).lower()
+    assert hex_of(background(page)) == str(ground.get("fill")).lower()
 
 
 def hex_of(color: str) -> str:
-    return "#" + "".join(f"{part:02x}" for part in rgb(color))
+    return "#" + "".join(f"{int(part):02x}" for part in rgb(color))
 
 
-def test_saving_leaves_the_chart_as_it_was(page: Page, settle: Callable) -> None:
-    layout = "() => JSON.stringify(document.querySelector('.js-plotly-plot').layout)"
-    before = page.evaluate(layout)
-    save(page, "PNG")
-    assert page.evaluate(layout) == before
-    expect(page.locator(".js-plotly-plot")).to_have_count(1)
+# Tokens and attention
 
 
-def test_a_chart_that_is_not_there_is_said_in_words(page: Page) -> None:
-    page.get_by_role("button", name="Download the chart as PNG").last.click()
-    said = page.get_by_role("status").filter(has_text="no chart")
-    expect(said).to_be_visible()
-
-
-# Tokens
-
-
-def test_tokens_are_walked_and_picked(page: Page, settle: Callable) -> None:
+def test_tokens_light_up_are_walked_and_picked(opened: Opened) -> None:
+    page = opened.page
+    page.locator(".strip .piece", has_text="pet").hover()
+    expect(page.locator(".strip .token.lit")).to_have_text("pet1")
+    expect(page.locator(".strip .says")).to_have_text("Token 1: pet, ID 1, characters 1 to 3")
+    page.locator(".strip .token", has_text="##s").hover()
+    expect(page.locator(".strip .piece.lit")).to_have_text("s")
     tokens = page.get_by_role("toolbar", name="Tokens of sentence T").get_by_role("button")
     expect(tokens).to_have_count(5)
     tokens.first.focus()
@@ -329,26 +322,14 @@ def test_tokens_are_walked_and_picked(page: Page, settle: Callable) -> None:
     assert focused_name(page) == "Token 0: [CLS], ID 0, added by the tokenizer"
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    settle(page)
+    opened.press("Enter")
     assert picked(page) == [["token", 3]]
     page.keyboard.press("Control+ArrowLeft")
     assert str(focused_name(page)).startswith("Token 3: nap")
 
 
-def test_a_token_and_its_text_light_each_other_up(page: Page) -> None:
-    piece = page.locator(".strip .piece", has_text="pet")
-    piece.hover()
-    expect(page.locator(".strip .token.lit")).to_have_text("pet1")
-    expect(page.locator(".strip .says")).to_have_text("Token 1: pet, ID 1, characters 1 to 3")
-    page.locator(".strip .token", has_text="##s").hover()
-    expect(page.locator(".strip .piece.lit")).to_have_text("s")
-
-
-# Attention
-
-
-def test_heads_are_painted_walked_and_picked(page: Page, settle: Callable) -> None:
+def test_heads_are_painted_and_lines_weighed_and_both_walked_and_picked(opened: Opened) -> None:
+    page = opened.page
     tiles = page.get_by_role("group", name="Heads").get_by_role("button")
     expect(tiles).to_have_count(6)
     expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
@@ -362,12 +343,8 @@ def test_heads_are_painted_walked_and_picked(page: Page, settle: Callable) -> No
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert focused_name(page) == "Layer 2, head 2: even 0.30"
-    page.keyboard.press("Enter")
-    settle(page)
+    opened.press("Enter")
     assert picked(page) == [["head", 2, 2]]
-
-
-def test_lines_show_the_weights_and_are_walked(page: Page, settle: Callable) -> None:
     lines = page.locator(".lines")
     expect(lines.locator(".to .value")).to_have_text(["0.1250", "0.7500", "0.1250"])
     expect(lines.locator(".says")).to_have_text("nap (1) → nap 0.7500, pets 0.1250, here 0.1250")
@@ -377,15 +354,14 @@ def test_lines_show_the_weights_and_are_walked(page: Page, settle: Callable) -> 
     page.keyboard.press("End")
     expect(lines.locator(".from .value")).to_have_text(["0.2500", "0.1250", "1.0000"])
     expect(lines.locator("path[stroke-opacity='1']")).to_have_count(1)
-    page.keyboard.press("Enter")
-    settle(page)
-    assert picked(page) == [["line", "to", 2]]
+    opened.press("Enter")
+    assert picked(page) == [["head", 2, 2], ["line", "to", 2]]
 
 
 # Modules
 
 
-def test_a_bundle_runs_as_its_modules_would(page: Page, tmp_path: Path) -> None:
+def test_a_bundle_runs_as_its_modules_would(chromium: Browser, tmp_path: Path) -> None:
     sources = {
         "ticket": "let last = 0;\nexport function ticket() {\n  return (last += 1);\n}\n",
         "left": 'import { ticket } from "./ticket.js";\nconst own = "left";\n'
@@ -400,5 +376,6 @@ def test_a_bundle_runs_as_its_modules_would(page: Page, tmp_path: Path) -> None:
     run = (
         "async text => (await import(`data:text/javascript,${encodeURIComponent(text)}`)).default()"
     )
-    said = page.evaluate(run, bundle(tmp_path / "entry.js"))
+    with chromium.new_page() as page:
+        said = page.evaluate(run, bundle(tmp_path / "entry.js"))
     assert said == ["entry", "left 1", "right 2", "left 3"]

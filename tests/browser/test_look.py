@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
@@ -14,14 +15,15 @@ from tests.support.browser import (
     DESK,
     OVER_THE_TITLE,
     PHONE,
-    SEEN,
-    WATCH,
     WIDER_THAN_ITSELF,
     box,
     contrast,
     rgb,
     style,
 )
+
+if TYPE_CHECKING:
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -33,59 +35,50 @@ A, B = (sentence.text for sentence in DEFAULT.sentences)
 )
 def test_both_pages_fit_and_can_be_read(visit: Callable, scheme: str, size: dict) -> None:
     here = visit("/", color_scheme=scheme, **size)
-    for title in ("Start here", "Meaning in context"):
-        if title != "Start here":
-            here.main.get_by_role("link", name="Open in Meaning in context").click()
-        heading = here.page.get_by_role("heading", level=1)
-        expect(heading).to_have_text(title)
-        here.wait()
-        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-        assert here.page.evaluate(OVER_THE_TITLE) == []
-        width = size["viewport"]["width"]
-        assert box(here.figure)["x"] >= 0
-        assert box(here.figure)["right"] <= width
-        ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
-        assert (max(rgb(ground)) < 50) == (scheme == "dark")
-        for text in (
-            heading,
-            here.words("sentence A").first,
-            here.main.locator(".st-key-reading p"),
-        ):
-            assert contrast(style(text, "color"), ground) > 7
-        for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
-            if label.text_content().startswith("random pairs"):
-                continue  # muted on purpose
-            assert contrast(style(label, "fill"), ground) > 3, label.text_content()
+    assert_fits_and_is_readable(here, "Start here", scheme)
+    if size is DESK:
+        assert_first_screen(here)
+        places = [box(here.main.get_by_text(each.title, exact=True).first) for each in EXAMPLES]
+        assert len({round(place["x"]) for place in places}) == 1  # one column
+        assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
+    here.main.get_by_role("link", name="Open in Meaning in context").click()
+    assert_fits_and_is_readable(here, "Meaning in context", scheme)
+    if size is DESK:
+        assert_first_screen(here)
+        assert_names_of_lines_do_not_overlap(here)
 
 
-def test_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
-    here = visit("/meaning", **DESK)
+def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
+    heading = here.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(title)
+    here.wait()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    assert here.page.evaluate(OVER_THE_TITLE) == []
+    assert box(here.figure)["x"] >= 0
+    assert box(here.figure)["right"] <= here.page.viewport_size["width"]
+    ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
+    assert (max(rgb(ground)) < 50) == (scheme == "dark")
+    for text in (
+        heading,
+        here.words("sentence A").first,
+        here.main.locator(".st-key-reading p"),
+    ):
+        assert contrast(style(text, "color"), ground) > 7
+    for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
+        if label.text_content().startswith("random pairs"):
+            continue  # muted on purpose
+        assert contrast(style(label, "fill"), ground) > 3, label.text_content()
+
+
+def assert_first_screen(here: Visit) -> None:
+    """It holds the picture, and the reading below."""
     reading = box(here.main.locator(".st-key-reading"))
     assert box(here.figure)["y"] > box(here.page.get_by_role("heading", level=1))["bottom"]
     assert box(here.figure)["bottom"] <= reading["y"] + 1
     assert reading["bottom"] <= 900
 
 
-def test_start_here_fits_the_first_screen_its_examples_in_one_column(visit: Callable) -> None:
-    here = visit("/", **DESK)
-    assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
-    places = [box(here.main.get_by_text(example.title, exact=True).first) for example in EXAMPLES]
-    assert len({round(place["x"]) for place in places}) == 1
-    assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
-
-
-def test_the_matrix_has_room_for_its_numbers_on_a_small_screen(visit: Callable) -> None:
-    here = visit("/meaning", viewport={"width": 1024, "height": 768})
-    matrix = here.main.get_by_role("figure").nth(1)
-    numbers = [box(text) for text in matrix.locator(".annotation-text").all()]
-    rows = [[n for n in numbers if abs(n["y"] - first["y"]) < 4] for first in numbers]
-    for row in rows:
-        places = sorted(row, key=lambda number: number["x"])
-        assert all(a["right"] <= b["x"] for a, b in pairwise(places))
-
-
-def test_the_lines_names_do_not_overlap(visit: Callable) -> None:
-    here = visit("/meaning", **DESK)
+def assert_names_of_lines_do_not_overlap(here: Visit) -> None:
     names = [box(label) for label in here.figure.locator(".annotation-text").all()]
     assert len(names) >= 5
     edge = box(here.figure)["right"]
@@ -101,17 +94,23 @@ def test_nothing_jumps_when_a_word_or_layer_is_chosen(visit: Callable) -> None:
     here = visit("/meaning", **DESK)
     for act in (
         lambda: here.pick("sentence A", "pet"),
-        lambda: here.to_layer(3),
-        lambda: here.pick("reference 1", "snake"),
+        lambda: here.to_layer(5),
         lambda: here.pick("sentence B", "coding"),
     ):
-        here.page.evaluate(WATCH, '[role="figure"], .js-plotly-plot')
-        act()
-        assert len(here.page.evaluate(SEEN)) == 1
+        with here.still('[role="figure"], .js-plotly-plot'):
+            act()
 
 
-def test_a_rerun_keeps_the_scroll_position(visit: Callable) -> None:
-    here = visit("/meaning", viewport={"width": 1440, "height": 700})
+def test_a_small_screen_has_room_for_the_numbers_and_a_rerun_keeps_its_scroll_position(
+    visit: Callable,
+) -> None:
+    here = visit("/meaning", viewport={"width": 1024, "height": 700})
+    matrix = here.main.get_by_role("figure").nth(1)
+    numbers = [box(text) for text in matrix.locator(".annotation-text").all()]
+    rows = [[n for n in numbers if abs(n["y"] - first["y"]) < 4] for first in numbers]
+    for row in rows:
+        places = sorted(row, key=lambda number: number["x"])
+        assert all(a["right"] <= b["x"] for a, b in pairwise(places))
     here.main.get_by_role("slider").focus()
     here.main.evaluate("main => main.scrollTo(0, 260)")
     before = here.main.evaluate("main => main.scrollTop")
@@ -126,7 +125,9 @@ def test_a_rerun_keeps_the_scroll_position(visit: Callable) -> None:
     assert here.main.evaluate("main => main.scrollTop") == before
 
 
-def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
+def test_a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(
+    visit: Callable,
+) -> None:
     here = visit("/meaning", **PHONE)
     for row in ("sentence A", "sentence B", "reference 1", "reference 2"):
         for word in here.words(row).all():
@@ -135,19 +136,13 @@ def test_a_phone_reader_chooses_words_and_layers(visit: Callable) -> None:
             assert place["right"] <= 390
             assert place["height"] >= 28
     assert box(here.words("reference 2").last)["bottom"] <= 844
+    expect(here.side).not_to_be_in_viewport()
     with here.rerun():
         here.word("sentence A", "pet").tap()
     assert here.chosen[0] == "pet, word 4 of sentence A"
     assert "“pet” in A" in here.reading
-    here.to_layer(2)
-    assert "at layer 2" in here.reading
-
-
-def test_a_phone_reader_edits_the_sentences_on_the_page(visit: Callable) -> None:
-    here = visit("/meaning", **PHONE)
-    expect(here.side).not_to_be_in_viewport()
-    with here.rerun():
-        here.word("sentence A", "pet").tap()
+    here.to_layer(5)
+    assert "at layer 5" in here.reading
     edit = here.menu("Edit")
     place = box(edit)
     assert place["x"] >= 0
@@ -161,10 +156,6 @@ def test_a_phone_reader_edits_the_sentences_on_the_page(visit: Callable) -> None
     assert here.rows[:3] == [A, "A python ate my lunch", "Typed on a phone"]
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "python, word 2 of sentence B"]
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-
-
-def test_a_phone_reader_finds_the_menu(visit: Callable) -> None:
-    here = visit("/meaning", **PHONE)
     here.page.get_by_test_id("stExpandSidebarButton").tap()
     expect(here.side).to_be_in_viewport()
     here.side.get_by_role("link", name="Start here").tap()

@@ -19,7 +19,7 @@ from components.ui.state.view import DEFAULT, Value, ViewState
 from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def drawn(here: Visit) -> None:
         "'.st-key-map_progress [data-testid=stProgress]')",
         timeout=MAP_SECONDS * 1000,
     )
-    here.settle(here.page)
+    here.settle()
 
 
 @pytest.fixture
@@ -138,9 +138,9 @@ def test_play_moves_the_points_through_the_layers(on_map: Callable[..., Visit]) 
     here = on_map()
     before = here.page.evaluate(PLACES)
     here.main.locator(f"{PICTURE} .updatemenu-button").click()
-    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 2'", timeout=20_000)
+    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 2'")
     assert here.page.evaluate(PLACES) != before
-    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 6'", timeout=30_000)
+    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 6'")
 
 
 def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) -> None:
@@ -225,13 +225,13 @@ def test_a_file_that_cannot_be_read_leaves_the_map(on_map: Callable[..., Visit])
 
 def test_what_is_selected_in_one_map_is_marked_in_the_other(on_map: Callable[..., Visit]) -> None:
     here = on_map(address_of(beside="layer", other_layer=1))
-    here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot", timeout=60_000)
-    here.settle(here.page)
+    here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot")
+    here.settle()
     around = spots(here)
     lasso(here, around[np.argsort(around[:, 0])[-6:]])
     marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData
         .map(trace => (trace.selectedpoints || []).length).reduce((a, b) => a + b, 0)"""
-    here.page.wait_for_function(f"({marked})() >= 6", timeout=30_000)
+    here.page.wait_for_function(f"({marked})() >= 6")
 
 
 def test_a_copied_link_shows_the_same_map(

@@ -23,8 +23,6 @@ from tests.support.browser import (
     HOSTILE,
     OVER_THE_TITLE,
     PHONE,
-    SEEN,
-    WATCH,
     WIDER_THAN_ITSELF,
     box,
     contrast,
@@ -33,7 +31,7 @@ from tests.support.browser import (
 from tests.support.masks import lab_of
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import Visit
+    from tests.support.visit import Visit
 
 pytestmark = pytest.mark.browser
 
@@ -54,23 +52,15 @@ def address_of(*texts: str, **controls: str | bool) -> str:
     return "/masks?" + urlencode({"s": encode(view)}) if view != DEFAULT else "/masks"
 
 
-@pytest.fixture
-def masks(visit: Callable[..., Visit]) -> Visit:
-    return visit("/masks")
-
-
 def switch(here: Visit) -> None:
     """The mask, on or off."""
     with here.rerun():
         here.main.locator(".st-key-masks_mask label, [class*=st-key-masks_mask-] label").click()
 
 
-def pad_to(here: Visit, size: str) -> None:
-    with here.rerun():
-        here.main.get_by_role("radio", name=size, exact=True).click(force=True)
-
-
-def test_the_menu_leads_here_and_the_first_screen_tells_the_story(visit: Callable) -> None:
+def test_the_menu_leads_here_the_first_screen_tells_the_story_and_the_mask_heals_it(
+    visit: Callable,
+) -> None:
     here = visit("/", **DESK)
     here.side.get_by_role("link", name="Padding & masks").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Padding & masks")
@@ -79,27 +69,29 @@ def test_the_menu_leads_here_and_the_first_screen_tells_the_story(visit: Callabl
     assert "78% of the 64 positions in this batch are padding" in here.reading
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
-
-
-def test_switching_the_mask_on_heals_the_batch_without_a_jump(masks: Visit) -> None:
-    here = masks
-    here.page.evaluate(WATCH, FIGURES)
-    switch(here)
-    assert len(here.page.evaluate(SEEN)) == 1
+    assert_fits(here)
+    area = box(here.figure.locator(".nsewdrag").first)
+    told = here.main.locator(".hovertext").first
+    here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 10)
+    expect(told).to_contain_text("A: [CLS]")
+    expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
+    expect(told).to_contain_text("layer 6: cosine 0.8584")
+    here.page.mouse.move(area["x"] + area["width"] / 4, area["bottom"] - 20)
+    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 0")
+    with here.still(FIGURES):
+        switch(here)
     assert here.title == "With the mask, padding changes nothing"
     assert "every real token has the vector that it has alone (1.00)" in here.reading
-    switch(here)
-    assert here.title == "Without the mask, A is only 0.79 like itself"
 
 
-def test_back_reload_and_the_copied_link_restore_the_laboratory(masks: Visit) -> None:
-    here = masks
+def test_back_reload_and_the_copied_link_restore_the_laboratory(visit: Callable) -> None:
+    here = visit("/masks")
 
     def seen() -> tuple[str, str]:
         return here.title, here.reading
 
     steps = [seen()]
-    pad_to(here, "64")
+    here.choose("64")
     steps.append(seen())
     switch(here)
     steps.append(seen())
@@ -116,8 +108,10 @@ def test_back_reload_and_the_copied_link_restore_the_laboratory(masks: Visit) ->
     assert here.link() == here.page.url
 
 
-def test_the_downloads_are_files_with_their_passport(masks: Visit, service: EncoderService) -> None:
-    here = masks
+def test_the_downloads_are_files_with_their_passport(
+    visit: Callable, service: EncoderService
+) -> None:
+    here = visit("/masks")
     lab = lab_of(service, A, B)
     lines = here.download("CSV").decode("utf-8-sig").splitlines(keepends=True)
     rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
@@ -137,7 +131,8 @@ def test_the_downloads_are_files_with_their_passport(masks: Visit, service: Enco
 
 
 def test_html_is_text_everywhere(visit: Callable) -> None:
-    here = visit(address_of(HOSTILE, "x"))
+    here = visit(address_of(HOSTILE, pad_to="512"))
+    assert_fits(here)
     area = here.figure.locator(".nsewdrag").first.bounding_box()
     assert area is not None
     for y in range(8, int(area["height"]), 24):
@@ -150,61 +145,36 @@ def test_html_is_text_everywhere(visit: Callable) -> None:
     assert here.main.locator("b", has_text="python").count() == 0
 
 
-def test_pointing_at_a_cell_tells_everything_to_four_decimals(masks: Visit) -> None:
-    area = masks.figure.locator(".nsewdrag").first.bounding_box()
-    assert area is not None
-    masks.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 10)
-    told = masks.main.locator(".hovertext").first
-    expect(told).to_contain_text("A: [CLS]")
-    expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
-    expect(told).to_contain_text("layer 6: cosine 0.8584")
-    masks.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + area["height"] - 20)
-    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 0")
-
-
-def test_a_long_text_is_cut_and_said_so(masks: Visit) -> None:
-    masks.type("Sentence A", " ".join(["python"] * 600))
-    expect(masks.main.get_by_text("its last 90 tokens were left out")).to_be_visible()
-    assert "sentence B padded to 512" in masks.reading
-    masks.type("Sentence A", "   ")
-    expect(masks.main.get_by_text("A is empty and left out of the batch")).to_be_visible()
-
-
 @pytest.mark.parametrize(
     ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
 )
-@pytest.mark.parametrize(
-    "address",
-    [address_of(), address_of(*EIGHT), address_of("x", pad_to="512")],
-    ids=["opening", "eight", "one"],
-)
-def test_the_page_fits_and_can_be_read(
-    visit: Callable, scheme: str, size: dict, address: str
+def test_eight_texts_fit_and_their_tokens_can_be_read(
+    visit: Callable, scheme: str, size: dict
 ) -> None:
-    here = visit(address, color_scheme=scheme, **size)
-    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    assert here.page.evaluate(OVER_THE_TITLE) == []
-    assert box(here.figure)["x"] >= 0
-    assert box(here.figure)["right"] <= size["viewport"]["width"]
+    here = visit(address_of(*EIGHT), color_scheme=scheme, **size)
+    assert_fits(here)
     ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
     heading = here.page.get_by_role("heading", level=1)
     for text in (heading, here.main.locator(".st-key-reading p")):
         assert contrast(style(text, "color"), ground) > 7
     for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
         assert contrast(style(label, "fill"), ground) > 3, label.text_content()
-
-
-@pytest.mark.parametrize("size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone")])
-def test_no_name_in_a_cell_is_wider_than_the_cell(visit: Callable, size: dict) -> None:
-    here = visit(address_of(*EIGHT), **size)
     area = box(here.figure.locator(".nsewdrag").first)
     names = [box(text) for text in here.figure.locator(".heatmap-label text").all()]
     assert len(names) > 40
     assert max(name["width"] for name in names) <= area["width"] / 8 + 1
 
 
+def assert_fits(here: Visit) -> None:
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    assert here.page.evaluate(OVER_THE_TITLE) == []
+    assert box(here.figure)["x"] >= 0
+    assert box(here.figure)["right"] <= here.page.viewport_size["width"]
+
+
 def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
-    here = visit("/masks", **PHONE)
+    here = visit("/masks", color_scheme="dark", **PHONE)
+    assert_fits(here)
     edit = here.menu("Edit")
     here.type("Second text of A", "A snake, I think.", within=edit)
     here.leave_menu()

@@ -27,6 +27,20 @@ SECONDS = 60
 LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
 
 
+MOST_PICKERS = """
+() => {
+  window.__most = 0;
+  const look = () => {
+    const all = document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stSelectbox"]');
+    const seen = [...all].filter(picker => picker.checkVisibility());
+    window.__most = Math.max(window.__most, seen.length);
+    requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
 class Hub:
     """A hub of many tiny models under names of their own: each test takes fresh ones."""
 
@@ -35,12 +49,14 @@ class Hub:
         self._folder = folder
         self._n = 0
         self.slow: dict[str, float] = {}
+        self.hurry = threading.Event()  # what was slow comes at once
         self.broken: set[str] = set()
         self.closed: dict[str, threading.Event] = {}
         server.faults = self._answer
 
     def new(self) -> str:
         """The id of a model that nobody has asked for yet."""
+        self.hurry = threading.Event()
         from tests.support.hub_server import Repository
 
         self._n += 1
@@ -55,7 +71,7 @@ class Hub:
         if repo in self.closed:
             self.closed[repo].wait(SECONDS)
         if request.method == "GET" and request.file == WEIGHTS and repo in self.slow:
-            return replace(reply, bytes_per_second=self.slow[repo])
+            return replace(reply, bytes_per_second=self.slow[repo], hurry=self.hurry)
         return reply
 
 
@@ -129,7 +145,7 @@ def card(reader: object) -> Locator:
 
 
 def is_on(reader: object, dims: int) -> None:
-    expect(card(reader)).to_contain_text(f"{dims} dims", timeout=SECONDS * 1000)
+    expect(card(reader)).to_contain_text(f"{dims} dims")
 
 
 def look(reader: object, name: str) -> None:
@@ -139,21 +155,28 @@ def look(reader: object, name: str) -> None:
 
 def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hub: Hub) -> None:
     model = hub.new()
-    hub.slow[model] = 250_000
+    hub.slow[model] = 40_000
     reader = open_page()
     type_model(reader, model)
     expect(area(reader)).to_contain_text(re.compile(rf"Fetching {model}: [0-9.]+ of 4\.1 MB"))
-    expect(area(reader)).to_contain_text(re.compile("seconds left"), timeout=10_000)
+    expect(area(reader)).to_contain_text(re.compile("about .+ left"))
     look(reader, "fetching")
     is_on(reader, 384)
+    box = reader.side.get_by_role("textbox", name="Sentence A", exact=True)
+    box.fill("My python eats")
+    for _ in range(3):  # turns of the progress take nothing of what is half typed
+        expect(area(reader)).not_to_have_text(area(reader).inner_text())
+    expect(box).to_have_value("My python eats")
+    expect(box).to_be_focused()
     reader.type("Sentence A", "My python eats mice")
     assert "My python eats mice" in reader.rows[0]
     reader.pick("sentence A", "mice")
     expect(area(reader)).to_contain_text("MB")
     before = reader.page.url
+    hub.hurry.set()
     is_on(reader, 160)
     expect(reader.page.get_by_text(f"The page now shows {model}.")).to_be_visible()
-    reader.settle(reader.page)
+    reader.settle()
     assert "My python eats mice" in reader.rows[0]
     assert reader.chosen[0].startswith("mice")
     expect(area(reader)).to_have_count(0)
@@ -166,20 +189,6 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     is_on(reader, 160)
 
 
-def test_a_half_typed_sentence_survives_the_progress(open_page: Callable, hub: Hub) -> None:
-    model = hub.new()
-    hub.slow[model] = 400_000
-    reader = open_page()
-    type_model(reader, model)
-    expect(area(reader)).to_contain_text("MB")
-    box = reader.side.get_by_role("textbox", name="Sentence A", exact=True)
-    box.fill("half typ")
-    reader.page.wait_for_timeout(2500)  # some turns of the progress
-    expect(box).to_have_value("half typ")
-    expect(box).to_be_focused()
-    area(reader).get_by_role("button", name="Cancel").click()
-
-
 def test_cancel_is_immediate_and_a_retry_works(open_page: Callable, hub: Hub) -> None:
     model = hub.new()
     hub.closed[model] = threading.Event()
@@ -187,7 +196,7 @@ def test_cancel_is_immediate_and_a_retry_works(open_page: Callable, hub: Hub) ->
     type_model(reader, model)
     expect(area(reader)).to_contain_text("Looking for the model")
     area(reader).get_by_role("button", name="Cancel").click()
-    expect(area(reader)).to_have_count(0, timeout=3000)
+    expect(area(reader)).to_have_count(0)  # the hub has not answered yet
     assert_picked(reader, BUNDLED)
     is_on(reader, 384)
     type_model(reader, model)
@@ -201,9 +210,11 @@ def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) ->
     hub.broken.add(model)
     reader = open_page()
     reader.type("Sentence A", "My python eats mice")
+    reader.page.evaluate(MOST_PICKERS)
     type_model(reader, model)
-    expect(area(reader)).to_contain_text("answered with an error (500)", timeout=20_000)
+    expect(area(reader)).to_contain_text("answered with an error (500)")
     assert_picked(reader, BUNDLED)
+    assert reader.page.evaluate("() => window.__most") == 1  # the picker never stands there twice
     look(reader, "failed")
     reader.pick("sentence A", "mice")
     expect(area(reader)).to_contain_text("answered with an error (500)")
@@ -214,19 +225,10 @@ def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) ->
     expect(reader.page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-def test_a_failure_can_be_dismissed(open_page: Callable, hub: Hub) -> None:
-    reader = open_page()
-    type_model(reader, "no/such-model")
-    expect(area(reader)).to_contain_text("Check the spelling", timeout=20_000)
-    area(reader).get_by_role("button", name="Dismiss").click()
-    expect(area(reader)).to_have_count(0)
-    is_on(reader, 384)
-
-
 def test_what_is_no_id_is_refused_at_once(open_page: Callable, hub: Hub) -> None:
     n_requests = len(hub.server.requests)
     reader = open_page()
-    for typed in ("../../etc/passwd", "<img src=x onerror=alert(1)>", "x" * 10_000):
+    for typed in ("<img src=x onerror=alert(1)>", "x" * 10_000):
         type_model(reader, typed)
         expect(area(reader)).to_contain_text("cannot be the id of a model")
         assert area(reader).locator("img").count() == 0
@@ -239,14 +241,14 @@ def test_an_address_shows_progress_and_cancel_keeps_the_sentences(
     open_page: Callable, hub: Hub, visit: Callable, address: str, chromium: Browser
 ) -> None:
     model = hub.new()
-    hub.slow[model] = 150_000
+    hub.slow[model] = 40_000
     sentences = (replace(DEFAULT.sentences[0], text="My python", word=(3, 9)),)
     view = replace(DEFAULT, model=model, sentences=sentences)
     reader = open_page()
     reader.page.goto(f"{address}/meaning?s={encode(view)}")
     cancel = reader.main.get_by_role("button", name=re.compile("Cancel, and go on with"))
-    cancel.wait_for(timeout=20_000)
-    expect(reader.main).to_contain_text(re.compile(r"of 4\.1 MB, about \d+ seconds left"))
+    cancel.wait_for()
+    expect(reader.main).to_contain_text(re.compile(r"of 4\.1 MB, about .+ left"))
     look(reader, "address")
     box = cancel.bounding_box()
     assert box is not None
@@ -279,7 +281,7 @@ def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(
     open_page: Callable, hub: Hub, scheme: str, size: tuple[int, int]
 ) -> None:
     model = hub.new()
-    hub.slow[model] = 150_000
+    hub.slow[model] = 40_000
     broken = hub.new()
     hub.broken.add(broken)
     reader = open_page(
@@ -288,13 +290,13 @@ def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(
     if size[0] < 600:
         reader.page.get_by_test_id("stExpandSidebarButton").click()
     type_model(reader, model)
-    expect(area(reader)).to_contain_text(re.compile("seconds left"), timeout=10_000)
+    expect(area(reader)).to_contain_text(re.compile("about .+ left"))
     look(reader, f"fetching-{scheme}-{size[0]}")
     assert fits(area(reader))
     area(reader).get_by_role("button", name="Cancel").click()
     expect(area(reader)).to_have_count(0)
     type_model(reader, broken)
-    expect(area(reader)).to_contain_text("(500)", timeout=20_000)
+    expect(area(reader)).to_contain_text("(500)")
     look(reader, f"failed-{scheme}-{size[0]}")
     assert fits(area(reader))
 
@@ -305,28 +307,3 @@ def fits(place: Locator) -> bool:
         "e => [e, ...e.querySelectorAll('*')].every(x => x.scrollWidth <= x.clientWidth + 1"
         " || getComputedStyle(x).display === 'inline' || x.clientWidth === 0)"
     )
-
-
-MOST_PICKERS = """
-() => {
-  window.__most = 0;
-  const look = () => {
-    const all = document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stSelectbox"]');
-    const seen = [...all].filter(picker => picker.checkVisibility());
-    window.__most = Math.max(window.__most, seen.length);
-    requestAnimationFrame(look);
-  };
-  look();
-}
-"""
-
-
-def test_the_picker_never_stands_there_twice(open_page: Callable, hub: Hub) -> None:
-    model = hub.new()
-    hub.broken.add(model)
-    reader = open_page()
-    reader.page.evaluate(MOST_PICKERS)
-    type_model(reader, model)
-    expect(area(reader)).to_contain_text("(500)", timeout=20_000)
-    assert_picked(reader, BUNDLED)
-    assert reader.page.evaluate("() => window.__most") == 1

@@ -71,6 +71,7 @@ class Reply:
     cut_after: int | None = None  # close the connection after this many bytes of the body
     delay: float = 0.0  # seconds before anything is sent
     bytes_per_second: float | None = None
+    hurry: threading.Event | None = None  # once set, what is left is sent at once
 
 
 Faults = Callable[[Request, Reply], Reply]
@@ -292,6 +293,6 @@ class _Handler(BaseHTTPRequestHandler):
         for start in range(0, len(body), step):
             self.wfile.write(body[start : start + step])
             if reply.bytes_per_second is not None:
-                time.sleep(step / reply.bytes_per_second)
+                (reply.hurry or threading.Event()).wait(step / reply.bytes_per_second)
         if reply.cut_after is not None:
             self.close_connection = True

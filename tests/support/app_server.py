@@ -1,0 +1,86 @@
+"""Streamlit apps run as their users run them, each on a free port with a log of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["ROOT", "AppServer", "launch"]
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 180.0
+
+
+@dataclass(frozen=True)
+class AppServer:
+    """A running app."""
+
+    name: str
+    address: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def stop(self) -> None:
+        """Ends it and its children."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait(10)
+
+    def report(self) -> str:
+        """The end of its log."""
+        return self.log.read_text(encoding="utf-8", errors="replace")[-8000:]
+
+    def wait(self) -> None:
+        """Until it answers.
+
+        Raises:
+            AssertionError: Where it does not start, with its log.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        self.stop()
+        raise AssertionError(f"{self.name} did not start:\n{self.report()}")
+
+
+def launch(script: Path, log: Path, env: Mapping[str, str]) -> AppServer:
+    """Starts `streamlit run SCRIPT`; it may not answer yet."""
+    port = _free_port()
+    options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
+    flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *flags]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that stopping it stops its children too
+        )
+    return AppServer(script.name, f"http://localhost:{port}", process, log)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

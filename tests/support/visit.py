@@ -1,0 +1,205 @@
+"""A reader's tab of the real app, and what a reader does there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, Page
+
+from tests.support.browser import SEEN, WATCH
+from tests.support.rest import Runs, settle
+
+__all__ = ["Visit"]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A reader's tab of the real app, and what a reader does there."""
+
+    page: Page
+    address: str
+    runs: Runs
+
+    @property
+    def side(self) -> Locator:
+        return self.page.get_by_test_id("stSidebar")
+
+    @property
+    def main(self) -> Locator:
+        return self.page.get_by_test_id("stMain")
+
+    @property
+    def rows(self) -> list[str]:
+        """The sentences and references as they stand in the chips."""
+        toolbars = self.main.get_by_role("toolbar")
+        shown = toolbars.evaluate_all("rows => rows.map(row => row.innerText)")
+        return [text.replace("\u200e", "").replace("\u200f", "") for text in shown]
+
+    @property
+    def chosen(self) -> list[str | None]:
+        """Each row's chosen words and their place: "python, word 5 of sentence A"."""
+        toolbars = self.main.get_by_role("toolbar")
+        return toolbars.evaluate_all(
+            "rows => rows.map(row => row.querySelector('[aria-pressed=true]')?.ariaLabel ?? null)"
+        )
+
+    @property
+    def figure(self) -> Locator:
+        """The main picture; its name begins with its title."""
+        return self.main.get_by_role("figure").first
+
+    @property
+    def title(self) -> str:
+        return (self.figure.get_attribute("aria-label") or "").split(". ")[0]
+
+    @property
+    def reading(self) -> str:
+        return self.main.locator(".st-key-reading").inner_text()
+
+    @property
+    def layer(self) -> int:
+        return int(self.main.get_by_role("slider").input_value())
+
+    def goto(self, path: str) -> None:
+        self.page.goto(path if path.startswith("http") else self.address + path)
+        self.wait()
+
+    def wait(self) -> None:
+        """Until everything is on the page and rests."""
+        self.page.get_by_role("heading", level=1).wait_for()
+        self.settle()
+
+    def settle(self) -> None:
+        """Until nothing runs, loads or moves."""
+        settle(self.page)
+
+    def words(self, row: str) -> Locator:
+        """The words of "sentence A" or "reference 1"."""
+        return self.page.get_by_role("toolbar", name=f"Words of {row}", exact=True).get_by_role(
+            "button"
+        )
+
+    def word(self, row: str, text: str, occurrence: int = 0) -> Locator:
+        return (
+            self.words(row)
+            .and_(self.page.get_by_role("button", name=f"{text}, word"))
+            .nth(occurrence)
+        )
+
+    @contextmanager
+    def rerun(self) -> Iterator[None]:
+        """What is done inside makes the script run; afterwards that run is over."""
+        since = self.runs.now
+        yield
+        self.runs.wait(since)
+        settle(self.page)
+
+    @contextmanager
+    def still(self, selector: str) -> Iterator[None]:
+        """What is done inside moves nothing of the first element of this kind."""
+        self.settle()
+        self.page.evaluate(WATCH, selector)
+        yield
+        self.settle()
+        seen = self.page.evaluate(SEEN)
+        assert len(seen) == 1, f"{selector} was seen at (top, height) {seen}"
+
+    def choose(self, name: str) -> None:
+        """One of a row of buttons on the page, unless it is chosen."""
+        button = self.main.get_by_role("radio", name=name, exact=True)
+        if not button.is_checked():
+            with self.rerun():
+                button.click()
+
+    def pick(self, row: str, text: str, occurrence: int = 0) -> None:
+        with self.rerun():
+            self.word(row, text, occurrence).click()
+
+    def type(self, label: str, text: str, *, within: Locator | None = None) -> None:
+        """Into the field of this label, in the sidebar unless told."""
+        box = (within or self.side).get_by_role("textbox", name=label, exact=True)
+        with self.rerun():
+            box.fill(text)
+            box.press("Enter")
+
+    def click(self, name: str, *, within: Locator | None = None) -> None:
+        with self.rerun():
+            (within or self.main).get_by_role("button", name=name, exact=True).click()
+
+    def add(self, text: str) -> None:
+        """One more sentence."""
+        self.click("Add a sentence", within=self.side)
+        box = self.side.get_by_role("textbox").last
+        with self.rerun():
+            box.fill(text)
+            box.press("Enter")
+
+    def back(self, steps: int = 1) -> None:
+        for _ in range(steps):
+            with self.rerun():
+                self.page.go_back()
+
+    def forward(self, steps: int = 1) -> None:
+        for _ in range(steps):
+            with self.rerun():
+                self.page.go_forward()
+
+    def reload(self) -> None:
+        self.page.reload()
+        self.wait()
+
+    def menu(self, name: str) -> Locator:
+        """Opens a popover of the page."""
+        self.main.get_by_role("button", name=name, exact=True).click()
+        menu = self.page.get_by_role("dialog")
+        menu.wait_for()
+        settle(self.page)
+        return menu
+
+    def leave_menu(self) -> None:
+        self.page.keyboard.press("Escape")
+        self.page.get_by_role("dialog").wait_for(state="detached")
+
+    def take_away(self, index: int) -> None:
+        """The sentence at this place, by its button in the sidebar."""
+        row = self.side.locator(f".st-key-side_sentences_{index}_row")
+        with self.rerun():
+            row.get_by_role("button").click()
+
+    def option(self, name: str) -> None:
+        """One of the page's options, by its label."""
+        choice = self.menu("Options").get_by_text(name, exact=True)
+        with self.rerun():
+            choice.click()
+        self.leave_menu()
+
+    def open_file(self, data: bytes) -> None:
+        """A state file, under Copy link."""
+        file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
+        menu = self.menu("Copy link")
+        with self.rerun():
+            menu.locator("input[type=file]").set_input_files(file)
+            menu.get_by_text("view.json").wait_for()
+        self.leave_menu()
+
+    def to_layer(self, layer: int) -> None:
+        slider = self.main.get_by_role("slider")
+        while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
+            with self.rerun():
+                slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
+
+    def link(self) -> str:
+        """The address under Copy link."""
+        address = self.menu("Copy link").get_by_test_id("stCode").inner_text().strip()
+        self.leave_menu()
+        return address
+
+    def download(self, name: str) -> bytes:
+        """A file from the Download menu."""
+        with self.page.expect_download() as download:
+            self.menu("Download").get_by_role("button", name=name).click()
+        data = download.value.path().read_bytes()
+        self.leave_menu()
+        return data
