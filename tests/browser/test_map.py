@@ -55,7 +55,7 @@ def drawn(here: Visit) -> None:
     """Waits until a map is there, and none is on its way."""
     here.page.wait_for_function(
         f"() => document.querySelector('{PICTURE}') && !document.querySelector("
-        "'.st-key-map_progress [data-testid=stProgress]')",
+        "'.st-key-waiting_map_progress [data-testid=stProgress]')",
         timeout=MAP_SECONDS * 1000,
     )
     here.settle()
@@ -148,7 +148,7 @@ def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) ->
     x, y = spots(here)[0]
     with here.rerun():
         here.page.mouse.click(x, y)
-    panel = here.main.locator(".st-key-map_panel")
+    panel = here.main.locator(".st-key-map_closer")
     expect(panel).to_contain_text("nearest in the full space")
     expect(panel).to_contain_text("nearest first (✓ in both)")
     here.reload()
@@ -174,7 +174,7 @@ def to_csv(rows: list[tuple[str, str]]) -> bytes:
 
 def upload(here: Visit, name: str, content: bytes) -> None:
     with here.rerun():
-        here.main.locator(".st-key-map_file input[type=file]").set_input_files(
+        here.main.locator(".st-key-map_own_file input[type=file]").set_input_files(
             {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         )
 
