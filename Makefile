@@ -11,9 +11,7 @@ export PORT HOST PYTHON INDEX
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
 PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
-# pip compiles nothing ahead: most modules of what is installed are never imported, and their
-# bytecode is half of the time of set-up, and 300 MB. FIRST_USE leaves that of those that are.
-PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check --no-compile \
+PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check \
 	$(if $(INDEX),--extra-index-url "$$INDEX") -c constraints.txt
 # Only `make lint` and `make format` use it, and only where node is at hand.
 BIOME_VERSION = 2.6.8
@@ -56,7 +54,7 @@ setup: .venv/.app
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
 	@$(PIP_INSTALL) -e .
-	@$(RUN_PYTHON) -c "$$FIRST_USE" && $(RUN_PYTHON) -m components.maps.prepare || echo "The app will do that when it starts."
+	@$(RUN_PYTHON) -m components.maps.prepare || echo "The app will do that when it starts."
 	@touch $@
 
 .venv/.dev: .venv/.app
@@ -127,14 +125,6 @@ if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&
       "package python3-venv and try again." >&2; exit 1; }; \
 fi
 endef
-
-# What the first page needs, imported and used once.
-define FIRST_USE
-import pandas, plotly.graph_objects, pyarrow, streamlit.web.cli
-from components.core import BUNDLED_ID, open_service
-open_service().encode(BUNDLED_ID, ["Ready."])
-endef
-export FIRST_USE
 
 # Connecting finds a server on either localhost; binding finds what cannot be opened at all.
 define CHECK_PORT

@@ -300,7 +300,7 @@ except OSError as exc:
 def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(tmp_path: Path) -> None:
     path = tmp_path / "baseline.npz"
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path)],
+        [sys.executable, "-B", "-c", FULL_DISK, str(path)],  # bytecode cut short would stay
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -240,6 +240,7 @@ def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # cut short, it would stay for others
         timeout=WAIT,
         check=True,
     )
