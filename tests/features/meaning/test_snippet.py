@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,8 @@ from components.analysis.words import POOLINGS, Pooling, word_vectors
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.ui.widgets.export import to_npz
+from tests.support.snippets import run
+from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
 
 NPZ = "meaning-in-context.npz"
@@ -25,22 +26,6 @@ PYTHONS = (
     ("C unbelievability", "Its unbelievability is overrated", "unbelievability"),
     ("snake", "snake", "snake"),
 )
-AWKWARD = {
-    "double quotes": 'She said "python" and \'python\' and """python"""',
-    "backslashes": r"C:\new\python\x41\u0041 \ python\\",
-    "line ends": "one\npython\r\nthree\u2028four",
-    "tabs and controls": "a\tpython\x07\x1b[31m",
-    "emoji": "👩‍👧 loves her 🐍 python 🏳️‍🌈",
-    "a NUL": "a \x00 python \x00\x00",
-    "right to left": "אני אוהב את python שלי مرحبا",
-    "direction marks": "a \u202epython\u202c b",
-    "another script": "我 喜欢 python 和 日本語",
-    "accents": "na\u00efve cafe\u0301 python ﬁne",
-    "markup": "<b>python</b> {x} {0} %s $y$",
-    "a typed special token": "[CLS] my [MASK] python [SEP]",
-    "braces of a format": "{python} {max_length} {pool}",
-    "beyond the first plane": "𝓹𝔂 python 𐍈",
-}
 
 
 def named(words: Sequence[tuple[str, str, str]]) -> list[SnippetWord]:
@@ -65,12 +50,6 @@ def compared(
         layers=encodings[0].layers,
         centre=centre,
     )
-
-
-def run(code: str) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": "snippet"}
-    exec(compile(code, "snippet.py", "exec"), namespace)
-    return namespace
 
 
 def assert_same_numbers(code: str, comparison: Comparison) -> None:
