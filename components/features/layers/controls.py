@@ -35,7 +35,7 @@ SENTENCE = sentence_choice(PAGE)
 MEASURE = choice(
     PAGE,
     "measure",
-    "Cosine of each token at each layer, or its vector's length",
+    "Cosine or length of each token",
     list(MEASURES),
 )
 TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")

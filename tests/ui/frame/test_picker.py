@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -428,8 +429,16 @@ def said(app: AppTest) -> str:
 
 @pytest.mark.parametrize(("fault", "words"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
-    server: HubServer, served: Path, tmp_path: Path, fault: Fault, words: str
+    server: HubServer,
+    served: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Fault,
+    words: str,
 ) -> None:
+    # The hub's client asks again after 1, 2, 4 and 8 s: here at once.
+    hasty = SimpleNamespace(sleep=lambda _: None)
+    monkeypatch.setattr("huggingface_hub.utils._http.time", hasty)
     app = type_in(framed(), TEXT)
     good = server.repositories[PRESET]
     with fault(server, Path(shutil.copytree(served, tmp_path / "bad"))):
