@@ -1,11 +1,28 @@
-"""How every reading is worded: users' text made safe, numbers, ranges of layers."""
+"""How every reading is worded: users' text made safe, numbers, ranges of layers, what leads."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-__all__ = ["bold", "escape", "listed", "percent", "quoted", "shortened", "two"]
+__all__ = [
+    "MARGIN",
+    "are_alike",
+    "bold",
+    "escape",
+    "leading",
+    "listed",
+    "occurrence",
+    "percent",
+    "placed",
+    "quoted",
+    "several",
+    "shortened",
+    "two",
+]
+
+MARGIN = 0.01
+"""How far apart numbers of two decimals must be for one to be called more than the other."""
 
 # What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
 _DRAWN = re.compile(
@@ -24,6 +41,43 @@ def escape(text: str) -> str:
 def quoted(text: str, longest: int = 24) -> str:
     """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
     return f"“{escape(shortened(text, longest))}”"
+
+
+def placed(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:
+    """A label in quotation marks, with its position where another one of `labels` reads alike."""
+    return f"{quoted(label, longest)}{_where(label, position, labels, longest)}"
+
+
+def occurrence(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:
+    """The same for a title: bare, cut to a length."""
+    return f"{shortened(label, longest)}{_where(label, position, labels, longest)}"
+
+
+def _where(label: str, position: int, labels: Sequence[str], longest: int) -> str:
+    name = shortened(label, longest)
+    alike = sum(shortened(other, longest) == name for other in labels)
+    return f" at position {position}" if alike > 1 else ""
+
+
+def several(names: Sequence[str]) -> str:
+    """Names in a row: one, two of them, or the first and how many others."""
+    if len(names) > 2:
+        return f"{names[0]} and {len(names) - 1} others"
+    return " and ".join(names)
+
+
+def leading(values: Sequence[float], margin: float = MARGIN) -> list[int]:
+    """Which values lie within a margin of the highest, the highest first; all others lie below."""
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    return [i for i in order if values[order[0]] - values[i] <= margin]
+
+
+def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
+    """Whether none can be called more than another: all lie within two margins.
+
+    Else what leads, to within a margin, and what comes last have none in common.
+    """
+    return max(values) - min(values) <= 2 * margin
 
 
 def shortened(text: str, longest: int) -> str:
