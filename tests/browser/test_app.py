@@ -274,7 +274,7 @@ def test_html_is_text_everywhere(similarity: Visit) -> None:
     expect(here.main.locator(".hovertext")).to_contain_text("<img src=x")
     for tab in ("Under the hood", "Without context", "Numbers"):
         here.main.get_by_role("tab", name=tab).click()
-    here.menu("Copy link")
+    here.menu("Share")
     assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
     assert here.main.locator("b", has_text="python").count() == 0
 
@@ -292,9 +292,9 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
         here.words("sentence C").first.click()
     assert here.rows == texts
     assert len(here.page.url) < MAX_ADDRESS
-    menu = here.menu("Copy link")
+    menu = here.menu("Share")
     expect(menu).to_contain_text("too long for an address")
-    expect(menu.get_by_test_id("stCode")).to_have_count(0)
+    expect(menu.get_by_role("textbox", name="Address")).to_have_count(0)
     with here.page.expect_download() as download:
         menu.get_by_role("button", name="Save the view as a file").click()
     assert download.value.suggested_filename == "contextlens-view.json"

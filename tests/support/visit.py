@@ -176,9 +176,9 @@ class Visit:
         self.leave_menu()
 
     def open_file(self, data: bytes) -> None:
-        """A state file, under Copy link."""
+        """A state file, under Share."""
         file = {"name": "view.json", "mimeType": "application/json", "buffer": data}
-        menu = self.menu("Copy link")
+        menu = self.menu("Share")
         with self.rerun():
             menu.locator("input[type=file]").set_input_files(file)
             menu.get_by_text("view.json").wait_for()
@@ -191,8 +191,8 @@ class Visit:
                 slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
 
     def link(self) -> str:
-        """The address under Copy link."""
-        address = self.menu("Copy link").get_by_test_id("stCode").inner_text().strip()
+        """The address under Share."""
+        address = self.menu("Share").get_by_role("textbox", name="Address").input_value()
         self.leave_menu()
         return address
 

@@ -169,7 +169,7 @@ def _read(parameter: str) -> ViewState:
     view: ViewState | None = st.session_state.get(_LONG, {}).get(parameter)
     if view is None:
         raise StateError(
-            "This view is too long for an address. Open its state file (Copy link, Open a view)."
+            "This view is too long for an address. Open its state file (Share, Open a view)."
         )
     return view
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -26,6 +27,7 @@ def component(
     *,
     key: str,
     on_pick: Callable[[object], None] | None = None,
+    width: Literal["stretch", "content"] = "stretch",
 ) -> None:
     """Shows `name`.html, .css and .js of a package's `assets` with data.
 
@@ -35,6 +37,7 @@ def component(
         data: what JavaScript gets, as JSON.
         key: the component's own key.
         on_pick: gets what JavaScript sends as "picked", in a callback in Streamlit's sense.
+        width: all that there is, or what its content takes.
     """
 
     def receive() -> None:
@@ -43,9 +46,9 @@ def component(
             on_pick(st.session_state[key].get("picked"))
 
     if on_pick is None:
-        _renderer(package, name)(key=key, data=data)
+        _renderer(package, name)(key=key, data=data, width=width)
     else:
-        _renderer(package, name)(key=key, data=data, on_picked_change=receive)
+        _renderer(package, name)(key=key, data=data, width=width, on_picked_change=receive)
 
 
 @cache

@@ -1,0 +1,86 @@
+"""Handing a view on: its address at a click, as a QR code for a room, or as a file."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from components.core.errors import StateError
+from components.ui.frame.qr import fits, qr_code
+from components.ui.state import session
+from components.ui.state.address import from_json, to_json
+from components.ui.state.view import ViewState
+from components.ui.widgets.component import component
+
+__all__ = ["buttons"]
+
+_ASSETS = "components.ui.frame"
+_HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
+_TOO_LONG = "These texts are too long for an address: Share saves them as a file."
+
+
+def buttons(view: ViewState) -> None:
+    """Copy link, which copies at once, and the menu Share."""
+    address = None if session.is_too_long(view) else _address(view)
+    data = {"address": address, "too_long": _TOO_LONG}
+    component(_ASSETS, "copy_link", data, key="copy_link", width="content")
+    menu = st.popover("Share", icon=":material/share:", key="share", on_change="rerun")
+    with menu:
+        if address is not None:
+            _by_address(address, is_open=bool(menu.open))
+        else:
+            st.markdown("These texts are too long for an address. Send a state file instead.")
+        _by_file(view)
+
+
+def _by_address(address: str, *, is_open: bool) -> None:
+    """The address in a field, and its QR code, which is made when somebody looks."""
+    drawn = fits(address)
+    code = qr_code(address) if drawn and is_open else ""
+    data = {"address": address, "drawn": drawn, "qr": code}
+    component(_ASSETS, "address", data, key="share_address")
+    if not drawn:
+        st.caption(
+            f"At {len(address):,} characters this address is too long for a QR code that a phone "
+            "reads from afar. Send the address, or the file below."
+        )
+    if urlsplit(address).hostname in _HERE_ALONE:
+        st.caption("This address opens on this computer only.")
+    st.caption(
+        "Who opens this address sees this view: your sentences are part of it, files that you "
+        "uploaded are not."
+    )
+
+
+def _by_file(view: ViewState) -> None:
+    st.download_button(
+        "Save the view as a file",
+        lambda: to_json(view).encode("utf-8", "replace"),
+        file_name="contextlens-view.json",
+        mime="application/json",
+        on_click="ignore",
+        key="save_view",
+    )
+    st.file_uploader(
+        "Open a view", type="json", key="open_view", on_change=_open_view, max_upload_size=2
+    )
+
+
+def _address(view: ViewState) -> str:
+    """The address of this page on this view."""
+    base = (st.context.url or "").split("?")[0]
+    query = urlencode(session.parameters(view))
+    return f"{base}?{query}" if query else base
+
+
+def _open_view() -> None:
+    file = session.value("open_view")
+    if file is None:
+        return
+    try:
+        session.write(from_json(file.getvalue().decode()))
+    except UnicodeDecodeError:
+        session.remember("This file is not text, so it is not a view. Choose another file.")
+    except StateError as exc:
+        session.remember(str(exc))

@@ -1,0 +1,86 @@
+"""Handing a view on: Copy link copies, says so, and has a way where there is no clipboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from components.content.examples import EXAMPLES
+from components.ui.frame.qr import qr_code
+from tests.support.browser import PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.support.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+NO_CLIPBOARD = "() => Object.defineProperty(navigator, 'clipboard', { value: undefined })"
+
+
+def selected(here: Visit) -> str:
+    """What Ctrl+C would copy."""
+    return here.page.evaluate(
+        """() => {
+          let at = document.activeElement;
+          while (at?.shadowRoot) at = at.shadowRoot.activeElement;
+          return at.value.slice(at.selectionStart, at.selectionEnd);
+        }"""
+    )
+
+
+def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
+    here = visit("/meaning", permissions=["clipboard-read", "clipboard-write"])
+    here.pick("sentence A", "pet")
+    copy = here.main.get_by_role("button", name="Copy link")
+    place = box(copy)
+    copy.click()
+    expect(here.main.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    expect(copy.get_by_text("Copied")).to_be_visible()
+    assert box(here.main.locator(".copy")) == place
+    copied = here.page.evaluate("navigator.clipboard.readText()")
+    assert copied == here.page.url
+    assert "?s=" in copied
+    expect(copy.get_by_text("Copied")).not_to_be_visible()
+    other = visit(copied)
+    assert other.chosen == here.chosen
+
+
+@pytest.mark.parametrize("size", [{}, PHONE], ids=["desk", "phone"])
+def test_without_a_clipboard_the_address_is_selected_to_be_copied_by_hand(
+    visit: Callable, size: dict
+) -> None:
+    here = visit("/meaning", **size)
+    here.page.evaluate(NO_CLIPBOARD)
+    here.main.get_by_role("button", name="Copy link").click()
+    field = here.main.get_by_role("textbox", name="Press Ctrl+C to copy this address.")
+    expect(field).to_be_visible()
+    expect(field).to_have_value(here.page.url)
+    assert selected(here) == here.page.url
+    place = box(field)
+    assert place["x"] >= 0
+    assert place["right"] <= here.page.viewport_size["width"]
+    here.page.keyboard.press("Escape")
+    expect(field).not_to_be_visible()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+
+
+def test_share_has_the_address_and_its_code_small_and_large(visit: Callable) -> None:
+    here = visit("/meaning", color_scheme="dark")
+    here.side.get_by_role("button", name="Examples").click()
+    here.page.get_by_role("dialog").get_by_role("link", name=EXAMPLES[1].title).click()
+    here.wait()
+    menu = here.menu("Share")
+    address = menu.get_by_role("textbox", name="Address")
+    expect(address).to_have_value(here.page.url)
+    code = menu.get_by_role("button").get_by_role("img", name="QR code of this address")
+    expect(code).to_have_attribute("src", qr_code(here.page.url))
+    assert box(code)["width"] > 200
+    code.click()
+    large = here.page.locator(".large img")
+    expect(large).to_be_visible()
+    assert box(large)["width"] > 800
+    here.page.keyboard.press("Escape")
+    expect(large).not_to_be_visible()

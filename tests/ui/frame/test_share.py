@@ -1,0 +1,85 @@
+"""Copy link and Share, headless: what the browser gets to copy, to draw and to save."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.ui.frame.qr import qr_code
+from components.ui.state.address import MAX_ADDRESS, encode
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.pages import bundled_app, framed
+
+LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))
+EIGHT = tuple(
+    Sentence(f"This is sentence number {i} about a python", word=(0, 4)) for i in range(8)
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+def home(view: ViewState, *, is_open: bool = False) -> AppTest:
+    app = framed(view, page="home")
+    if is_open:
+        app.session_state["share"] = True
+        app = app.run()
+    assert not app.exception
+    return app
+
+
+def sent(app: AppTest, key: str) -> dict[str, Any]:
+    protos = (each.proto for each in app.get("bidi_component"))
+    return json.loads(next(proto for proto in protos if proto.id.endswith(key)).json)
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("sentences", [DEFAULT.sentences, EIGHT], ids=["two", "eight"])
+def test_what_is_copied_drawn_and_shown_is_the_address_of_the_view(sentences: Any) -> None:
+    view = replace(DEFAULT, sentences=sentences, layer=3)
+    app = home(view, is_open=True)
+    address = sent(app, "copy_link")["address"]
+    assert address.endswith(f"?s={encode(view)}")
+    shared = sent(app, "share_address")
+    assert shared["address"] == address
+    assert shared["qr"] == qr_code(address)
+    assert "your sentences are part of it" in captions(app)
+
+
+def test_a_code_is_made_only_when_somebody_looks() -> None:
+    shared = sent(home(DEFAULT), "share_address")
+    assert shared["drawn"]
+    assert not shared["qr"]
+
+
+def test_an_address_too_long_for_a_code_says_so_and_points_to_the_file() -> None:
+    view = replace(DEFAULT, sentences=(Sentence(LONG[:600]),))
+    app = home(view, is_open=True)
+    shared = sent(app, "share_address")
+    assert not shared["drawn"]
+    assert not shared["qr"]
+    assert f"At {len(shared['address']):,} characters" in captions(app)
+    assert "the file below" in captions(app)
+
+
+def test_a_view_too_long_for_an_address_has_the_file_alone() -> None:
+    view = replace(DEFAULT, sentences=(Sentence(LONG),))
+    assert len(encode(view)) > MAX_ADDRESS
+    app = home(DEFAULT)
+    app.session_state["_view"] = ("", view)
+    app = app.run()
+    assert sent(app, "copy_link")["address"] is None
+    assert not [each for each in app.get("bidi_component") if "share_address" in each.proto.id]
+    assert any("too long for an address" in each.value for each in app.markdown)
+    assert any(b.proto.label == "Save the view as a file" for b in app.get("download_button"))
