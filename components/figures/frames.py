@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from plotly import graph_objects as go
@@ -21,6 +22,7 @@ def add_frames(
     titles: Sequence[str],
     *,
     notes: Sequence[dict[str, Any]] = (),
+    looks: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
     narrow: bool = False,
 ) -> None:
     """Gives a figure a frame for each layer, and the button that plays them; the shown one is last.
@@ -31,26 +33,22 @@ def add_frames(
         layer: the layer shown.
         titles: the finding at each layer.
         notes: what is written on the picture at the layer shown.
+        looks: what else of the layout is a layer's own, annotations among it.
         narrow: whether titles are broken into lines.
     """
     frames = []  # their titles are bold, as Streamlit makes that of the figure itself
     for (n, own), title in zip(traces.items(), titles, strict=True):
         font = {**whole.layout.title.font.to_plotly_json(), "weight": 700}
         text = heading(title, narrow=narrow)
+        look: dict[str, Any] = dict(looks.get(n, {}))
+        written = [_layer_note(n), *look.pop("annotations", ()), *(notes if n == layer else ())]
         own_title = {**whole.layout.title.to_plotly_json(), "text": text, "font": font}
-        frames.append(
-            {
-                "name": str(n),
-                "data": list(own),
-                "traces": list(range(len(own))),
-                "layout": {
-                    "annotations": [_layer_note(n), *(notes if n == layer else ())],
-                    "title": own_title,
-                },
-            }
-        )
+        layout: dict[str, Any] = {**look, "annotations": written, "title": own_title}
+        moved = {"data": list(own), "traces": list(range(len(own)))}
+        frames.append({"name": str(n), **moved, "layout": layout})
     whole.frames = frames
-    whole.layout.annotations = [_layer_note(layer), *notes]
+    here = looks.get(layer, {}).get("annotations", ())
+    whole.layout.annotations = [_layer_note(layer), *here, *notes]
     whole.layout.updatemenus = [_player([*map(str, traces), str(layer)])]
 
 

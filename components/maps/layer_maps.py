@@ -8,6 +8,8 @@ point's neighbours would be itself at other layers; the second alone would make 
 layer. PCA and t-SNE take the footing as it is.
 
 aligned: a map for each layer of its own space, held to those of the layers around it.
+
+What is drawn is then framed: each layer moved to its own middle, all of them turned alike.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from components.core.schema import FloatArray
 from components.maps import layouts
 from components.maps.aligned import ALIGNED_EPOCHS, align
 from components.maps.estimates import layer_seconds
+from components.maps.framing import framed
 from components.maps.honesty import FEWEST, Honesty, measure_in
 from components.maps.neighbors import Neighbors, nearest_in
 from components.maps.progress import (
@@ -50,7 +53,7 @@ class LayerMaps:
 
     Attributes:
         how: "joint", one map of all; "aligned", a map for each layer.
-        coordinates: (n_layers, n, n_components) float32.
+        coordinates: (n_layers, n, n_components) float32, each layer around its own middle.
         method: the one that was used.
         reason: why it is not quite what was asked for, in a sentence or two; "" where it is.
         settings: what was asked for.
@@ -110,7 +113,7 @@ def project_layers(
         coordinates = _aligned(neighbors, start, settings, n_neighbors, stages)
     else:
         coordinates = _joint(whole, neighbors, start, settings, n_neighbors, stages)
-    by_layer = coordinates.reshape(n_layers, n, -1)
+    by_layer = framed(coordinates.reshape(n_layers, n, -1))
     honesty = _measured(spaces, neighbors, by_layer, stages)
     return LayerMaps(how, by_layer, method, reason, settings, neighbors, honesty)
 

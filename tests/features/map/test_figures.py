@@ -16,6 +16,7 @@ from components.features.map.figures.colors import (
     coloring,
     groups,
 )
+from components.features.map.figures.frame import map_frames
 from components.features.map.figures.hover import hover_texts
 from components.features.map.figures.labels import MAX_LABELS, cluster_notes
 from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
@@ -384,14 +385,14 @@ def test_a_map_of_no_points_is_drawn() -> None:
 # Layers
 
 
-def test_frames_move_every_point_and_the_axes_stay() -> None:
+def test_frames_move_every_point_in_the_frame_of_its_layer() -> None:
     points, places = points_of(40, n_senses=12), layers_of(4, 40)
     color = coloring(points, "sense")
     titles = [f"At {i}" for i in range(4)]
     figure = layers_scatter(
         points, places, range(4), layer=2, color=color, trails=[5, 6], titles=titles
     )
-    order = map_order(color, 40)
+    order, ranges = map_order(color, 40), map_frames(places)
     assert drawn_at(figure, order) == {i: tuple(map(float, at)) for i, at in enumerate(places[2])}
     assert figure.layout.title.text == "At 2"
     for layer, frame in enumerate(figure.frames):
@@ -400,10 +401,20 @@ def test_frames_move_every_point_and_the_axes_stay() -> None:
         assert frame.layout.title.text == titles[layer]
         assert len(frame.data) == len(figure.data)
         assert [t.type for t in frame.data] == [t.type for t in figure.data]
-        assert frame.layout.xaxis.range is None
-    low, high = figure.layout.xaxis.range
-    assert low < places[..., 0].min() < places[..., 0].max() < high
+        axes = frame.layout.xaxis.range, frame.layout.yaxis.range
+        assert axes == tuple(map(tuple, ranges[layer]))
+    assert figure.layout.xaxis.range == ranges[2][0]
     assert figure.layout.updatemenus[0].buttons[0].args[0] == ("0", "1", "2", "3", "2")
+
+
+def test_what_is_enlarged_is_said_in_its_frame_alone() -> None:
+    places = layers_of(1, 40)
+    both = np.concatenate([places, places / 4])
+    figure = layers_scatter(points_of(40), both, (0, 1), layer=1, titles=["T", "T"])
+    told = [[note.text for note in part.layout.annotations] for part in (*figure.frames, figure)]
+    assert told[0] == ["layer 0"]
+    assert told[1] == told[2] == ["layer 1", "enlarged 3.2 times"]
+    assert (figure.layout.xaxis.constrain, figure.layout.yaxis.scaleanchor) == ("domain", "x")
 
 
 def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() -> None:

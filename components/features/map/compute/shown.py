@@ -16,6 +16,7 @@ from components.features.map.compute.colors import color_of
 from components.features.map.compute.finding import Finding, finding
 from components.features.map.compute.once import once
 from components.features.map.controls import FIND
+from components.features.map.figures.frame import Ranges, enlarged, map_frames, map_ranges
 from components.features.map.figures.marks import Marks
 from components.features.map.marks import Marked
 from components.features.map.reading.points import selection_reading
@@ -72,6 +73,17 @@ class MapShown:
         """(n_points, 2 or 3) on the map."""
         places: FloatArray = self.picture.coordinates[self.row]
         return places
+
+    @cached_property
+    def frames(self) -> list[Ranges]:
+        """What the axes show at each layer; in three dimensions all points of that layer."""
+        layers = self.picture.coordinates
+        return map_frames(layers) if layers.shape[2] == 2 else [map_ranges(own) for own in layers]
+
+    @property
+    def enlarged(self) -> float:
+        """How many times larger the shown layer is drawn than in the frame that holds them all."""
+        return enlarged(self.frames)[self.row] if self.places.shape[1] == 2 else 1.0
 
     @property
     def vectors(self) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from components.core.schema import FloatArray
 from components.figures.theme import NEUTRAL
 
-__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "font_of", "map_layout", "map_ranges"]
+__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "font_of", "map_layout"]
 
 INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
@@ -32,6 +32,7 @@ STALE = {
 }
 _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
 _BARE = {
+    "constrain": "domain",
     "showticklabels": False,
     "ticks": "",
     "showgrid": False,
@@ -48,7 +49,6 @@ _LEGEND = {
     "y": -0.02,
     "yanchor": "top",
     "itemsizing": "constant",
-    "font": {"size": 12},
 }
 
 
@@ -65,21 +65,13 @@ def font_of(kind: str) -> dict[str, Any]:
     return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
-def map_ranges(places: FloatArray) -> list[tuple[float, float]]:
-    """What each axis shows: all points, and some air around them."""
-    if not len(places):
-        return [(-1.0, 1.0)] * places.shape[1]
-    low, high = places.min(axis=0), places.max(axis=0)
-    air = 0.05 * max(float((high - low).max()), 1e-6)
-    return [(float(a) - air, float(b) + air) for a, b in zip(low, high, strict=True)]
-
-
 def map_layout(
     ranges: Sequence[tuple[float, float]], *, legend: bool, narrow: bool = False
 ) -> dict[str, Any]:
     """Axes without numbers at one scale, a thin frame, and a legend under the map.
 
-    The title has room below the mode bar: in two lines where the map is narrow.
+    The frame is as wide and high as the ranges ask for, whatever the room: it holds them and no
+    more. The title has room below the mode bar: in two lines where the map is narrow.
     """
     layout: dict[str, Any] = {
         "dragmode": "pan",

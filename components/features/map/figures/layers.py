@@ -1,4 +1,6 @@
-"""One map through all layers: the points move, the axes stay, and chosen points leave trails.
+"""One map through all layers: the points move, and chosen points leave trails.
+
+The axes stay wherever one frame suits all layers; where it comes nearer, the map says so.
 
 The layers must have been projected together; maps of their own for each would move without cause.
 """
@@ -13,8 +15,9 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
-from components.features.map.figures.axes import STALE, axes_of, font_of, map_layout, map_ranges
+from components.features.map.figures.axes import STALE, axes_of, font_of, map_layout
 from components.features.map.figures.colors import UNCOLORED, Coloring, groups
+from components.features.map.figures.frame import Ranges, enlarged, is_enlarged, map_frames
 from components.features.map.figures.labels import cluster_notes
 from components.features.map.figures.marks import NO_MARKS, Marks, mark_traces
 from components.features.map.figures.points import kind_of, point_size, point_traces
@@ -28,6 +31,7 @@ __all__ = ["MAX_PLAYED_POINTS", "MAX_TRAILS", "layers_scatter"]
 MAX_PLAYED_POINTS = 150_000
 """Points in all frames together that are sent to be played: 1.6 MB."""
 MAX_TRAILS = 12
+_SMALL = {"showarrow": False, "font": {"size": 13}}
 _PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
 """Parts of a trail: from and to how many layers ago, and how strong."""
 
@@ -80,15 +84,17 @@ def layers_scatter(
     for trail, name, own in zip(trails, names, ink, strict=True):
         traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
     traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
-    ranges = map_ranges(places.reshape(-1, 2))
+    every_range = map_frames(places)
+    ranges = every_range[shown]
     layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1, narrow=narrow)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
-    layout["annotations"] = notes
+    looks = dict(zip(layers, _looks(every_range), strict=True))
+    layout["annotations"] = [*looks[layer]["annotations"], *notes]
     whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
     if len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
         frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
-        add_frames(whole, frames, layer, titles, notes=notes, narrow=narrow)
+        add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)
     return whole
 
 
@@ -113,6 +119,24 @@ def _checked(
             "Choose fewer."
         )
     return places
+
+
+def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
+    """What of the layout is a layer's own: what the axes show, and how much it is enlarged."""
+    return [
+        {
+            "xaxis": {"range": list(x)},
+            "yaxis": {"range": list(y)},
+            "annotations": [_enlarged_note(times)] if is_enlarged(times) else [],
+        }
+        for (x, y), times in zip(every_range, enlarged(every_range), strict=True)
+    ]
+
+
+def _enlarged_note(times: float) -> dict[str, Any]:
+    where = {"x": 0, "xref": "x domain", "xanchor": "left", "xshift": 8}
+    low = {"y": 0, "yref": "y domain", "yanchor": "bottom", "yshift": 6}
+    return {"text": f"enlarged {times:.1f} times", **where, **low, **_SMALL}
 
 
 def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:

@@ -14,8 +14,9 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.features.map.figures.axes import STALE, map_layout, map_ranges
+from components.features.map.figures.axes import STALE, map_layout
 from components.features.map.figures.colors import UNCOLORED, Coloring, groups
+from components.features.map.figures.frame import Ranges, map_ranges
 from components.features.map.figures.labels import cluster_notes
 from components.features.map.figures.marks import NO_MARKS, Marks, mark_rows, mark_traces
 from components.features.map.figures.points import kind_of, point_size, point_traces, shape_traces
@@ -39,6 +40,7 @@ def map_scatter(
     clusters: Sequence[ClusterLabel] = (),
     marks: Marks = NO_MARKS,
     title: str,
+    frame: Ranges | None = None,
     stale: bool = False,
     narrow: bool = False,
     height: int = 560,
@@ -53,6 +55,7 @@ def map_scatter(
         clusters: names to write on the map; those that would touch a larger one's are left out.
         marks: points that stand out.
         title: the finding.
+        frame: what the axes show; by default all points.
         stale: the settings have changed since; the map is shown paler, with a note.
         narrow: whether it has a phone's width: fewer names, and they are chosen to fit there.
         height: in pixels.
@@ -69,12 +72,13 @@ def map_scatter(
     traces += mark_traces(points, places, marks, kind=kind, size=size)
     traces += shape_traces(shapes, kind)
     legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
-    layout = map_layout(map_ranges(places), legend=legend, narrow=narrow)
+    ranges = map_ranges(places) if frame is None else frame
+    layout = map_layout(ranges, legend=legend, narrow=narrow)
     notes = [STALE] if stale else []
     if places.shape[1] == 2:
-        notes += cluster_notes(clusters, map_ranges(places), narrow=narrow)
+        notes += cluster_notes(clusters, ranges, narrow=narrow)
     else:
-        layout["scene"]["annotations"] = _notes_in_space(clusters, map_ranges(places))
+        layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
     return figure(
         traces, {**layout, "annotations": notes}, title=title, height=height, narrow=narrow
     )

@@ -103,7 +103,9 @@ def _figure(
         own: dict[str, Any] = {"layer": shown.layer, "trails": trails, "titles": found.titles}
         figure = layers_scatter(points, places, layers, **own, **look)
     else:
-        figure = map_scatter(points, shown.places, title=shown.title, **look)
+        figure = map_scatter(
+            points, shown.places, title=shown.title, frame=shown.frames[shown.row], **look
+        )
     return figure, map_order(found.color, points.n_points)
 
 

@@ -16,6 +16,7 @@ from components.features.map.compute.files import (
 from components.features.map.compute.shown import MapShown
 from components.features.map.explain import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
 from components.features.map.page.chart import CHART
+from components.features.map.reading.frames import frame_reading
 from components.features.map.snippet.redraw import redraw_snippet
 from components.ui.widgets import export, kit
 
@@ -50,6 +51,10 @@ def notes(shown: MapShown) -> None:
     if shown.found is not None:
         said.append(f"**{len(shown.found):,}** found")
     st.caption(" · ".join([*said, *(escape(note) for note in corpus.notes)]))
+    n_layers, _, n_axes = shown.picture.coordinates.shape
+    frame = frame_reading(n_layers, shown.layer, shown.enlarged, n_axes=n_axes)
+    if frame and not shown.finding.every_layer:
+        st.caption(frame)
 
 
 def terms() -> None:
