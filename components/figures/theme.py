@@ -20,6 +20,7 @@ __all__ = [
     "NEUTRAL",
     "SEQUENTIAL",
     "SIGNED",
+    "SMALLEST",
     "color_of",
     "figure",
     "heading",
@@ -37,6 +38,10 @@ NEUTRAL = "#808080"
 SEQUENTIAL = "Viridis"
 SIGNED = {"autocolorscale": True}
 """For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
+SMALLEST = 13
+"""Pixels of the smallest text in a chart; Streamlit's own would be 12 and less."""
+_FONT = {"size": SMALLEST}
+_ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
 
 
@@ -90,9 +95,39 @@ def figure(
         "height": height,
         "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
         "showlegend": False,
-        "hoverlabel": {"align": "left"},
+        "hoverlabel": {"align": "left", "font": _FONT},
         "dragmode": False,
+        "font": _FONT,
+        **_with_axes(traces),
         **layout,
     }
     # Plain dicts, not the add_* methods: 1 ms instead of 44 ms for twelve lines.
-    return go.Figure(data=traces, layout=whole)
+    return go.Figure(data=[_readable_bars(trace) for trace in traces], layout=_readable(whole))
+
+
+def _with_axes(traces: list[dict[str, Any]]) -> dict[str, Any]:
+    """The axes that the traces are drawn on, which would else have the page's smaller text."""
+    on_axes = any(trace.get("type") in _ON_AXES for trace in traces)
+    return {"xaxis": {}, "yaxis": {}} if on_axes else {}
+
+
+def _readable(layout: dict[str, Any]) -> dict[str, Any]:
+    """A layout whose axes and legend are written in the smallest size, but where they say more."""
+    said = {
+        name: _titled({"tickfont": _FONT, **part}) if name.startswith(("xaxis", "yaxis")) else part
+        for name, part in layout.items()
+    }
+    return {**said, "legend": {"font": _FONT, **layout.get("legend", {})}}
+
+
+def _readable_bars(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace whose colour bar is written so too."""
+    if "colorbar" in trace:
+        trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **trace["colorbar"]})}
+    if "colorbar" in trace.get("marker", {}):
+        trace = {**trace, "marker": _readable_bars(trace["marker"])}
+    return trace
+
+
+def _titled(part: dict[str, Any]) -> dict[str, Any]:
+    return {**part, "title": {"font": _FONT, **part.get("title", {})}}

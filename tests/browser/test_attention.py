@@ -46,7 +46,7 @@ def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..
     here = visit("/attention", **DESK)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
     assert here.title.startswith("Layer 1, head 2: previous token 1.00")
-    assert values(here) == ["0.0000"] * 4 + ["1.0000"] + ["0.0000"] * 2
+    assert values(here) == ["0.00"] * 4 + ["1.00"] + ["0.00"] * 2
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     for part in (here.figure, here.main.locator(".lines"), here.main.locator(".heads")):

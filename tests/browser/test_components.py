@@ -346,13 +346,13 @@ def test_heads_are_painted_and_lines_weighed_and_both_walked_and_picked(opened: 
     opened.press("Enter")
     assert picked(page) == [["head", 2, 2]]
     lines = page.locator(".lines")
-    expect(lines.locator(".to .value")).to_have_text(["0.1250", "0.7500", "0.1250"])
-    expect(lines.locator(".says")).to_have_text("nap (1) → nap 0.7500, pets 0.1250, here 0.1250")
+    expect(lines.locator(".to .value")).to_have_text(["0.13", "0.75", "0.13"])
+    expect(lines.locator(".says")).to_have_text("nap (1) → nap 0.75, pets 0.13, here 0.13")
     lines.locator(".from .token.active").focus()
     page.keyboard.press("ArrowRight")
     assert focused_name(page) == "nap, token 1, is looked at"
     page.keyboard.press("End")
-    expect(lines.locator(".from .value")).to_have_text(["0.2500", "0.1250", "1.0000"])
+    expect(lines.locator(".from .value")).to_have_text(["0.25", "0.13", "1.00"])
     expect(lines.locator("path[stroke-opacity='1']")).to_have_count(1)
     opened.press("Enter")
     assert picked(page) == [["head", 2, 2], ["line", "to", 2]]

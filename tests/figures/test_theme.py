@@ -15,6 +15,7 @@ from components.figures.theme import (
     DASHES,
     NEUTRAL,
     SEQUENTIAL,
+    SMALLEST,
     color_of,
     figure,
     heading,
@@ -97,7 +98,25 @@ def test_a_figure_has_its_finding_as_title_and_leaves_colors_to_the_page() -> No
     assert layout["title"]["text"] == "A &amp; B part"
     assert layout["height"] == 300
     assert layout["showlegend"] is False
-    assert not {"paper_bgcolor", "plot_bgcolor", "colorway", "font"} & set(layout)
+    assert not {"paper_bgcolor", "plot_bgcolor", "colorway"} & set(layout)
+    assert layout["font"] == {"size": SMALLEST}
+
+
+def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
+    scatter = {"type": "scatter", "y": [1], "marker": {"color": [1], "colorbar": {}}}
+    bar = {"title": {"text": "cosine"}, "tickfont": {"size": 20}}
+    heatmap = {"type": "heatmap", "z": [[1]], "xaxis": "x2", "colorbar": bar}
+    built = figure(
+        [scatter, heatmap], {"xaxis2": {"title": {"text": "layer"}}}, title="", height=90
+    )
+    layout = built.layout
+    for axis in (layout.xaxis, layout.yaxis, layout.xaxis2, built.data[0].marker.colorbar):
+        assert axis.tickfont.size == axis.title.font.size == SMALLEST
+    assert layout.xaxis2.title.text == "layer"
+    assert layout.legend.font.size == layout.hoverlabel.font.size == SMALLEST
+    assert built.data[1].colorbar.tickfont.size == 20  # what a figure says itself stays
+    assert built.data[1].colorbar.title.font.size == SMALLEST
+    assert "xaxis" not in figure([{"type": "treemap"}], {}, title="", height=90).to_dict()["layout"]
 
 
 def test_a_figures_own_layout_wins() -> None:

@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 from components.features.anatomy.measures.parameters import Node
 from components.features.anatomy.measures.weights import WeightStatistics
 from components.features.anatomy.reading import share_said
-from components.figures.theme import CATEGORICAL, NEUTRAL, figure, plain
+from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
 
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
 
@@ -71,14 +71,14 @@ def part_map(
         "marker": {"colors": colors, "line": {"width": 1, "color": _WHITE}, **_PADS[kind]},
         "text": [_share(node, tree) for node in nodes],
         "texttemplate": "%{label}<br>%{text}",
-        "textfont": {"color": [_text_color(color) for color in colors], "size": 13},
+        "textfont": {"color": [_text_color(color) for color in colors], "size": SMALLEST},
         "hovertemplate": "%{customdata}<br>%{value:,} parameters<br>%{text}<extra></extra>",
         "pathbar": {"visible": True, "thickness": 22, "textfont": {"color": _DARK}},
     }
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
         "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of it for the bar of what is above
-        "uniformtext": {"minsize": 9, "mode": "hide"},
+        "uniformtext": {"minsize": SMALLEST, "mode": "hide"},
     }
     return figure([trace], layout, title=title, height=height)
 

@@ -13,7 +13,7 @@ from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
 __all__ = ["attention_heatmap", "weight_bound"]
 
-_ALL_TICKS = {"x": 18, "y": 28}  # items on an axis that still has room for every name
+_ALL_TICKS = {"x": 18, "y": 20}  # items on an axis that still has room for every name
 _FEW_TICKS = 12
 _SUB_PIXEL = 200  # items whose cells are smaller than a pixel
 _SMALL = 40  # items among which one weight is a visible cell
@@ -96,7 +96,6 @@ def _axis(which: str, names: Sequence[str], categories: Sequence[str]) -> dict[s
         "ticks": "",
         "showgrid": False,
         "zeroline": False,
-        "tickfont": {"size": 12 if len(names) <= 16 else 10},
     }
 
 

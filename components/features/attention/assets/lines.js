@@ -11,6 +11,7 @@ const [LOWEST, HIGHEST] = [1.125, 2.5]; // rem, of a row
 const ROOMY = 14; // items whose text is larger
 const ALL_LINES = 48; // items among which the lines of the others are drawn too, faintly
 const LEAST = 0.004; // a weight whose line could not be seen
+const DIGITS = 2; // of a weight; the table has more
 const NAMED = 4; // of the largest weights, in words
 
 export default function render(given) {
@@ -88,7 +89,7 @@ class Lines {
         const value = tokens[i].lastChild;
         tokens[i].classList.toggle("active", own && i === active.index);
         tokens[i].setAttribute("aria-pressed", String(same(this.picked, { side: name, index: i })));
-        value.textContent = own ? "" : values[i].toFixed(4);
+        value.textContent = own ? "" : values[i].toFixed(DIGITS);
         value.classList.toggle("strong", !own && values[i] === largest && largest > 0);
       }
     }
@@ -123,7 +124,7 @@ class Lines {
     const items = { from: this.data.rows, to: this.data.columns };
     const own = items[active.side][active.index];
     const order = [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, NAMED);
-    const named = order.map((i) => `${items[other][i].text} ${values[i].toFixed(4)}`);
+    const named = order.map((i) => `${items[other][i].text} ${values[i].toFixed(DIGITS)}`);
     const arrow = active.side === "from" ? "→" : "←";
     this.says.textContent = `${own?.text ?? ""} (${own?.position ?? ""}) ${arrow} ${named.join(", ")}`;
   }

@@ -80,7 +80,6 @@ def position_curve(
                 "text": str(p),
                 "showarrow": False,
                 "yshift": 12,
-                "font": {"size": 12},
             }
             for p in sorted(set(marked))
         ],

@@ -114,4 +114,4 @@ def _apart(ends: Sequence[float]) -> list[float]:
 def _end(text: str, y: float) -> dict[str, Any]:
     """A line's name at its right end."""
     where = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
-    return {"text": text, **where, "showarrow": False, "font": {"size": 12}}
+    return {"text": text, **where, "showarrow": False}

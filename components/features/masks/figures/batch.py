@@ -17,7 +17,7 @@ __all__ = ["Color", "batch_grid"]
 Color = Literal["cosine", "mask", "segment"]
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
-_MAX_ROWS = 34  # tokens that still have room for their names
+_MAX_ROWS = 23  # tokens that still have room for their names
 _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 
@@ -34,10 +34,9 @@ class _Scale:
         return self.longest + min(float(self.padded), max(4.0, room))
 
     @property
-    def font(self) -> int | None:
-        """The size of the names in the cells; None where they have no room."""
-        sizes = {18: 12, 26: 10, _MAX_ROWS: 9}
-        return next((size for rows, size in sizes.items() if self.whole <= rows), None)
+    def named(self) -> bool:
+        """Whether the names have room in the cells."""
+        return self.whole <= _MAX_ROWS
 
 
 def batch_grid(
@@ -51,7 +50,7 @@ def batch_grid(
 ) -> go.Figure:
     """The batch, a column for each text and a row for each position, padding hatched."""
     heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
-    cells = _Cells(lab, layer, color, heights.font)
+    cells = _Cells(lab, layer, color, named=heights.named)
     layout = {
         "xaxis": _text_axis(lab),
         "yaxis": _position_axis(heights),
@@ -70,7 +69,7 @@ class _Cells:
     lab: Lab
     layer: int
     color: Color
-    font: int | None
+    named: bool
 
     def heatmap(self, scale: tuple[float, float]) -> dict[str, Any]:
         longest = max(self.lab.lengths)
@@ -84,17 +83,12 @@ class _Cells:
             "hovertemplate": "%{customdata}<extra></extra>",
             "hoverongaps": False,
             "xgap": 3,
-            "ygap": 1 if self.font else 0,
+            "ygap": 1 if self.named else 0,
             **self._colors(scale),
         }
-        if self.font:
+        if self.named:
             texts = [self._texts(row, scale) for row in self.lab.rows]
-            size = self.font if len(columns) <= 4 else min(self.font, 10)
-            trace |= {
-                "text": _across(texts, longest, ""),
-                "texttemplate": "%{text}",
-                "textfont": {"size": size},
-            }
+            trace |= {"text": _across(texts, longest, ""), "texttemplate": "%{text}"}
         return trace
 
     def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
@@ -117,7 +111,7 @@ class _Cells:
         n = len(self.lab.rows)
         bright = scale[0] + 0.45 * (scale[1] - scale[0])
         form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
-        longest = 14 if n <= 2 else 9 if n <= 4 else 6
+        longest = 14 if n <= 2 else 9 if n <= 4 else 5
         both = zip(token_labels(row.alone), self._numbers(row).tolist(), strict=False)
         return [
             f'<span style="color:{_ink(value > bright or self.color != "cosine")}">'
@@ -139,7 +133,7 @@ class _Cells:
     @property
     def needs_scale(self) -> bool:
         """Whether a colour bar must say what the cells' numbers do not."""
-        return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.font)
+        return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.named)
 
     def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
         if self.color == "cosine":
@@ -245,7 +239,6 @@ def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, A
             "x": i,
             "y": (max(row.n_real, heights.whole - heights.whole / 3) + heights.whole) / 2,
             "showarrow": False,
-            "font": {"size": 12 if few else 10},
         }
         for i, row in enumerate(lab.rows)
         if heights.whole - row.n_real >= 0.06 * heights.whole

@@ -66,7 +66,7 @@ def layer_lines(
         "annotations": _end_labels(
             [*lines, *_pooled_label(row.damage.pooled, pooler), *_tokens_label(row)], scale, height
         ),
-        "margin": {"l": 56, "r": 150, "t": 40, "b": 48},
+        "margin": {"l": 56, "r": 160, "t": 40, "b": 48},
         "hovermode": "closest",
     }
     return figure(traces, layout, title=title, height=height)
@@ -190,7 +190,6 @@ def _end_labels(
             "xanchor": "left",
             "xshift": 4,
             "showarrow": False,
-            "font": {"size": 12},
         }
         for (name, _, color), spot in zip(lines, spots, strict=True)
     ]
