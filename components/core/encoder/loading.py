@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ __all__ = ["LoadedModel", "load_model"]
 return_freed_memory()
 transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+_BELL = 0.1  # mean in standard deviations, and excess kurtosis, that random numbers stay below
 
 
 @dataclass
@@ -136,16 +138,36 @@ def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:
         return PartState("absent", "The checkpoint has no weights for a pooler.")
     if not family.has_pooler:
         return PartState("absent", f"The {family.model_type} architecture has no pooler.")
-    return _part_state(model.pooler, "pooler")
+    found = _part_state(model.pooler, "pooler")
+    if found.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
+        bell = " Its weights spread around 0 as random numbers of a bell curve do."
+        return replace(found, reason=found.reason + bell)
+    return found
+
+
+def _matrices(part: Any) -> list[Any]:
+    return [p for p in part.parameters() if p.dim() == 2]
+
+
+def _is_bell(weights: Any) -> bool:
+    """Whether numbers have the mean and the tails (fourth moment) of normal ones around 0."""
+    centred = weights.double() - weights.double().mean()
+    spread = centred.square().mean()
+    tails = centred.pow(4).mean() / spread.square()
+    near = (weights.double().mean() / spread.sqrt()).abs() < _BELL
+    return bool(near) and bool((tails - 3).abs() < _BELL)
 
 
 def _part_state(part: Any, name: str) -> PartState:
-    """Trained or not: training never leaves every bias exactly 0, a fresh start does."""
+    """Trained or not, as far as the weights show it.
+
+    Training hardly leaves every bias exactly 0, a random start does.
+    """
     biases = [p for n, p in part.named_parameters() if n.endswith("bias")]
     if biases and not any(bool(bias.any()) for bias in biases):
         return PartState(
             "untrained",
-            f"Every bias of the {name} is exactly 0, as in a model that was never trained.",
+            f"Every bias of the {name} is exactly 0, as a random start leaves it.",
         )
     return PartState("trained", f"The checkpoint has weights for the {name}, with biases not 0.")
 

@@ -96,7 +96,7 @@ def test_the_untrained_pooler_is_called_so() -> None:
     shapes = next(t.value for t in app.table)
     meaning = shapes.loc["`output[1]`", "what it is"]
     assert "linear layer and tanh" in meaning
-    assert "never trained" in meaning
+    assert "Nothing shows that it was trained" in meaning
     assert shapes.loc["`output[0]`", "shape"] == "`[2, 32, 384]`"
 
 

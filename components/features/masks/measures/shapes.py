@@ -84,5 +84,5 @@ def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
         "number lies between -1 and 1."
     )
     if part.state == "untrained":
-        meaning += f" In this model it was never trained: {part.reason}"
+        meaning += f" Nothing shows that it was trained: {part.reason}"
     return ShapeStep("output[1]", _TEXTS, shape, meaning)
