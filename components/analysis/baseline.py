@@ -2,7 +2,9 @@
 
 Anisotropy makes a lone cosine meaningless (Ethayarajh 2019, "How Contextual are Contextualized Word
 Representations?"): in some layers any two words score high. So every cosine is shown beside the
-cosines of random pairs of words, taken from different sentences of a fixed sample.
+cosines of random pairs of words, taken from different sentences of a fixed sample. The sample is
+English, and words that a tokenizer cuts into pieces are more alike than others, so a pair is held
+against random pairs of its own kind, and against none where it is not in the sample's script.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from components.analysis.words import POOLINGS, Pooling, pool, token_positions
@@ -22,11 +25,15 @@ from components.core.errors import RequestError
 from components.core.schema import Encoding, FloatArray, IntArray
 
 __all__ = [
+    "KINDS",
     "N_PAIRS",
     "SEED",
     "Band",
     "Baseline",
+    "PairKind",
     "SampleWords",
+    "is_in_sample_script",
+    "kind_of",
     "load",
     "measure",
     "sample_words",
@@ -36,6 +43,20 @@ __all__ = [
 N_PAIRS = 5000
 WORDS_PER_SENTENCE = 4
 SEED = 0
+FEWEST_WORDS = 30
+"""Words below which random pairs of a kind are not measured."""
+
+PairKind = Literal["any", "whole", "mixed", "cut"]
+KINDS: tuple[PairKind, ...] = get_args(PairKind)
+_OF: dict[PairKind, str] = {
+    "any": "English words",
+    "whole": "English words of one piece",
+    "mixed": "English words, one of them in several pieces",
+    "cut": "English words of several pieces",
+}
+_BY_N_CUT: tuple[PairKind, ...] = ("whole", "mixed", "cut")
+_OTHER_SCRIPT = regex.compile(r"[^\P{L}\p{Latin}]")
+_LATIN = regex.compile(r"\p{Latin}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +66,8 @@ class Band:
     low: FloatArray  # (n_layers,)
     mean: FloatArray
     high: FloatArray
+    of: str = _OF["any"]
+    """Which words were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +75,8 @@ class Baseline:
     """Baselines of one model for each pooling (axis 0, in the order of `POOLINGS`).
 
     Attributes:
-        plain: (n_poolings, 3, n_layers) low, mean and high of the cosine.
+        plain: (n_poolings, n_kinds, 3, n_layers) low, mean and high of the cosine for each of
+            `KINDS`; not a number for a kind of which the sample has too few words.
         centred: the same of the centred cosine.
         means: (n_poolings, n_layers, n_dims) mean word vector of the sample.
         static_means: (n_poolings, n_embedding_dims) mean word-table vector of the sample.
@@ -67,14 +91,16 @@ class Baseline:
 
     def fits(self, n_layers: int, n_dims: int) -> bool:
         """Whether the arrays have the shapes of a model with layers 0 to `n_layers`."""
-        bands = (len(POOLINGS), 3, n_layers + 1)
+        bands = (len(POOLINGS), len(KINDS), 3, n_layers + 1)
         means = (len(POOLINGS), n_layers + 1, n_dims)
         return self.plain.shape == self.centred.shape == bands and self.means.shape == means
 
-    def band(self, pooling: Pooling, *, centred: bool) -> Band:
-        """The band for one pooling."""
-        low, mean, high = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
-        return Band(low, mean, high)
+    def band(self, pooling: Pooling, *, centred: bool, kind: PairKind = "any") -> Band:
+        """The band for one pooling; of all words where too few of this kind were in the sample."""
+        own = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
+        found = kind if np.isfinite(own[KINDS.index(kind)]).all() else "any"
+        low, mean, high = own[KINDS.index(found)]
+        return Band(low, mean, high, _OF[found])
 
     def centre(self, pooling: Pooling) -> tuple[FloatArray, FloatArray]:
         """Mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
@@ -89,6 +115,17 @@ class SampleWords:
     vectors: FloatArray
     static: FloatArray  # (n_poolings, n_words, n_embedding_dims)
     sentences: NDArray[np.int64]  # (n_words,)
+    n_pieces: NDArray[np.int64]  # (n_words,) tokens that each word is cut into
+
+
+def kind_of(n_pieces: int, n_others: int) -> PairKind:
+    """The kind of a pair of words that are cut into so many tokens."""
+    return _BY_N_CUT[(n_pieces > 1) + (n_others > 1)]
+
+
+def is_in_sample_script(word: str) -> bool:
+    """Whether a word is written as the sample is: it has Latin letters and no others."""
+    return bool(_LATIN.search(word)) and not _OTHER_SCRIPT.search(word)
 
 
 def sample_words(
@@ -104,17 +141,19 @@ def sample_words(
         spans: for each sentence, the spans of its words.
     """
     random = np.random.default_rng(SEED)
-    vectors, static, sentences = [], [], []
+    vectors, static, sentences, n_pieces = [], [], [], []
     for i, (encoding, table, words) in enumerate(zip(encodings, rows, spans, strict=True)):
         chosen = random.permutation(len(words))[:WORDS_PER_SENTENCE]
         for positions in _present(encoding, [words[k] for k in sorted(chosen)]):
             vectors.append([pool(encoding.hidden[:, positions], p) for p in POOLINGS])
             static.append([pool(table[positions], p) for p in POOLINGS])
             sentences.append(i)
+            n_pieces.append(len(positions))
     return SampleWords(
         np.swapaxes(np.array(vectors, np.float32), 0, 1),
         np.swapaxes(np.array(static, np.float32), 0, 1),
         np.array(sentences, np.int64),
+        np.array(n_pieces, np.int64),
     )
 
 
@@ -128,28 +167,40 @@ def _present(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> Iterator[I
 
 
 def measure(words: SampleWords) -> Baseline:
-    """The baseline from sampled words: `N_PAIRS` random pairs from different sentences."""
-    first, second = _random_pairs(words.sentences)
+    """The baseline from sampled words: `N_PAIRS` random pairs of each kind."""
+    drawn = [_random_pairs(words, kind) for kind in KINDS]
     means = words.vectors.mean(axis=1)
     return Baseline(
-        plain=np.stack([_band(v, first, second) for v in words.vectors]),
-        centred=np.stack(
-            [_band(v - m, first, second) for v, m in zip(words.vectors, means, strict=True)]
-        ),
+        plain=np.stack([_bands(v, drawn) for v in words.vectors]),
+        centred=np.stack([_bands(v - m, drawn) for v, m in zip(words.vectors, means, strict=True)]),
         means=means,
         static_means=words.static.mean(axis=1),
         n_words=len(words.sentences),
     )
 
 
-def _random_pairs(sentences: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _random_pairs(words: SampleWords, kind: PairKind) -> tuple[IntArray, IntArray] | None:
+    """Pairs of one kind from different sentences; None where too few words are of it."""
+    every, cut = np.arange(len(words.sentences)), words.n_pieces > 1
+    whole, pieces = every[~cut], every[cut]
+    sides = {"any": (every, every), "whole": (whole, whole), "mixed": (whole, pieces)}
+    ours, theirs = sides.get(kind, (pieces, pieces))
+    if kind != "any" and min(len(ours), len(theirs)) < FEWEST_WORDS:
+        return None
     random = np.random.default_rng(SEED)
-    first, second = random.integers(len(sentences), size=(2, 2 * N_PAIRS))
-    apart = sentences[first] != sentences[second]
+    first = ours[random.integers(len(ours), size=2 * N_PAIRS)]
+    second = theirs[random.integers(len(theirs), size=2 * N_PAIRS)]
+    apart = words.sentences[first] != words.sentences[second]
     return first[apart][:N_PAIRS], second[apart][:N_PAIRS]
 
 
-def _band(vectors: FloatArray, first: NDArray[np.int64], second: NDArray[np.int64]) -> FloatArray:
+def _bands(vectors: FloatArray, drawn: Sequence[tuple[IntArray, IntArray] | None]) -> FloatArray:
+    """(n_kinds, 3, n_layers) the bands of each kind's pairs."""
+    missing = np.full((3, vectors.shape[1]), np.nan, np.float32)
+    return np.stack([missing if pairs is None else _band(vectors, *pairs) for pairs in drawn])
+
+
+def _band(vectors: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
     """(3, n_layers) 5th percentile, mean, 95th percentile of the pairs' cosines."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     units = vectors / np.maximum(lengths, 1e-12)

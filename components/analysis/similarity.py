@@ -140,7 +140,7 @@ def pair_rows(comparison: Comparison, band: Band | None) -> list[dict[str, str |
     if band is not None:
         named = {"mean": band.mean, "5th percentile": band.low, "95th percentile": band.high}
         rows += [
-            {"first": "random pairs", "second": name, **_by_layer(comparison, values)}
+            {"first": f"random pairs of {band.of}", "second": name, **_by_layer(comparison, values)}
             for name, values in named.items()
         ]
     return rows

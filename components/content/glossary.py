@@ -106,12 +106,12 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "angles) to 1 (the same direction)."
         ),
         "centred cosine": (
-            "Cosine similarity after the average word vector of a layer has been taken away from "
-            "both vectors, so that what all words share no longer counts."
+            "Cosine similarity after the average vector of a layer's sample words has been taken "
+            "away from both vectors, so that what words share on average no longer counts."
         ),
         "random-pair baseline": (
-            "The range of cosines that this model gives at this layer to random pairs of words "
-            "from different sentences, from the 5th to the 95th percentile."
+            "The range of cosines that this model gives at this layer to random pairs of English "
+            "words from different sentences, from the 5th to the 95th percentile."
         ),
         "anisotropy": (
             "How far the vectors of a layer point in a common direction, measured as the average "

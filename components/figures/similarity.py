@@ -130,13 +130,13 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
     if band is None:
         return []
     label = {
-        "text": "random pairs (middle 90%)",
+        "text": f"random pairs of {band.of} (middle 90%)",
         "x": x[0],
         "y": float(band.low[0]),
         "xanchor": "left",
         "yanchor": "top",
         "showarrow": False,
-        "font": {"size": 11, "color": NEUTRAL},
+        "opacity": 0.75,
     }
     return [label]
 
@@ -206,7 +206,6 @@ def _line_labels(
             "xanchor": "left",
             "xshift": 6,
             "showarrow": False,
-            "font": {"size": 12},
         }
         for pair, spot in zip(pairs, spots, strict=True)
     ]

@@ -15,10 +15,12 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.analysis import baseline as module
 from components.analysis.baseline import (
+    KINDS,
     N_PAIRS,
     WORDS_PER_SENTENCE,
     Baseline,
     SampleWords,
+    is_in_sample_script,
     load,
     measure,
     sample_words,
@@ -32,10 +34,13 @@ from components.core.words import Span, split_words
 ROOT = Path(__file__).parents[2]
 
 
-def words_of(vectors: np.ndarray, sentences: Sequence[int]) -> SampleWords:
+def words_of(
+    vectors: np.ndarray, sentences: Sequence[int], n_pieces: Sequence[int] | None = None
+) -> SampleWords:
     """(n_words, n_layers, n_dims) vectors as a sample, the same for every pooling."""
     whole = np.stack([vectors.astype(np.float32)] * len(POOLINGS))
-    return SampleWords(whole, whole[:, :, 0], np.array(sentences, np.int64))
+    pieces = np.ones(len(vectors), np.int64) if n_pieces is None else np.array(n_pieces)
+    return SampleWords(whole, whole[:, :, 0], np.array(sentences, np.int64), pieces)
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
@@ -57,21 +62,24 @@ def test_unrelated_directions_have_a_mean_near_zero() -> None:
 def test_one_direction_for_all_words_gives_one() -> None:
     lengths = np.random.default_rng(0).uniform(0.1, 9, size=(200, 3, 1))
     measured = measure(words_of(lengths * normal(1, 3, 32), np.arange(200) // 4))
-    np.testing.assert_allclose(measured.plain, 1, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(measured.plain[:, :2], 1, rtol=0, atol=1e-5)
 
 
 def test_pairs_are_always_from_different_sentences() -> None:
     sentences = np.arange(120) // 4
     own_axis = np.eye(30)[sentences][:, None]  # alike within a sentence, at a right angle across
     measured = measure(words_of(own_axis, sentences))
-    np.testing.assert_array_equal(measured.plain, 0)
+    np.testing.assert_array_equal(measured.plain[:, :2], 0)
 
 
 def test_layers_and_poolings_are_measured_apart() -> None:
     vectors = np.stack([normal(200, 2, 64, seed=seed) for seed in range(3)])
     vectors[1, :, 1] += 3.0
     sample = SampleWords(
-        vectors.astype(np.float32), vectors[:, :, 0, :8].astype(np.float32), np.arange(200)
+        vectors.astype(np.float32),
+        vectors[:, :, 0, :8].astype(np.float32),
+        np.arange(200),
+        np.ones(200, np.int64),
     )
     measured = measure(sample)
     for pooling, own in zip(POOLINGS, vectors, strict=True):
@@ -99,7 +107,7 @@ def test_the_band_agrees_with_all_pairs_by_brute_force() -> None:
 def test_the_percentiles_are_numpys_over_the_drawn_pairs() -> None:
     sentences = np.arange(80) // 4
     vectors = normal(80, 3, 12)
-    first, second = module._random_pairs(sentences)
+    first, second = module._random_pairs(words_of(vectors, sentences), "any")
     assert len(first) == len(second) == N_PAIRS
     assert (sentences[first] != sentences[second]).all()
     assert len({*first.tolist(), *second.tolist()}) == 80
@@ -107,7 +115,7 @@ def test_the_percentiles_are_numpys_over_the_drawn_pairs() -> None:
     for layer in range(3):
         cosines = cosine_similarity(vectors[:, layer])[first, second]
         expected = np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)
-        np.testing.assert_allclose(measured.plain[0, :, layer], expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(measured.plain[0, 0, :, layer], expected, rtol=0, atol=1e-5)
 
 
 def test_the_centred_band_is_the_band_of_words_without_their_mean() -> None:
@@ -125,6 +133,7 @@ def test_the_centre_is_the_mean_word_with_and_without_context() -> None:
         normal(3, 50, 2, 8).astype(np.float32),
         normal(3, 50, 5, seed=1).astype(np.float32),
         np.arange(50),
+        np.ones(50, np.int64),
     )
     measured = measure(sample)
     assert measured.n_words == 50
@@ -144,7 +153,59 @@ def test_the_same_words_give_the_same_baseline_and_leave_the_global_seed_alone()
 def test_a_word_of_length_zero_makes_no_warning_and_no_nan() -> None:
     vectors = normal(40, 1, 8)
     vectors[:4] = 0
-    assert np.isfinite(measure(words_of(vectors, np.arange(40))).plain).all()
+    assert np.isfinite(measure(words_of(vectors, np.arange(40))).plain[:, :2]).all()
+
+
+# Kinds of pairs
+
+
+def test_each_kind_is_drawn_from_words_of_its_kind() -> None:
+    """Whole words point one way, cut ones another: the kinds' cosines tell who was drawn."""
+    cut = np.arange(200) % 2
+    vectors = np.eye(2)[cut][:, None] + 0.001 * normal(200, 1, 2)
+    measured = measure(words_of(vectors, np.arange(200), n_pieces=1 + cut))
+    means = {kind: measured.band("mean", centred=False, kind=kind).mean[0] for kind in KINDS}
+    assert means["whole"] == pytest.approx(1, abs=0.01)
+    assert means["cut"] == pytest.approx(1, abs=0.01)
+    assert means["mixed"] == pytest.approx(0, abs=0.01)
+    assert means["any"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_kind_of_too_few_words_is_held_against_all() -> None:
+    pieces = [2] * 29 + [1] * 71
+    measured = measure(words_of(normal(100, 1, 8), np.arange(100), n_pieces=pieces))
+    for kind, of in (("cut", "English words"), ("whole", "English words of one piece")):
+        assert measured.band("mean", centred=False, kind=kind).of == of
+
+
+def test_words_of_several_pieces_are_more_alike_than_whole_ones(sample: Sample) -> None:
+    """Held against all pairs, 43 of 100 pairs of cut words would stand out at layer 1."""
+    measured = measure(sample.words)
+    whole, cut = (measured.band("mean", centred=False, kind=k) for k in ("whole", "cut"))
+    assert cut.mean[1] > whole.mean[1] + 0.1
+    assert cut.high[1] > whole.high[1] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("python", True),
+        ("Übergrößenträger", True),
+        ("naïve", True),
+        ("don't", True),
+        ("x2", True),
+        ("שלום", False),
+        ("سلام", False),
+        ("питон", False),
+        ("蛇", False),
+        ("pythonの", False),
+        ("🐍", False),
+        ("42", False),
+        ("", False),
+    ],
+)
+def test_the_sample_s_script_is_latin(word: str, expected: bool) -> None:
+    assert is_in_sample_script(word) == expected
 
 
 # On disk
@@ -377,7 +438,7 @@ def test_the_bundled_models_baseline_is_above_zero_and_centring_takes_that_away(
     sample: Sample,
 ) -> None:
     measured = measure(sample.words)
-    assert measured.plain.shape == measured.centred.shape == (3, 3, 7)
+    assert measured.plain.shape == measured.centred.shape == (3, 4, 3, 7)
     for pooling in POOLINGS:
         plain, centred = (measured.band(pooling, centred=c) for c in (False, True))
         for band in (plain, centred):

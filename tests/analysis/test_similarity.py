@@ -207,7 +207,7 @@ def test_the_baseline_has_rows_of_its_own_in_the_table(comparison: Comparison) -
     band = Band(*(np.arange(4, dtype=np.float32) / 10 + shift for shift in (-0.5, 0, 0.5)))
     rows = pair_rows(comparison, band)[len(comparison.pairs()) :]
     named = {row["second"]: [row[f"layer {n}"] for n in range(4)] for row in rows}
-    assert {row["first"] for row in rows} == {"random pairs"}
+    assert {row["first"] for row in rows} == {"random pairs of English words"}
     assert named == {
         "5th percentile": band.low.tolist(),
         "mean": band.mean.tolist(),

@@ -76,7 +76,7 @@ def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
         kit.download_files(
             _FILE,
             meaning.passport,
-            rows=lambda: pair_rows(portrait.comparison, meaning.band),
+            rows=lambda: pair_rows(portrait.comparison, meaning.shared_band),
             arrays=lambda: _arrays(portrait),
         )
 
@@ -88,7 +88,7 @@ def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
 
 
 def _numbers(portrait: Portrait) -> None:
-    rows = pair_rows(portrait.comparison, portrait.meaning.band)
+    rows = pair_rows(portrait.comparison, portrait.meaning.shared_band)
     kit.table(pd.DataFrame(rows), key="meaning_table", after=2)
 
 
@@ -103,7 +103,7 @@ def _under_the_hood(portrait: Portrait, card: ModelCard) -> None:
 
 def _snippet(portrait: Portrait, card: ModelCard) -> str:
     chosen = [
-        SnippetWord(c.item.name, c.encoding.text, c.span[0], c.span[1])
+        SnippetWord(c.item.name, c.encoding.text, *c.span, c.item.role == "reference")
         for c in portrait.meaning.chosen
     ]
     return cosine_snippet(
@@ -125,7 +125,8 @@ def _shapes(portrait: Portrait) -> Sequence[dict[str, str]]:
 
 
 def _arrays(portrait: Portrait) -> dict[str, NDArray[Any]]:
-    comparison, mean = portrait.comparison, portrait.meaning.baseline_mean
+    comparison, meaning = portrait.comparison, portrait.meaning
+    band = meaning.shared_band
     items = [
         {"name": c.item.name, "text": c.encoding.text, "span": c.span}
         for c in portrait.meaning.chosen
@@ -136,5 +137,10 @@ def _arrays(portrait: Portrait) -> dict[str, NDArray[Any]]:
         "static_cosines": comparison.static,
         "layers": np.array(comparison.layers),
         "items": np.array(json.dumps(items)),
-        **({} if mean is None else {"baseline_mean": mean}),
+        **({} if meaning.centre is None else _centre(*meaning.centre)),
+        **({} if band is None else {"random_pairs": np.stack([band.low, band.mean, band.high])}),
     }
+
+
+def _centre(context: FloatArray, static: FloatArray) -> dict[str, NDArray[Any]]:
+    return {"baseline_mean": context, "static_mean": static}

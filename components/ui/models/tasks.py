@@ -45,7 +45,7 @@ BASELINES = Kind(
     n_at_once=2,
     first_words="Measuring how alike random words are in this model",
 )
-_FORMAT = 1
+_FORMAT = 2
 """Part of a baseline's file name: raised when what is measured changes."""
 
 _log = logging.getLogger("contextlens")

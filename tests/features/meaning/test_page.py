@@ -105,7 +105,7 @@ def test_the_reading_says_the_numbers_that_are_shown() -> None:
     shown = table(app).set_index(["first", "second"])["layer 6"]
     for pair in [("A python", "B python"), ("A python", "snake"), ("B python", "snake")]:
         assert f"**{shown[pair]:.2f}**" in said
-    assert f"average {shown['random pairs', 'mean']:.2f}" in said
+    assert f"average {shown['random pairs of English words of one piece', 'mean']:.2f}" in said
     assert "“snake” is closer to “python” in A" in said
 
 
@@ -128,9 +128,13 @@ def test_the_matrices_are_those_of_the_chosen_layer_and_without_context(
 def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
     app = framed()
     card = runtime.service().load(BUNDLED_ID)
-    band = runtime.baseline(card).band("mean", centred=False)
+    band = runtime.baseline(card).band("mean", centred=False, kind="whole")
     shown = table(app)
-    rows = shown[shown["first"] == "random pairs"].set_index("second").iloc[:, 1:-1]
+    rows = (
+        shown[shown["first"] == "random pairs of English words of one piece"]
+        .set_index("second")
+        .iloc[:, 1:-1]
+    )
     for name, values in {
         "mean": band.mean,
         "5th percentile": band.low,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from components.analysis.similarity import Comparison, Item, compare
-from components.analysis.words import POOLINGS, Pooling, word_vectors
-from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.analysis.words import POOLINGS, Pooling, pool, token_positions, word_vectors
+from components.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.ui.widgets.export import to_npz
 from tests.support.snippets import run
@@ -33,6 +33,11 @@ def named(words: Sequence[tuple[str, str, str]]) -> list[SnippetWord]:
     return [SnippetWord(name, text, start, start + n) for name, text, start, n in places]
 
 
+def rows_of(service: EncoderService, encoding: Encoding, word: SnippetWord) -> np.ndarray:
+    inside = token_positions(encoding, (word.start, word.end))
+    return service.word_rows(encoding.passport.model, encoding.token_ids[inside])
+
+
 def compared(
     service: EncoderService,
     model: str,
@@ -46,7 +51,9 @@ def compared(
     return compare(
         [Item("", word.name, "reference", i) for i, word in enumerate(words)],
         vectors,
-        vectors[:, 0],
+        np.stack(
+            [pool(rows_of(service, e, w), pooling) for e, w in zip(encodings, words, strict=True)]
+        ),
         layers=encodings[0].layers,
         centre=centre,
     )
@@ -54,10 +61,12 @@ def compared(
 
 def assert_same_numbers(code: str, comparison: Comparison) -> None:
     """The snippet's pairs are ours in our order, and so are their cosines."""
-    cosines = run(code)["cosines"]
+    left = run(code)
+    cosines, static = left["cosines"], list(left["static"].values())
     pairs = list(combinations(range(len(comparison.items)), 2))
     assert len(cosines) == len(pairs)
-    for (names, values), (i, j) in zip(cosines.items(), pairs, strict=True):
+    for (names, values), alone, (i, j) in zip(cosines.items(), static, pairs, strict=True):
+        assert float(alone) == pytest.approx(comparison.static[i, j], abs=1e-5), names
         expected = comparison.cosines[:, i, j]
         np.testing.assert_allclose(values.numpy(), expected, rtol=0, atol=1e-5, err_msg=str(names))
 
@@ -76,6 +85,36 @@ def test_the_snippet_gives_the_pages_cosines(
     comparison = compared(service, BUNDLED_ID, words, pooling)
     assert_same_numbers(code, comparison)
     assert '"A python": word_vectors("I love my pet python", 14, 20)' in code
+
+
+def test_it_prints_the_page_s_table_without_pairs_of_references(
+    service: EncoderService,
+    card: ModelCard,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own, reference = named(PYTHONS)[:2], replace(named(PYTHONS)[3], is_reference=True)
+    other = SnippetWord("code", "code", 0, 4, is_reference=True)
+    monkeypatch.chdir(tmp_path)
+    code = cosine_snippet(card, [*own, reference, other], "mean", centred=False)
+    run(code)
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split(" 0.")[0].split(" 1.")[0] for row in rows] == [
+        "A python ~ B python",
+        "A python ~ snake",
+        "A python ~ code",
+        "B python ~ snake",
+        "B python ~ code",
+    ]
+    comparison = compared(service, BUNDLED_ID, own, "mean")
+    numbers = [f"{value:.4f}" for value in comparison.cosines[:, 0, 1]]
+    assert rows[0].split()[-len(numbers) - 3 : -3] == numbers
+    assert rows[0].endswith(f"without context {comparison.static[0, 1]:.4f}")
+    ends = {"random_pairs": np.arange(21.0).reshape(3, 7)}
+    (tmp_path / NPZ).write_bytes(to_npz(ends, service.encode(BUNDLED_ID, ["a"])[0].passport))
+    run(code)
+    assert capsys.readouterr().out.splitlines()[6].startswith("random pairs, mean 7.0000 8.0000")
 
 
 def test_the_poolings_differ_for_a_word_of_several_tokens(
@@ -126,10 +165,12 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     words = named(PYTHONS)
     encoding = service.encode(BUNDLED_ID, ["The enzyme folds into a barrel."])[0]
     mean = encoding.hidden.mean(axis=1)
-    (tmp_path / NPZ).write_bytes(to_npz({"baseline_mean": mean}, encoding.passport))
+    static = service.word_rows(BUNDLED_ID, encoding.token_ids).mean(axis=0)
+    means = {"baseline_mean": mean, "static_mean": static, "random_pairs": np.zeros((3, 7))}
+    (tmp_path / NPZ).write_bytes(to_npz(means, encoding.passport))
     monkeypatch.chdir(tmp_path)
     code = cosine_snippet(card, words, pooling, centred=True)
-    comparison = compared(service, BUNDLED_ID, words, pooling, centre=(mean, mean[0]))
+    comparison = compared(service, BUNDLED_ID, words, pooling, centre=(mean, static))
     assert_same_numbers(code, comparison)
     plain = compared(service, BUNDLED_ID, words, pooling)
     assert np.abs(plain.cosines - comparison.cosines).max() > 0.05

@@ -11,6 +11,7 @@ import numpy as np
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
+from components.analysis.yardstick import Yardstick
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
@@ -39,6 +40,11 @@ class Chosen:
     span: Span
     encoding: Encoding
 
+    @property
+    def n_pieces(self) -> int:
+        """How many tokens it is cut into."""
+        return len(token_positions(self.encoding, self.span))
+
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
@@ -48,22 +54,34 @@ class Meaning:
         chosen: the words compared, as in `comparison.items`.
         comparison: None where fewer than two words can be compared.
         problems: what keeps chosen words out of the comparison, in a sentence each.
-        band: the random-pair baseline, or None while it is being measured.
-        baseline_mean: (n_layers, n_dims) the mean that centred cosines take off.
+        yardstick: the random pairs to hold pairs against, or None while they are being measured.
+        centre: (n_layers, n_dims) and (n_embedding_dims,) the means that centred cosines take
+            off, in context and without; None where cosines are not centred.
     """
 
     chosen: tuple[Chosen, ...]
     comparison: Comparison | None
     problems: tuple[str, ...]
     pooling: Pooling
-    band: Band | None
-    baseline_mean: FloatArray | None
+    yardstick: Yardstick | None
+    centre: tuple[FloatArray, FloatArray] | None
+
+    def band(self, pair: Pair) -> Band | None:
+        """The random pairs that one pair is held against."""
+        return None if self.yardstick is None else self.yardstick.of(pair)
+
+    @property
+    def shared_band(self) -> Band | None:
+        """One band of random pairs for all that is shown together."""
+        if self.yardstick is None or self.comparison is None:
+            return None
+        return self.yardstick.shared(self.comparison.pairs())
 
     @property
     def passport(self) -> Passport:
         """The passport behind the numbers, with this page's own settings."""
-        own: dict[str, Any] = {"pooling": self.pooling, "centred": self.baseline_mean is not None}
-        if self.band is not None:
+        own: dict[str, Any] = {"pooling": self.pooling, "centred": self.centre is not None}
+        if self.yardstick is not None:
             own |= {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
         encoded = self.chosen[0].encoding.passport
         return replace(encoded, settings={**encoded.settings, **own})
@@ -115,8 +133,16 @@ def meaning_of(
         comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
         problems=tuple(problems),
         pooling=pooling,
-        band=None if baseline is None else baseline.band(pooling, centred=centred),
-        baseline_mean=baseline.centre(pooling)[0] if centred and baseline is not None else None,
+        yardstick=None
+        if baseline is None
+        else Yardstick(
+            baseline,
+            pooling,
+            centred,
+            words=tuple(c.item.word for c in chosen),
+            n_pieces=tuple(c.n_pieces for c in chosen),
+        ),
+        centre=baseline.centre(pooling) if centred and baseline is not None else None,
     )
 
 
@@ -126,7 +152,7 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
     if comparison is None:
         return None
     kind = cast(Literal["all", "sentences", "references"], LINES.of(view).lower())
-    band = meaning.band
+    band = meaning.shared_band
     layer = view.layer if view.layer in comparison.layers else comparison.layers[-1]
     return Portrait(
         meaning=meaning,

@@ -21,7 +21,8 @@ CENTRED = switch(
     "centred",
     "Centred cosine",
     help=(
-        "Centred cosine: the average word vector of the sample sentences at the same layer is "
+        "Centred cosine: the average vector of the sample words at the same layer (up to four "
+        "words of each English sample sentence) is "
         "taken away from both vectors before their cosine is computed. The vectors of a layer "
         "often share a common direction, which lifts every cosine; without it you see what sets "
         "words apart."

@@ -70,7 +70,7 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
         portrait.comparison,
         portrait.pairs,
         layer=portrait.layer,
-        band=portrait.meaning.band,
+        band=portrait.meaning.shared_band,
         scale=portrait.scale,
         title=title,
         height=height,
@@ -81,5 +81,4 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
 
 def words(portrait: Portrait) -> None:
     """The reading."""
-    band = portrait.meaning.band
-    kit.reading(meaning_in_context(portrait.comparison, portrait.layer, band))
+    kit.reading(meaning_in_context(portrait.comparison, portrait.layer, portrait.meaning.band))

@@ -1,6 +1,13 @@
-"""Meaning in context, said in words: the chosen words at one layer, and the picture's title."""
+"""Meaning in context, said in words: the chosen words at one layer, and the picture's title.
+
+A difference is told where it is larger than `MARGIN`: taking a sentence's final mark away, or
+putting "Well," before it, moves the cosine of two uses of a word by up to 0.025 (95 of 100 pairs of
+the ready corpus, last layer of the bundled model).
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,11 +16,15 @@ from components.analysis.similarity import Comparison, Item, Pair
 from components.content.wording import bold, listed, quoted, two
 from components.core.schema import FloatArray
 
-__all__ = ["against", "meaning_in_context", "meaning_title"]
+__all__ = ["MARGIN", "BandOf", "against", "meaning_in_context", "meaning_title"]
 
+BandOf = Callable[[Pair], Band | None]
+"""The random pairs that a pair of words is held against; None where there are none."""
+
+MARGIN = 0.03
+"""Cosines that differ by less are called alike."""
 _EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
-_SMALL_FALL = 0.02
 _ALIKE = 0.95
 
 
@@ -22,48 +33,67 @@ def meaning_title(comparison: Comparison) -> str:
     pairs = comparison.pairs("sentences")
     if not pairs or len(comparison.layers) < 2:
         return "Cosine at every layer"
-    falls = np.array([_steepest_fall(comparison.along(pair)) for pair in pairs])
-    best = int(falls[:, 0].argmax())
-    drop, row = falls[best]
-    whole = max(float(comparison.along(pair)[0] - comparison.along(pair).min()) for pair in pairs)
-    if max(drop, whole) < _SMALL_FALL:
+    falls = sorted(((_fall(comparison.along(pair)), -n) for n, pair in enumerate(pairs)))[::-1]
+    widest = falls[0][0]
+    if widest < MARGIN:
         apart = min(float(comparison.along(pair)[0]) for pair in pairs) < _ALIKE
         return "These words differ from layer 0 on" if apart else "No layer pulls these words apart"
-    a, b = (comparison.items[i] for i in (pairs[best].first, pairs[best].second))
-    layer = comparison.layers[int(row)]
-    return f"{a.label} and {b.label} part most at layer {layer}"
+    if len(falls) > 1 and widest - falls[1][0] < MARGIN:
+        return f"Cosines fall by up to {two(widest)} below layer {comparison.layers[0]}"
+    pair = pairs[-falls[0][1]]
+    along = comparison.along(pair)
+    both = " and ".join(comparison.items[i].label for i in (pair.first, pair.second))
+    steps = np.sort(along[:-1] - along[1:])[::-1]
+    if len(steps) > 1 and steps[0] - steps[1] < MARGIN:
+        ends = (comparison.layers[0], comparison.layers[int(along.argmin())])
+        return f"{both} part between layers {ends[0]} and {ends[1]}"
+    return f"{both} part most at layer {comparison.layers[_steepest(along)]}"
 
 
-def meaning_in_context(comparison: Comparison, layer: int, band: Band | None) -> list[str]:
-    """One to three sentences on the chosen layer: the sentences' words, then the references."""
+def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list[str]:
+    """One to three sentences on the chosen layer: the sentences' words, then the references.
+
+    Args:
+        comparison: what is compared.
+        layer: one of its layers.
+        band: the random pairs that a pair is held against.
+    """
     row = comparison.layers.index(layer)
     said = [_sentences_reading(comparison, row, band)]
     gaps = _reference_gaps(comparison, row)
-    said += [_reference_reading(comparison, row, ref) for ref, _ in gaps[:2]]
+    said += [_reference_reading(comparison, row, ref, band) for ref, _ in gaps[:2]]
     return [sentence for sentence in said if sentence]
 
 
-def _steepest_fall(values: FloatArray) -> tuple[float, int]:
-    steps = values[:-1] - values[1:]
-    row = int(steps.argmax())
-    return float(steps[row]), row + 1
+def _fall(values: FloatArray) -> float:
+    """How far a cosine falls below its start."""
+    return float(values[0] - values.min())
+
+
+def _steepest(values: FloatArray) -> int:
+    """The row that ends the steepest fall."""
+    return int((values[:-1] - values[1:]).argmax()) + 1
 
 
 def _item(item: Item) -> str:
     return quoted(item.word) + (f" in {item.label}" if item.label else "")
 
 
-def _rounded(values: FloatArray) -> FloatArray:
-    """To the two decimals that are shown: only what differs there is called different."""
-    rounded: FloatArray = np.round(values.astype(float), 2)
-    return rounded
+def _alike(values: FloatArray) -> bool:
+    """Whether numbers differ by too little to be told apart, or are printed alike."""
+    low, high = float(values.min()), float(values.max())
+    return high - low < MARGIN or two(low) == two(high)
+
+
+def _equally(values: FloatArray) -> str:
+    return "equally" if two(values.min()) == two(values.max()) else "about equally"
 
 
 def _cosine(comparison: Comparison) -> str:
     return "centred cosine" if comparison.centred else "cosine"
 
 
-def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> str:
+def _sentences_reading(comparison: Comparison, row: int, band: BandOf) -> str:
     pairs = comparison.pairs("sentences")
     if not pairs:
         return ""
@@ -72,14 +102,16 @@ def _sentences_reading(comparison: Comparison, row: int, band: Band | None) -> s
     if len(pairs) == 1:
         said = _one_pair(comparison, pairs[0], row)
         # Equal vectors are equal by construction: no yardstick is needed.
-        return said + ("." if values[0] >= _EQUAL else against(values[0], band, row))
-    if np.ptp(_rounded(values)) == 0:
-        every = f"At layer {layer} all pairs of words are equally alike ({bold(values.max())})"
-        return every + against(values.max(), band, row)
+        own = None if values[0] >= _EQUAL else band(pairs[0])
+        return said + against(values[0], own, row)
+    if _alike(values):
+        ends = " to ".join(dict.fromkeys((bold(values.min()), bold(values.max()))))
+        every = f"At layer {layer} all pairs of words are {_equally(values)} alike ({ends})"
+        return f"{every}{_level(pairs, band, row)}."
     best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
     return (
         f"At layer {layer}, {_names(comparison, best)} are most alike ({bold(values.max())}), "
-        f"{_names(comparison, worst)} least ({bold(values.min())}){_level(band, row)}."
+        f"{_names(comparison, worst)} least ({bold(values.min())}){_level(pairs, band, row)}."
     )
 
 
@@ -107,17 +139,28 @@ def against(value: float, band: Band | None, row: int) -> str:
     """The end of a sentence: how a cosine stands against random pairs."""
     if band is None:
         return "."
-    if value > band.high[row]:
-        place = "more alike than 95 of 100 random pairs"
-    elif value < band.low[row]:
-        place = "less alike than 95 of 100 random pairs"
-    else:
-        place = "no more alike than many random pairs"
+    place = {
+        1: f"more alike than 95 of 100 random pairs of {band.of}",
+        -1: f"less alike than 95 of 100 random pairs of {band.of}",
+        0: f"as alike as random pairs of {band.of} often are",
+    }[_side(value, band, row)]
     return f", {place} (average {two(band.mean[row])})."
 
 
-def _level(band: Band | None, row: int) -> str:
-    return "" if band is None else f"; random pairs average {two(band.mean[row])}"
+def _side(value: float, band: Band, row: int) -> int:
+    """Above the band (1), below it (-1), or in it or printed like its average (0)."""
+    if two(value) == two(band.mean[row]):
+        return 0
+    return int(value > band.high[row]) - int(value < band.low[row])
+
+
+def _level(pairs: list[Pair], band: BandOf, row: int) -> str:
+    """The average of the random pairs, where all of these pairs are held against the same."""
+    bands = [band(pair) for pair in pairs]
+    known = [own for own in bands if own is not None]
+    if len(known) < len(bands) or len({own.of for own in known}) != 1:
+        return ""
+    return f"; random pairs of {known[0].of} average {two(known[0].mean[row])}"
 
 
 def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:
@@ -133,18 +176,22 @@ def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]
     return sorted(gaps, key=lambda gap: -gap[1])
 
 
-def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
+def _reference_reading(comparison: Comparison, row: int, ref: int, band: BandOf) -> str:
     own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
     values = comparison.cosines[row, own, ref]
     name = quoted(comparison.items[ref].word)
     near, far = own[int(values.argmax())], own[int(values.argmin())]
     if len(own) == 1:
         pair = f"{_item(comparison.items[near])} and {name}"
-        layer = comparison.layers[row]
-        return f"At layer {layer}, {pair} have a {_cosine(comparison)} of {bold(values[0])}."
-    if np.ptp(_rounded(values)) == 0:
+        said = f"At layer {comparison.layers[row]}, {pair} have a {_cosine(comparison)} of "
+        return f"{said}{bold(values[0])}{against(values[0], band(Pair(near, ref)), row)}"
+    both = " and ".join(dict.fromkeys((bold(values.max()), bold(values.min()))))
+    if _unrelated(values, [band(Pair(i, ref)) for i in own], row):
+        who = "neither" if len(own) == 2 else "none of them"
+        return f"{name} is close to {who} ({both}): no closer than random pairs of words often are."
+    if _alike(values):
         who = "both" if len(own) == 2 else "all of them"
-        return f"{name} is equally close to {who} ({bold(values.max())})."
+        return f"{name} is {_equally(values)} close to {who} ({both})."
     return (
         f"{name} is closer to {_item(comparison.items[near])} ({bold(values.max())}) than to "
         f"{_item(comparison.items[far])} ({bold(values.min())})"
@@ -152,11 +199,18 @@ def _reference_reading(comparison: Comparison, row: int, ref: int) -> str:
     )
 
 
+def _unrelated(values: FloatArray, bands: list[Band | None], row: int) -> bool:
+    """Whether no cosine rises above what random pairs of words get."""
+    return all(
+        band is not None and _side(float(value), band, row) < 1
+        for value, band in zip(values, bands, strict=True)
+    )
+
+
 def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
-    """Over which layers the same order holds, where that is worth saying."""
+    """Over which layers the same difference holds, where that is worth saying."""
     near, far, ref = who
-    cosines = _rounded(comparison.cosines)
-    ahead = cosines[:, near, ref] > cosines[:, far, ref]
+    ahead = comparison.cosines[:, near, ref] - comparison.cosines[:, far, ref] >= MARGIN
     first = row
     while first > 0 and ahead[first - 1]:
         first -= 1

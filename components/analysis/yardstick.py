@@ -1,0 +1,45 @@
+"""Which random pairs of words a pair of compared words is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from components.analysis.baseline import Band, Baseline, is_in_sample_script, kind_of
+from components.analysis.similarity import Pair
+from components.analysis.words import Pooling
+
+__all__ = ["Yardstick"]
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The random pairs for each pair of some words.
+
+    Attributes:
+        words: as they are written.
+        n_pieces: tokens that each of them is cut into.
+    """
+
+    baseline: Baseline
+    pooling: Pooling
+    centred: bool
+    words: tuple[str, ...]
+    n_pieces: tuple[int, ...]
+
+    def of(self, pair: Pair) -> Band | None:
+        """Random pairs of a pair's kind; None for words that are not in the sample's script."""
+        ours, theirs = pair.first, pair.second
+        if not all(is_in_sample_script(self.words[i]) for i in (ours, theirs)):
+            return None
+        kind = kind_of(self.n_pieces[ours], self.n_pieces[theirs])
+        return self.baseline.band(self.pooling, centred=self.centred, kind=kind)
+
+    def shared(self, pairs: Sequence[Pair]) -> Band | None:
+        """One band for several pairs: of their kind, or of any where kinds differ."""
+        bands = [band for band in map(self.of, pairs) if band is not None]
+        if not bands:
+            return None
+        if len({band.of for band in bands}) == 1:
+            return bands[0]
+        return self.baseline.band(self.pooling, centred=self.centred)
