@@ -3,13 +3,18 @@
 What a map seems to say of labels is checked here where the model holds the points, not where they
 are drawn. Points of one sentence share its context and often its label, so a point's neighbours
 count from other sentences only, and so does chance.
+
+How far a share may be off is told by the interval of Clopper and Pearson (1934), at 95%. Points are
+not independent: two that are each other's nearest agree both or neither, and equal vectors are one
+vector, so each such group counts as one observation. What is compared is compared in whole per
+cent, as it is shown.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +22,12 @@ from numpy.typing import NDArray
 
 from components.core.schema import FloatArray, IntArray
 
-__all__ = ["Agreement", "LabelShare", "agreement"]
+__all__ = ["RISK", "Agreement", "LabelShare", "agreement", "share_interval", "whole_percent"]
 
+Interval = tuple[float, float]
+"""The lower and the upper end, in [0, 1]."""
+RISK = 0.05
+"""How often an interval may miss."""
 _TIED = 1e-6
 """Distances of vectors of one length that differ by less are rounding in float32."""
 
@@ -31,11 +40,19 @@ class LabelShare:
     n: int
     share: float
     chance: float
+    n_apart: int
 
     @property
     def excess(self) -> float:
         """How much of what chance leaves is reached: 0 at chance, 1 where all agree."""
         return _excess(self.share, self.chance)
+
+    def is_above(self, other: LabelShare, risk: float) -> bool:
+        """Whether this label keeps together better, as a share and beyond its own chance."""
+        low = share_interval(self.share, self.n_apart, risk)[0]
+        high = share_interval(other.share, other.n_apart, risk)[1]
+        beyond = _excess(low, self.chance) > _excess(high, other.chance)
+        return whole_percent(low) > whole_percent(high) and beyond
 
 
 @dataclass(frozen=True)
@@ -47,39 +64,82 @@ class Agreement:
         chance: what a nearest point drawn at random would give.
         n: points counted: labelled ones that have a labelled neighbour in another sentence.
         labels: each label of two counted points or more, the one that keeps together best first.
+        n_apart: observations among the counted points, at most `n`.
     """
 
     share: float
     chance: float
     n: int
     labels: tuple[LabelShare, ...]
+    n_apart: int
+
+    @cached_property
+    def interval(self) -> Interval:
+        """Where the share may lie, at 95%."""
+        return share_interval(self.share, self.n_apart)
 
     @property
-    def excess(self) -> float:
-        """How much of what chance leaves is reached: 0 at chance, 1 where all agree."""
-        return _excess(self.share, self.chance)
-
-    def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
-        """The labels of at least so many points that keep together best and worst."""
-        kinds = [kind for kind in self.labels if kind.n >= least]
-        if len(kinds) < 2:
-            return None
-        best = max(kinds, key=lambda kind: (kind.excess, kind.n))
-        return best, min(kinds, key=lambda kind: (kind.excess, -kind.n))
-
-    @property
-    def margin(self) -> float:
-        """Two standard errors of the share under chance.
-
-        Two points that are each other's nearest are one observation, not two: hence the variance
-        of a binomial share is doubled.
-        """
-        return 2 * math.sqrt(2 * self.chance * (1 - self.chance) / self.n)
+    def half(self) -> float:
+        """Half of the way from chance to full agreement."""
+        return (1 + self.chance) / 2
 
     @property
     def is_clear(self) -> bool:
-        """Whether the share lies above what chance explains."""
-        return self.share > self.chance + self.margin
+        """Whether the share lies above chance."""
+        return whole_percent(self.interval[0]) > whole_percent(self.chance)
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the share lies below chance."""
+        return whole_percent(self.interval[1]) < whole_percent(self.chance)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the share lies above half of what chance leaves."""
+        return whole_percent(self.interval[0]) > whole_percent(self.half)
+
+    @property
+    def is_together(self) -> bool:
+        """Whether the share lies below half of what chance leaves."""
+        return whole_percent(self.interval[1]) < whole_percent(self.half)
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether full agreement of so many points would show that labels are apart."""
+        return replace(self, share=1.0).is_apart
+
+    def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
+        """Two labels of at least so many points, the first of which keeps together better.
+
+        Those that lie furthest apart, and only where their intervals do not meet that miss no label
+        of all in 95 of 100 cases.
+        """
+        kinds = [kind for kind in self.labels if kind.n >= least]
+        if len(kinds) < 2:
+            return None
+        best, worst = kinds[0], kinds[-1]
+        return (best, worst) if best.is_above(worst, RISK / len(kinds)) else None
+
+
+def share_interval(share: float, n: int, risk: float = RISK) -> Interval:
+    """Clopper and Pearson's interval of a share of n observations, each alone.
+
+    Args:
+        share: in [0, 1]; shares of observations count as such.
+        n: at least 1.
+        risk: how often the interval may miss.
+    """
+    from scipy.special import betaincinv
+
+    hits = share * n
+    low = float(betaincinv(hits, n - hits + 1, risk / 2)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - risk / 2)) if hits < n else 1.0
+    return min(low, share), max(high, share)  # rounding apart
+
+
+def whole_percent(share: float) -> int:
+    """A share as it is shown: in whole per cent."""
+    return round(100 * share)
 
 
 def agreement(
@@ -99,19 +159,43 @@ def agreement(
     case = _Case(labels, sentence)
     allowed = case.allowed(np.arange(case.n)[:, None], indices)
     same = case.codes[:, None] == case.codes[indices]
-    return case.summed(*_same_share(-distances, allowed, same))
+    tied = _nearest(distances, allowed)
+    n_tied = tied.sum(axis=1)
+    shares = (tied & same).sum(axis=1) / np.maximum(n_tied, 1)
+    return case.summed(shares, n_tied > 0, _observations(indices, tied, distances <= _TIED))
 
 
-def _same_share(
-    closeness: NDArray[Any], allowed: NDArray[np.bool_], same: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """For each row the share of its nearest allowed points that are of its kind, ties split."""
-    values = np.where(allowed, closeness, -np.inf)
-    best = values.max(axis=1, keepdims=True, initial=-np.inf)
-    found = np.isfinite(best[:, 0])
-    slack = _TIED * np.maximum(1.0, np.abs(np.where(np.isfinite(best), best, 0)))
-    tied = allowed & (values >= best - slack)
-    return (tied & same).sum(axis=1) / np.maximum(tied.sum(axis=1), 1), found
+def _nearest(distances: FloatArray, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(n, k) which of the allowed points are the nearest of each row, or as near."""
+    values = np.where(allowed, distances, np.inf)
+    least = values.min(axis=1, keepdims=True, initial=np.inf)
+    slack = _TIED * np.maximum(1.0, np.where(np.isfinite(least), least, 0))
+    tied: NDArray[np.bool_] = allowed & (values <= least + slack)
+    return tied
+
+
+def _observations(
+    indices: IntArray, tied: NDArray[np.bool_], equal: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """(n,) a number for each point, the same for those that count as one observation.
+
+    Args:
+        indices: (n, k) neighbours.
+        tied: which of them are a point's nearest.
+        equal: which of them have the point's own vector.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    def links(which: NDArray[np.bool_]) -> Any:
+        rows, places = np.nonzero(which)
+        ones = np.ones(len(rows), np.int32)
+        return csr_array((ones, (rows, indices[rows, places])), (len(indices), len(indices)))
+
+    nearest = links(tied)
+    both_ways = nearest.multiply(nearest.T)
+    numbers: NDArray[Any] = connected_components(both_ways + links(tied & equal), False)[1]
+    return numbers
 
 
 class _Case:
@@ -143,20 +227,25 @@ class _Case:
         chances[self.labelled] = alike / np.maximum(others, 1)
         return chances
 
-    def summed(self, shares: NDArray[Any], found: NDArray[np.bool_]) -> Agreement | None:
+    def summed(
+        self, shares: NDArray[Any], found: NDArray[np.bool_], observations: NDArray[Any]
+    ) -> Agreement | None:
         """The agreement of all points that have a neighbour to be compared with."""
         if not found.any():
             return None
         codes, share, chance = self.codes[found], shares[found], self.chances()[found]
         n_own = np.bincount(codes, minlength=len(self.names))
         sums = [np.bincount(codes, each, minlength=len(self.names)) for each in (share, chance)]
+        own = np.unique(np.stack([observations[found], codes]), axis=1)
+        n_apart = np.bincount(own[1], minlength=len(self.names)).tolist()
         kinds = [
-            LabelShare(name, int(n), float(alike / n), float(drawn / n))
-            for name, n, alike, drawn in zip(self.names, n_own, *sums, strict=True)
+            LabelShare(name, int(n), float(alike / n), float(drawn / n), apart)
+            for name, n, alike, drawn, apart in zip(self.names, n_own, *sums, n_apart, strict=True)
             if n > 1
         ]
         kinds.sort(key=lambda kind: (-kind.excess, kind.name))
-        return Agreement(float(share.mean()), float(chance.mean()), len(codes), tuple(kinds))
+        means, every = (float(share.mean()), float(chance.mean())), len(np.unique(own[0]))
+        return Agreement(*means, len(codes), tuple(kinds), every)
 
 
 def _excess(share: float, chance: float) -> float:

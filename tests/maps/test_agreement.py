@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from sklearn.neighbors import NearestNeighbors
 
-from components.maps.agreement import Agreement, agreement
+from components.maps.agreement import Agreement, LabelShare, agreement, share_interval
 
 RANDOM = np.random.default_rng(7)
 
@@ -68,7 +71,7 @@ def test_neighbours_of_the_same_sentence_do_not_count() -> None:
 def test_points_of_one_sentence_are_compared_with_each_other() -> None:
     vectors = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)
     found = agreement(["a", "a", "b", "b"], np.zeros(4, np.int64), *listed(vectors, 4))
-    assert found == Agreement(1.0, pytest.approx(1 / 3), 4, found.labels)
+    assert found == Agreement(1.0, pytest.approx(1 / 3), 4, found.labels, 2)
 
 
 def test_identical_vectors_agree_by_chance_alone_in_any_order() -> None:
@@ -88,7 +91,7 @@ def test_labels_that_follow_the_vectors_are_clear_and_shuffled_ones_are_not() ->
     said = agreement(list(labels), np.arange(120), *lists)
     assert said is not None
     assert said.is_clear
-    assert said.excess > 0.9
+    assert said.is_apart
     clear = 0
     for seed in range(60):
         mixed = np.random.default_rng(seed).permutation(labels)
@@ -101,12 +104,12 @@ def test_labels_that_follow_the_vectors_are_clear_and_shuffled_ones_are_not() ->
 def test_labels_are_ordered_by_what_lies_above_chance() -> None:
     """Nine of ten points carry "big": that it meets itself often says nothing."""
     vectors = RANDOM.normal(size=(100, 6)).astype(np.float32)
-    vectors[90:] = [9, 9, 9, 9, 9, 9] + RANDOM.normal(size=(10, 6)) * 0.01
+    vectors[90:] = [9, 9, 9, 9, 9, 9] + RANDOM.normal(size=(10, 6)) * 0.1
     found = agreement(["big"] * 90 + ["small"] * 10, np.arange(100), *listed(vectors, 20))
     assert found is not None
     assert [kind.name for kind in found.labels] == ["small", "big"]
     assert found.labels[0].n == 10
-    assert found.ends() == found.labels
+    assert found.ends() is None  # 100% of so few and 98% are not told apart
     assert found.ends(11) is None
 
 
@@ -116,11 +119,60 @@ def test_nothing_to_compare_is_none(labels: list[str]) -> None:
     assert agreement(labels, np.arange(6), *listed(vectors, 6)) is None
 
 
+@pytest.mark.parametrize(("n", "hits"), [(16, 16), (24, 17), (30, 0), (1, 1), (200, 101)])
+def test_the_interval_is_the_exact_binomial_one(n: int, hits: int) -> None:
+    expected = binomtest(hits, n).proportion_ci(0.95, "exact")
+    assert share_interval(hits / n, n) == pytest.approx((expected.low, expected.high))
+
+
+def test_pairs_of_nearest_and_equal_vectors_are_one_observation_each() -> None:
+    """Two pairs that are each other's nearest, one that is nearest to neither, and three copies."""
+    angles = np.radians([0, 1, 40, 41, 49, 120, 120, 120])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    found = from_all(["a", "b"] * 4, np.arange(8), vectors)
+    assert found is not None
+    assert (found.n, found.n_apart) == (8, 4)
+    assert found.interval == share_interval(found.share, 4)
+
+
+def test_copies_of_two_vectors_tell_nothing_however_many() -> None:
+    """Fifty sentences, but only two: that all agree with their copies is no finding."""
+    vectors = np.repeat(np.eye(2, 4), 25, axis=0).astype(np.float32)
+    for k in (15, 50):
+        found = agreement(["a"] * 25 + ["b"] * 25, np.arange(50), *listed(vectors, k))
+        assert found is not None
+        assert (found.share, found.n_apart) == (1, 2)
+        assert not found.is_clear
+        assert not found.can_tell
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0, 1), st.floats(0.01, 0.99), st.integers(1, 400))
+def test_what_is_told_is_so_in_the_digits_shown(share: float, chance: float, n: int) -> None:
+    found = Agreement(share, chance, n, (), n)
+    low, high = found.interval
+    assert low <= share <= high
+    assert not found.is_clear or round(100 * share) > round(100 * chance)
+    assert not found.is_below or round(100 * share) < round(100 * chance)
+    assert not (found.is_apart and not found.is_clear)
+    assert not (found.is_apart and found.is_together)
+
+
+def test_labels_are_told_apart_where_their_intervals_are() -> None:
+    kinds = (LabelShare("a", 60, 0.95, 0.5, 60), LabelShare("b", 60, 0.6, 0.5, 60))
+    assert Agreement(0.7, 0.5, 120, kinds, 120).ends() == kinds
+    few = tuple(replace(kind, n_apart=10) for kind in kinds)
+    assert Agreement(0.7, 0.5, 120, few, 20).ends() is None
+    assert Agreement(0.7, 0.5, 120, kinds, 120).ends(least=61) is None
+    likely = (LabelShare("rare", 60, 0.8, 0.1, 60), LabelShare("common", 60, 0.95, 0.9, 60))
+    assert Agreement(0.9, 0.5, 120, likely, 120).ends() is None  # better beyond chance, not as such
+
+
 def test_one_label_for_all_is_all_chance() -> None:
     vectors = RANDOM.normal(size=(6, 4)).astype(np.float32)
     found = agreement(["a"] * 6, np.arange(6), *listed(vectors, 6))
     assert found is not None
-    assert (found.share, found.chance, found.excess) == (1, 1, 0)
+    assert (found.share, found.chance) == (1, 1)
     assert not found.is_clear
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.features.map.compute.shown import MapShown
-from components.features.map.reading.maps import count_identical
+from components.features.map.reading.closest import count_identical
 from components.features.map.reading.trust import verdict
 from components.jobs import Job
 from components.maps.engine import Checked

@@ -1,20 +1,23 @@
 """A map through the layers, said in words: at which layer the senses of a word part, if they do.
 
-Senses have parted at a layer where, for more than half of what chance leaves, the occurrence
-nearest in the full space is one of the same sense; a share that chance explains is none.
+Senses are apart at a layer where the occurrence nearest in the full space is one of the same sense
+for more than half of what chance leaves. A few dozen occurrences seldom tell: so they are said to
+be apart where the whole interval of that share lies above this bound, not to be where it lies below
+it, and to lean apart where it lies above chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from components.content.wording import listed, percent, quoted
+from components.content.wording import listed, percent, quoted, shortened
+from components.features.map.reading.maps import interval
 from components.maps.agreement import Agreement
 
 __all__ = ["parted_layers", "senses_reading", "senses_title"]
 
-_HALF = 0.5
 _LONGEST = 24
+_TITLE = 80
 _LAYER_0 = (
     "Layer 0 has read no context: what agrees there is where in its sentence the word stands, and "
     "how it is written."
@@ -23,29 +26,21 @@ _LAYER_0 = (
 
 def parted_layers(agreed: Sequence[Agreement], layers: Sequence[int]) -> list[int]:
     """The layers at which senses (or other labels) are apart."""
-    pairs = zip(agreed, layers, strict=True)
-    return [layer for found, layer in pairs if found.is_clear and found.excess > _HALF]
+    return [layer for found, layer in _pairs(agreed, layers) if found.is_apart]
 
 
 def senses_title(
     agreed: Sequence[Agreement] | None, layers: Sequence[int], word: str, *, kind: str = "senses"
 ) -> str:
     """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
-    flat = " ".join(word.split())
-    name = flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
-    what = f"The {kind} of {name}"
+    what = f"The {kind} of {shortened(word, _LONGEST)}"
     if not _comparable(agreed):
         return f"{what}: nothing to compare"
-    parted = parted_layers(agreed or (), layers)
-    if not parted:
-        return f"{what} never part"
-    if parted[0] == layers[0] and len(parted) == len(layers):
-        return f"{what} are apart at every layer"
-    if parted == list(layers[-len(parted) :]):
-        return f"{what} part at layer {parted[0]}"
-    if len(parted) == 1:
-        return f"{what} are apart at layer {parted[0]} only"
-    return f"{what} part at layer {parted[0]} and merge again"
+    course = _course(agreed or (), layers)
+    if not course:
+        return f"{what}: too few occurrences to tell"
+    said, short = (f"{what} {own}" for own in course)
+    return said if len(said) <= _TITLE else short
 
 
 def senses_reading(
@@ -56,7 +51,7 @@ def senses_reading(
     *,
     kind: str = "senses",
 ) -> list[str]:
-    """One to four sentences: where senses part, how it is at a layer, which sense lags there.
+    """One to five sentences: where senses part, how it is at a layer, which sense lags there.
 
     Args:
         agreed: the agreement of nearest occurrences at each layer; None with nothing to compare.
@@ -71,8 +66,8 @@ def senses_reading(
             "sentences."
         ]
     at = agreed[list(layers).index(layer)]
-    early = _LAYER_0 if 0 in parted_layers(agreed, layers) else ""
-    said = [_story(agreed, layers, word, kind), early, _here(at, layer), _few(at)]
+    early = _LAYER_0 if 0 in _leaning(agreed, layers) else ""
+    said = [*_story(agreed, layers, word, kind), early, _here(at, layer, kind), _few(at, layer)]
     return [sentence for sentence in said if sentence]
 
 
@@ -80,74 +75,127 @@ def _comparable(agreed: Sequence[Agreement] | None) -> bool:
     return bool(agreed) and all(0 < found.chance < 1 for found in agreed or ())
 
 
-def _story(agreed: Sequence[Agreement], layers: Sequence[int], word: str, kind: str) -> str:
-    what, same = f"The {kind} of {quoted(word)}", f"same {kind.removesuffix('s')}"
-    parted = parted_layers(agreed, layers)
-    best = max(range(len(agreed)), key=lambda row: agreed[row].share)
-    chance = f"by chance {percent(agreed[best].chance)}"
-    top = f"{_share(agreed[best])}, at layer {layers[best]} ({chance})"
-    if not parted and not any(found.is_clear for found in agreed):
-        return (
-            f"{what} never part: at no layer has the nearest occurrence the {same} more often than "
-            f"chance explains, at most for {top}."
-        )
-    if not parted:
-        return (
-            f"{what} lean apart but never part: the nearest occurrence has the {same} for at most "
-            f"{top}."
-        )
-    if len(parted) == len(layers):
-        return (
-            f"{what} are apart at every layer: the nearest occurrence has the {same} for "
-            f"{_span(agreed)} ({chance})."
-        )
-    return f"{what} {_parted(agreed, layers, same, chance)}."
+def _course(agreed: Sequence[Agreement], layers: Sequence[int]) -> tuple[str, ...]:
+    """What follows "The senses of bank", and the same shorter; nothing where it cannot be told."""
+    parted, leaning = parted_layers(agreed, layers), _leaning(agreed, layers)
+    if parted:
+        return _parted(agreed, layers, parted)
+    if all(found.is_together for found in agreed):
+        return ("never part",) * 2
+    if leaning:
+        return f"lean apart {_where(leaning, layers)}", f"lean apart at {len(leaning)} layers"
+    return ()
 
 
-def _parted(agreed: Sequence[Agreement], layers: Sequence[int], same: str, chance: str) -> str:
-    """Where they part, what comes just before, and whether it lasts to the last layer."""
-    parted = parted_layers(agreed, layers)
+def _parted(
+    agreed: Sequence[Agreement], layers: Sequence[int], parted: Sequence[int]
+) -> tuple[str, str]:
+    """Whether they part at a layer or by it, and whether they stay apart."""
     first = list(layers).index(parted[0])
-    before = "" if first == 0 else f" ({_share(agreed[first - 1])} at layer {layers[first - 1]})"
-    start = (
-        f"the nearest occurrence has the {same} for {_share(agreed[first])} there{before}, {chance}"
+    start = f"are apart at layer {parted[0]}"
+    if first:
+        how = "at" if agreed[first - 1].is_together else "by"
+        start = f"part {how} layer {parted[0]}"
+    if any(found.is_together for found in agreed[first:]):
+        return (f"{start} and merge again",) * 2
+    if first and list(parted) == list(layers[first:]):
+        return start, start
+    where = _where(parted, layers)
+    return f"are apart {where}", f"are apart at {len(parted)} of {len(layers)} layers"
+
+
+def _leaning(agreed: Sequence[Agreement], layers: Sequence[int]) -> list[int]:
+    return [layer for found, layer in _pairs(agreed, layers) if found.is_clear]
+
+
+def _where(some: Sequence[int], layers: Sequence[int]) -> str:
+    """Some of the layers: "from layer 2 on", or which they are."""
+    if list(some) == list(layers):
+        return "at every layer"
+    if len(some) > 1 and list(some) == list(layers[-len(some) :]):
+        return f"from layer {some[0]} on"
+    return f"at {listed(some)}"
+
+
+def _story(agreed: Sequence[Agreement], layers: Sequence[int], word: str, kind: str) -> list[str]:
+    what, course = f"The {kind} of {quoted(word)}", _course(agreed, layers)
+    lead = f"{what} {course[0]}" if course else f"Whether the {kind} of {quoted(word)} part is open"
+    lead = f"{lead}: the nearest occurrence has the same {kind.removesuffix('s')}"
+    bound = f"{kind.capitalize()} count as apart above {_halves(agreed)}"
+    parted, leaning = parted_layers(agreed, layers), _leaning(agreed, layers)
+    if parted:
+        open_ = [layer for found, layer in _pairs(agreed, layers) if not _is_told(found)]
+        untold = f"; at {listed(open_)} so few occurrences do not tell" if open_ else ""
+        return [f"{lead} {_shares(agreed, layers, parted)}.", f"{bound}{untold}."]
+    if all(found.is_together for found in agreed):
+        return [f"{lead} {_most(agreed, layers, layers)}.", f"{bound}, which no interval reaches."]
+    more = "more often than by chance, " if leaning else ""
+    untold = f"{bound}: so few occurrences (**{agreed[0].n:,}**) do not tell whether they are."
+    return [f"{lead} {more}{_most(agreed, layers, leaning or layers)}.", untold]
+
+
+def _pairs(agreed: Sequence[Agreement], layers: Sequence[int]) -> Iterator[tuple[Agreement, int]]:
+    return zip(agreed, layers, strict=True)
+
+
+def _is_told(found: Agreement) -> bool:
+    return found.is_apart or found.is_together
+
+
+def _halves(agreed: Sequence[Agreement]) -> str:
+    """The bounds; chance differs from layer to layer where not all points have a neighbour."""
+    halves = [found.half for found in agreed]
+    low, high = (percent(end) for end in (min(halves), max(halves)))
+    return f"**{low}**" if low == high else f"**{low}** to **{high}**"
+
+
+def _most(agreed: Sequence[Agreement], layers: Sequence[int], among: Sequence[int]) -> str:
+    """The largest share at some of the layers."""
+    pairs = [(found, layer) for found, layer in _pairs(agreed, layers) if layer in among]
+    top, layer = max(pairs, key=lambda pair: pair[0].share)
+    chance = percent(top.chance)
+    return f"for up to {_share(top)} (at layer {layer}: {interval(top)}, by chance {chance})"
+
+
+def _shares(agreed: Sequence[Agreement], layers: Sequence[int], parted: Sequence[int]) -> str:
+    """The shares where senses are apart, what comes just before, and where they merge again."""
+    rows = [list(layers).index(layer) for layer in parted]
+    first = agreed[rows[0]]
+    before = f"; {_share(agreed[rows[0] - 1])} at layer {layers[rows[0] - 1]}" if rows[0] else ""
+    said = (
+        f"for {_share(first)} at layer {parted[0]} ({interval(first)}{before}; by chance "
+        f"{percent(first.chance)})"
     )
-    if parted == list(layers[first:]):
-        best = max(range(len(agreed)), key=lambda row: agreed[row].share)
-        peak = "" if best == first else f"; most at layer {layers[best]} ({_share(agreed[best])})"
-        return f"part at layer {parted[0]}: {start}{peak}"
-    merged = next(row for row in range(first, len(layers)) if layers[row] not in parted)
-    again = f"at layer {layers[merged]} for only {_share(agreed[merged])}"
-    later = f"but merge again: they are apart at {listed(parted)} alone"
-    return f"part at layer {parted[0]} {later}; {start}, {again}"
+    merged = [row for row in range(rows[0], len(layers)) if agreed[row].is_together]
+    if not merged:
+        return said
+    again = agreed[merged[0]]
+    return f"{said}, at layer {layers[merged[0]]} for only {_share(again)} ({interval(again)})"
 
 
-def _span(agreed: Sequence[Agreement]) -> str:
-    shares = [found.share for found in agreed]
-    low, high = (percent(value) for value in (min(shares), max(shares)))
-    return f"**{high}**" if low == high else f"**{low}** to **{high}**"
-
-
-def _here(found: Agreement, layer: int) -> str:
-    """Which sense keeps together best at the chosen layer and which lags behind."""
+def _here(found: Agreement, layer: int, kind: str) -> str:
+    """Two senses of which one keeps together better at the chosen layer, or that all do alike."""
     ends = found.ends()
-    if not found.is_clear or ends is None:
-        return ""
+    if ends is None:
+        alike = {percent(own.share) for own in found.labels}
+        every = sum(own.n for own in found.labels) == found.n
+        if len(alike) != 1 or len(found.labels) < 2 or not every:
+            return ""
+        return f"At layer {layer} it is **{alike.pop()}** for each {kind.removesuffix('s')}."
     best, worst = ends
-    if percent(best.share) == percent(worst.share):
-        return f"At layer {layer} each of them keeps together alike (**{percent(best.share)}**)."
     return (
-        f"At layer {layer}, {quoted(best.name)} keeps together best (**{percent(best.share)}**, "
-        f"by chance {percent(best.chance)}), {quoted(worst.name)} least "
+        f"At layer {layer}, {quoted(best.name)} keeps together better (**{percent(best.share)}**, "
+        f"by chance {percent(best.chance)}) than {quoted(worst.name)} "
         f"(**{percent(worst.share)}**, by chance {percent(worst.chance)})."
     )
 
 
-def _few(found: Agreement) -> str:
-    """A warning where only a very large share could rise above chance."""
-    if found.chance + found.margin < 1:
+def _few(found: Agreement, layer: int) -> str:
+    """A warning where not even full agreement would tell."""
+    if found.can_tell:
         return ""
-    return f"With only **{found.n}** occurrences, not even full agreement would rise above chance."
+    some = f"**{found.n}** occurrence{'' if found.n == 1 else 's'}"
+    return f"At layer {layer}, not even full agreement of {some} would show that they are apart."
 
 
 def _share(found: Agreement) -> str:

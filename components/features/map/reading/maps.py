@@ -1,7 +1,8 @@
 """A map, said in words: labels, groups or closest points, each told from the full space.
 
 A map may draw near what is not, and how far its groups lie apart means nothing. So whatever is said
-of nearness here comes from the lists of true neighbours, never from where points are drawn.
+of nearness here comes from the lists of true neighbours, never from where points are drawn. What is
+larger than something else is said to be so where its whole interval is, in the digits shown.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.content.wording import bold, percent, quoted
+from components.content.wording import percent, quoted, shortened
 from components.core.schema import IntArray
+from components.features.map.reading.closest import closest_reading
 from components.features.map.reading.trust import FEW
 from components.maps.agreement import Agreement, LabelShare, agreement
 from components.maps.honesty import Honesty
 from components.maps.neighbors import Neighbors
 from components.maps.points import Points
 
-__all__ = ["count_identical", "label_agreement", "map_reading", "map_title"]
+__all__ = ["interval", "label_agreement", "map_reading", "map_title"]
 
 _LONGEST = 24
-_SAME = 1e-6  # distances up to here are those of equal vectors
-_PAIR = 2
 _LABEL_POINTS = 5  # a label of fewer is best or worst by accident
 
 
@@ -34,9 +34,10 @@ def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreem
     return agreement(labels, points.sentence, neighbors.indices, neighbors.distances)
 
 
-def count_identical(neighbors: Neighbors) -> int:
-    """How many points have the very vector of another one, rounding in float32 apart."""
-    return int((neighbors.distances[:, :1] <= _SAME).sum())
+def interval(found: Agreement) -> str:
+    """Where a share may lie: "95% interval 64% to 95%"."""
+    low, high = (percent(end) for end in found.interval)
+    return f"95% interval {low} to {high}"
 
 
 def map_reading(
@@ -62,7 +63,7 @@ def map_reading(
         return _labelled(points, column, neighbors)
     if clusters is not None:
         return _grouped(points, clusters, cluster_names, neighbors)
-    return _closest(points, neighbors)
+    return closest_reading(points, neighbors)
 
 
 def map_title(
@@ -78,9 +79,9 @@ def map_title(
         one = points.n_points == 1
         return f"{_unit(points, points.n_points, '')}: too few to judge {'it' if one else 'them'}"
     if column is not None and agreed is not None and agreed.chance:
-        name = column if len(column) <= _LONGEST else column[: _LONGEST - 1] + "…"
-        if not agreed.is_clear:
-            return f"{name}: nearest {points.unit} agree no more than by chance"
+        name = shortened(column, _LONGEST)
+        if not (agreed.is_clear or agreed.is_below):
+            return f"{name}: nearest {points.unit} do not clearly agree beyond chance"
         share, chance = percent(agreed.share), percent(agreed.chance)
         return f"{name}: {share} of nearest {points.unit} agree (chance {chance})"
     if column is None and clusters is not None:
@@ -105,7 +106,7 @@ def _labelled(points: Points, column: str, neighbors: Neighbors) -> list[str]:
     found = label_agreement(points, column, neighbors)
     if found is None or not found.chance:
         return [f"No label of {name} stands at two {_apart(points)}: there is nothing to compare."]
-    said = [_overall(points, name, found), _ends(found), _left_out(points, labels, found)]
+    said = [_overall(points, name, found), _ends(points, found), _left_out(points, labels, found)]
     return [sentence for sentence in said if sentence]
 
 
@@ -116,24 +117,32 @@ def _apart(points: Points) -> str:
 
 def _overall(points: Points, name: str, found: Agreement) -> str:
     other = "" if points.unit == "sentences" else " in another sentence"
-    share, chance = f"**{percent(found.share)}**", percent(found.chance)
+    share = f"for **{percent(found.share)}** of {points.unit}"
     what = f"the nearest one{other} has the same {name}"
     if found.is_clear:
-        return f"In the full space, for {share} of {points.unit} {what} (by chance {chance})."
-    less = found.share < found.chance - found.margin
-    than = "less often than by chance" if less else "no more often than by chance"
-    return f"In the full space, {what} {than}: for {share} of {points.unit} (by chance {chance})."
+        return f"In the full space, {share} {what} ({_beside(found)})."
+    if found.is_below:
+        return f"In the full space, {what} less often than by chance: {share} ({_beside(found)})."
+    return (
+        f"In the full space, it is not clear that {what} more often than by chance: {share} it has "
+        f"({_beside(found)})."
+    )
 
 
-def _ends(found: Agreement) -> str:
-    """Which label keeps together best and which worst, where labels say anything at all."""
+def _beside(found: Agreement) -> str:
+    return f"{interval(found)}, by chance {percent(found.chance)}"
+
+
+def _ends(points: Points, found: Agreement) -> str:
+    """Two labels of which one keeps together better, or that all do alike."""
     ends = found.ends(_LABEL_POINTS)
-    if not found.is_clear or ends is None:
+    if ends is not None:
+        return f"{_label(ends[0])} keeps together better than {_label(ends[1])}."
+    kinds = [kind for kind in found.labels if kind.n >= _LABEL_POINTS]
+    alike = {percent(kind.share) for kind in kinds}
+    if len(kinds) < 2 or len(alike) > 1:
         return ""
-    best, worst = ends
-    if (percent(best.share), percent(best.chance)) == (percent(worst.share), percent(worst.chance)):
-        return f"All labels keep together alike (**{percent(best.share)}**)."
-    return f"{_label(best)} keeps together best, {_label(worst)} least."
+    return f"For every label of {_LABEL_POINTS} {points.unit} or more it is **{alike.pop()}**."
 
 
 def _label(kind: LabelShare) -> str:
@@ -163,13 +172,15 @@ def _grouped(
     n, largest = int((counts > 0).sum()), int(counts.argmax())
     name = names[largest] if largest < len(names) else ""
     called = f", {quoted(name, 40)}," if name else ""
-    most, all_of_them = percent(counts[largest] / points.n_points), percent(float(inside.mean()))
+    shares = [percent(count / points.n_points) for count in sorted(counts.tolist())[::-1]]
     if n == 1:
-        first = f"On the map **1** group stands out{called} with **{most}** of {points.unit}."
+        first = f"On the map **1** group stands out{called} with **{shares[0]}** of {points.unit}."
     else:
+        called = called if shares[0] != shares[1] else ""
+        all_of_them = percent(float(inside.mean()))
         first = (
             f"On the map {_groups(n, '**')} stand out with **{all_of_them}** of {points.unit}; the "
-            f"largest{called} holds **{most}**."
+            f"largest{called} holds **{shares[0]}**."
         )
     return [first, *_truly(points, clusters, neighbors)]
 
@@ -180,53 +191,20 @@ def _truly(points: Points, clusters: IntArray, neighbors: Neighbors) -> list[str
     found = agreement(numbers, points.sentence, neighbors.indices, neighbors.distances)
     if found is None or not 0 < found.chance < 1:
         return []
-    chance = percent(found.chance)
     other = "" if points.unit == "sentences" else " in another sentence"
     own = f"the nearest one{other} in the full space is in the same group"
+    n = int((clusters >= 0).sum())
+    them = "them" if found.n == n else f"the **{found.n:,}** that have one{other} in reach"
+    share = f"**{percent(found.share)}** of {them} {own} ({_beside(found)})"
     if found.is_clear:
-        return [f"For **{percent(found.share)}** of them {own} (by chance {chance})."]
-    return [f"For only **{percent(found.share)}** of them {own}, no more than by chance."]
+        return [f"For {share}."]
+    if found.is_below:
+        return [f"For only {share}."]
+    return [f"For {share}: that is not clearly more than chance gives."]
 
 
 def _groups(n: int, mark: str) -> str:
     return f"{mark}{n}{mark} group{'' if n == 1 else 's'}"
-
-
-# Points
-
-
-def _closest(points: Points, neighbors: Neighbors) -> list[str]:
-    """The two points most alike that are not the same, and the loneliest one."""
-    indices, far = neighbors.indices, neighbors.distances.astype(float)
-    twins = count_identical(neighbors)
-    if twins == points.n_points:
-        return [f"Each of the **{twins:,}** {points.unit} has the very vector of another one."]
-    both = int(np.where(far > _SAME, far, np.inf).argmin())
-    row, place = divmod(both, far.shape[1])
-    lonely = int(far[:, 0].argmax())
-    apart = "apart from such, " if twins else ""
-    near = int(indices[row, place])
-    said = (
-        f"In the full space, {apart}{_named(points, row)} and {_named(points, near)} are closest "
-        f"({_value(far[row, place], neighbors.metric)})"
-    )
-    if points.n_points > _PAIR:
-        said += (
-            f"; loneliest is {_named(points, lonely)}, whose nearest is "
-            f"{_named(points, indices[lonely, 0])} ({_value(far[lonely, 0], neighbors.metric)})"
-        )
-    same = [f"**{twins:,}** {points.unit} have the very vector of another one."] if twins else []
-    return [*same, f"{said}."]
-
-
-def _named(points: Points, point: int) -> str:
-    return quoted(points.names[point])
-
-
-def _value(distance: float, metric: str) -> str:
-    if metric == "cosine":
-        return f"cosine {bold(1 - distance)}"
-    return f"{metric} distance {bold(distance)}"
 
 
 def _counted(points: Points, n: int) -> str:

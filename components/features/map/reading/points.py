@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from components.analysis.baseline import Band
-from components.content.wording import bold, percent, quoted
+from components.analysis.baseline import Band, is_in_sample_script
+from components.content.wording import bold, percent, quoted, two
+from components.maps.agreement import RISK, share_interval, whole_percent
 from components.maps.points import Points
 from components.ui.widgets.comparison.reading import against
 
@@ -58,15 +58,16 @@ def pinned_reading(
         cosine: of their vectors, not of where they are drawn.
         layer: which one the vectors are of; None for a map that joins several.
         band: cosines of random pairs of words at each layer from 0 on; None where there is none
-            for such points.
+            for such points. They are English, so other scripts are held against none.
     """
     where = "" if layer is None else f" at layer {layer}"
     both = f"{quoted(a)} and {quoted(b)}"
     if cosine >= _EQUAL:
         return f"{both} have the same direction in the full space{where} (cosine {bold(cosine)})."
-    said = f"However they are drawn, {both} have a cosine of {bold(cosine)} in the full space"
-    end = against(cosine, None if layer is None else band, layer or 0)
-    return f"{said}{where}{end}"
+    value = "over **0.99**" if two(cosine) == "1.00" else bold(cosine)
+    said = f"However they are drawn, {both} have a cosine of {value} in the full space"
+    known = layer is not None and is_in_sample_script(a) and is_in_sample_script(b)
+    return f"{said}{where}{against(cosine, band if known else None, layer or 0)}"
 
 
 def selection_reading(
@@ -104,21 +105,28 @@ def _size(points: Points, rows: Sequence[int]) -> str:
 
 
 def _stands_out(points: Points, rows: Sequence[int], column: str | None) -> str:
-    """The label that the selection has most of, against the whole map."""
+    """The label that the selection has most of, against the whole map.
+
+    Points of one sentence count as one observation.
+    """
     labels = points.labels.get(column or "")
     if labels is None or len(rows) == points.n_points:
         return ""
-    own = Counter(labels[row] for row in rows if labels[row])
-    every = Counter(label for label in labels if label)
+    inside = [row for row in rows if labels[row]]
+    own, every = Counter(labels[row] for row in inside), Counter(filter(None, labels))
     n, total = own.total(), every.total()
     if not n or len(every) < 2:
         return "" if n else f"None of them has a label in {quoted(column or '')}."
-    ahead = {label: own[label] / n - every[label] / total for label in own}
-    best = max(sorted(ahead), key=lambda label: ahead[label])
+    best = max(sorted(own), key=lambda label: own[label] / n - every[label] / total)
     share, whole = own[best] / n, every[best] / total
-    if share - whole <= 2 * math.sqrt(whole * (1 - whole) / n):
-        return f"Their labels in {quoted(column or '')} are mixed about as on the whole map."
-    return f"{quoted(best)} is **{percent(share)}** of them, {percent(whole)} of the whole map."
+    n_apart = len({int(points.sentence[row]) for row in inside})
+    low = share_interval(share, n_apart, RISK / len(own))[0]
+    if whole_percent(low) <= whole_percent(whole):
+        return f"No label in {quoted(column or '')} clearly stands out among them."
+    said = f"{quoted(best)} is **{percent(share)}** of"
+    if n == len(rows) and total == points.n_points:
+        return f"{said} them, {percent(whole)} of the whole map."
+    return f"{said} those with a label, {percent(whole)} of all that have one."
 
 
 def _typical(words: Sequence[str]) -> str:

@@ -118,8 +118,8 @@ def test_the_two_pythons_part_in_the_later_layers(pythons: Picture) -> None:
     assert abs(scores[0]) < 0.1  # one word is the same everywhere but for its position
     assert scores[-1] > scores[1] + 0.05
     shown = map_shown(DEFAULT, pythons)
-    assert "The senses of python part at layer" in shown.title
-    assert "The senses of “python” part at layer" in " ".join(shown.finding.reading)
+    assert "The senses of python lean apart from layer" in shown.title
+    assert "The senses of “python” lean apart from layer" in " ".join(shown.finding.reading)
     assert shown.finding.one_name
 
 
