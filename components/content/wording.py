@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = [
     "MARGIN",
@@ -18,6 +18,7 @@ __all__ = [
     "quoted",
     "several",
     "shortened",
+    "span",
     "two",
 ]
 
@@ -68,8 +69,9 @@ def several(names: Sequence[str]) -> str:
 
 def leading(values: Sequence[float], margin: float = MARGIN) -> list[int]:
     """Which values lie within a margin of the highest, the highest first; all others lie below."""
-    order = sorted(range(len(values)), key=lambda i: -values[i])
-    return [i for i in order if values[order[0]] - values[i] <= margin]
+    highest = max(values, default=0.0)
+    near = [i for i, value in enumerate(values) if highest - value <= margin]
+    return sorted(near, key=lambda i: -values[i])
 
 
 def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
@@ -94,6 +96,12 @@ def two(value: float) -> str:
 def bold(value: float) -> str:
     """Two decimals in bold, as numbers stand in a reading."""
     return f"**{two(value)}**"
+
+
+def span(values: Sequence[float], said: Callable[[float], str] = two) -> str:
+    """From the lowest to the highest as they are said; one number where both read alike."""
+    low, high = said(min(values)), said(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def listed(layers: Sequence[int]) -> str:

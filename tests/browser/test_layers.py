@@ -74,17 +74,17 @@ def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Vi
     here = visit("/layers")
     first = here.title
     here.choose("To layer before")
-    assert here.title == "Layer 6 changes tokens most (cosine 0.58)"
+    assert here.title == "Layer 6 turns the tokens' vectors most (cosine 0.58)"
     here.back()
     assert here.title == first
     here.forward()
-    assert here.title == "Layer 6 changes tokens most (cosine 0.58)"
+    assert here.title == "Layer 6 turns the tokens' vectors most (cosine 0.58)"
     here.choose("Pooler")
     here.to_layer(5)
     expect(here.main.locator(".st-key-reading")).to_contain_text("At layer 5")
     there = visit(here.link())
     assert there.reading == here.reading
-    assert "nobody trained it" in there.main.locator(".st-key-reading_pooler").inner_text()
+    assert "nothing shows that it was trained" in there.main.locator(".st-key-reading_pooler").inner_text()
     svg = there.download("SVG").decode()
     assert there.title in svg
     assert "weights 53aa51172d14" in svg

@@ -8,6 +8,7 @@ import pytest
 from components.content.wording import (
     MARGIN,
     are_alike,
+    bold,
     leading,
     occurrence,
     percent,
@@ -15,6 +16,7 @@ from components.content.wording import (
     quoted,
     several,
     shortened,
+    span,
     two,
 )
 
@@ -80,3 +82,8 @@ def test_what_leads_is_never_last_and_never_prints_as_what_does_not() -> None:
             assert not set(high) & set(low)
             others = {two(value) for i, value in enumerate(values) if i not in high}
             assert two(values[high[0]]) not in others
+
+
+def test_a_span_that_reads_alike_is_one_number() -> None:
+    assert span([0.501, 0.504]) == "0.50"
+    assert span([0.52, 0.501], bold) == "**0.50** to **0.52**"

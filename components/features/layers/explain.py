@@ -29,10 +29,15 @@ The first token is [CLS], or what the family writes in its place. There is no la
 pairs of different tokens $t \neq u$ of the text, with $k$ the layer compared with: what a cosine is
 worth that should stand out.
 
-**Averages** are over the text's own tokens; those that the tokenizer adds are left out.
+**Averages** are over the text's own tokens; those that the tokenizer adds are left out where there
+are others, and so is the first token where it is compared with.
+
+**Most and least** are told only where they differ by more than 0.02 (of a length, by 2 in 100);
+what is within 0.01 (1 in 100) of the most shares its place.
 
 **Nearest tokens.** Of all tokens of all current sentences, added ones left out, those with the
-highest cosine to the chosen token at the same layer.
+highest cosine to the chosen token at the same layer. Those within 0.0001 of the highest are told as
+equally near.
 """.strip()
 
 ALIKE = r"""
@@ -48,8 +53,25 @@ It is 1 where one layer is the other rotated or scaled as a whole. A word's vect
 its sub-tokens, so that two models that cut words differently can be compared; words that either
 model drops are left out, and at most 512 words enter.
 
-**Shuffled words.** The same with the rows of $Y$ in random order, averaged over 5 orders. With
-fewer words than dimensions it is far above 0.
+**Shuffled words.** The same with the rows of $Y$ in random order, averaged over 5 orders. The fewer
+the words beside the dimensions, the further it lies above 0, and linear CKA with it; by how much
+differs, so it cannot be taken off.
+
+**Debiased CKA** (Murphy et al. 2024) has no such bias: it puts the unbiased estimator of HSIC (Song
+et al. 2007) in the place of each of the three norms, so that over all orders of the words its
+numerator averages 0. With $K = X X^\top$ and $L = Y Y^\top$, their diagonals set to 0:
+
+$$
+\mathrm{HSIC}_1(K, L) = \frac{1}{n (n - 3)} \left( \mathrm{tr}(K L)
++ \frac{\mathbf{1}^\top K \mathbf{1} \; \mathbf{1}^\top L \mathbf{1}}{(n - 1)(n - 2)}
+- \frac{2}{n - 2} \mathbf{1}^\top K L \mathbf{1} \right)
+$$
+
+$$
+\frac{\mathrm{HSIC}_1(K, L)}{\sqrt{\mathrm{HSIC}_1(K, K) \, \mathrm{HSIC}_1(L, L)}}
+$$
+
+It lies between -1 and 1, and needs at least 4 words.
 """.strip()
 
 SPREAD = r"""

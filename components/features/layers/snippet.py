@@ -48,6 +48,55 @@ def word_vectors(tokenizer, model, max_length, segments):
 def cka(x, y):
     x, y = x - x.mean(dim=0), y - y.mean(dim=0)
     return (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
+
+
+def hsic(k, l):
+    """The unbiased estimator of Song et al. 2007, of Gram matrices without their diagonals."""
+    n = len(k)
+    both = k.sum() * l.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (k @ l).sum()
+    return ((k * l).sum() + both) / (n * (n - 3))
+
+
+def debiased_cka(x, y):
+    x, y = x - x.mean(dim=0), y - y.mean(dim=0)
+    k, l = x @ x.T, y @ y.T
+    k, l = k - k.diag().diag(), l - l.diag().diag()
+    return hsic(k, l) / (hsic(k, k) * hsic(l, l)).sqrt()
+
+
+def shuffled_cka(x, y):
+    random = numpy.random.default_rng(0)
+    orders = [random.permutation(len(y)) for _ in range(5)]
+    return torch.stack([cka(x, y[order]) for order in orders]).mean()
+'''
+
+_AVERAGED = '''
+# Averages are over the text's own tokens; over all where there are none.
+texts = batch.sequence_ids(0)
+own = [i for i, text in enumerate(texts) if text is not None] or list(range(len(texts)))
+measures = {"length": length, "start": start, "before": before, "first": first}
+averages = {name: values[:, own].mean(dim=1) for name, values in measures.items()}
+averages["first"] = first[:, [i for i in own if i > 0]].mean(dim=1)
+units = torch.nn.functional.normalize(hidden, dim=-1)
+pairs = units @ units.mT  # the cosine of every two tokens
+
+
+def to_others(later, earlier):
+    """The average cosine of one of the text's own tokens with the others: (layers,)."""
+    cosines = (later @ earlier.mT)[:, own][:, :, own]
+    n = len(own)
+    return (cosines.sum(dim=(1, 2)) - cosines.diagonal(0, 1, 2).sum(dim=1)) / (n * (n - 1))
+
+
+chance = {
+    "start": to_others(units, units[:1]),
+    "before": to_others(units[1:], units[:-1]),
+}
+tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][0])
+for token, values in zip(tokens, start.T.tolist()):
+    print(token, [f"{value:.4f}" for value in values])
+for name, values in [*averages.items(), *chance.items()]:
+    print(name, [f"{value:.4f}" for value in values.tolist()])
 '''
 
 
@@ -62,7 +111,11 @@ class SnippetText:
 
 
 def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
-    """A script that leaves `length`, `start`, `before` and `first`: (layers, tokens) each."""
+    """A script that leaves the page's numbers of one text.
+
+    `length`, `start`, `before` and `first` are (layers, tokens), `averages` of each by its name;
+    `chance` is what "start" and "before" are with other tokens, `pairs` (layers, tokens, tokens).
+    """
     return _joined(
         *_torch(),
         *load_lines(card),
@@ -72,18 +125,17 @@ def layers_snippet(card: ModelCard, text: str, pair: str | None) -> str:
         "start = torch.cosine_similarity(hidden, hidden[:1], dim=-1)",
         "before = torch.cosine_similarity(hidden[1:], hidden[:-1], dim=-1)",
         "first = torch.cosine_similarity(hidden, hidden[:, :1], dim=-1)",
-        'tokens = tokenizer.convert_ids_to_tokens(batch["input_ids"][0])',
-        "for token, values in zip(tokens, start.T.tolist()):",
-        '    print(token, [f"{value:.4f}" for value in values])',
+        _AVERAGED.rstrip(),
     )
 
 
 def cka_snippet(
     card: ModelCard, texts: Sequence[SnippetText], other: ModelCard | None = None
 ) -> str:
-    """A script that leaves `matrix`: (layers, other layers) linear CKA."""
+    """A script that leaves `matrix`, `debiased` and `shuffled`: (layers, other layers) each."""
     second = ["theirs = ours"] if other is None else _loaded(other, "theirs")
     return _joined(
+        "import numpy",
         *_torch(),
         "texts = [",
         *(f"    ({literal(t.text)}, {_optional(t.pair)})," for t in texts),
@@ -97,8 +149,11 @@ def cka_snippet(
         "",
         *_loaded(card, "ours"),
         *second,
-        "matrix = torch.stack([torch.stack([cka(x, y) for y in theirs]) for x in ours])",
-        "print(matrix)",
+        "matrix, debiased, shuffled = (",
+        "    torch.stack([torch.stack([how(x, y) for y in theirs]) for x in ours])",
+        "    for how in (cka, debiased_cka, shuffled_cka)",
+        ")",
+        "print(matrix, debiased, shuffled.mean(), sep='\\n')",
     )
 
 

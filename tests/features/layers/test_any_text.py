@@ -12,14 +12,10 @@ from components.features.layers.figures.heatmaps import (
     pairs_heatmap,
     spaces_heatmap,
 )
+from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
 from components.features.layers.reading.pooler import pooler_reading
 from components.features.layers.reading.spaces import alike_reading
-from components.features.layers.reading.tokens import (
-    layers_picture_title,
-    nearest_reading,
-    pairs_reading,
-    pairs_title,
-)
+from components.features.layers.reading.tokens import layers_picture_title
 from components.ui.state.view import ViewState
 from tests.support.layers import of, shown, told
 from tests.support.texts import TYPED
@@ -70,7 +66,7 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
     ]
     near = nearest_tokens(view, states, service)
     spoken = [told(states)]
-    spoken += nearest_reading(states.labels[states.picked], near.names, near.found, layers, None)
+    spoken += nearest_reading(near.picked, near.names, near.found, layers, None)
     pairs = pairs_of(states)
     spoken += pairs_reading(pairs.here, states.labels, states.own, states.layer, None)
     titles = [pairs_title(matrix, states.labels, states.own) for matrix in pairs.matrices]

@@ -73,6 +73,8 @@ def test_names_are_safe_and_all_different() -> None:
     labels = ["the", "<b>", "the", "the (2)", "", "", "x" * 90, "x" * 90]
     names = token_names(labels)
     assert len(set(names)) == len(labels)
+    assert names[0] == "the (0)"
+    assert names[3] == "the (2) at 3"
     assert "&lt;b&gt;" in names
     assert not any("<" in name for name in names)
     assert max(map(len, names)) < 30
@@ -134,9 +136,12 @@ def test_few_bytes_go_to_the_browser() -> None:
 
 def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
     cka = RANDOM.uniform(size=(3, 5)).astype(np.float32)
-    figure = spaces_heatmap(Alike(cka, cka / 2, 9), names=("<X>", "Y"), title="A finding")
+    found = Alike(cka, cka / 4, cka / 2, 9)
+    figure = spaces_heatmap(found, names=("<X>", "Y"), title="A finding")
     np.testing.assert_allclose(drawn(figure), cka, atol=1e-4)
-    np.testing.assert_allclose(np.array(figure.data[0].customdata, float), cka / 2, atol=1e-4)
+    beside = np.array(figure.data[0].customdata, float)
+    np.testing.assert_allclose(beside[..., 0], cka / 4, atol=1e-4)
+    np.testing.assert_allclose(beside[..., 1], cka / 2, atol=1e-4)
     assert figure.data[0].zmin == 0
     assert figure.data[0].zmax == 1
     assert "<X>" not in figure.to_json()
@@ -144,7 +149,7 @@ def test_cka_shows_its_value_beside_that_of_shuffled_words() -> None:
 
 def test_what_is_not_a_number_is_a_gap() -> None:
     cka = np.array([[1, np.nan], [np.nan, 1]], np.float32)
-    figure = spaces_heatmap(Alike(cka, cka, 2), names=("X", "Y"), title="")
+    figure = spaces_heatmap(Alike(cka, cka, cka, 2), names=("X", "Y"), title="")
     assert "NaN" not in figure.to_json()
 
 

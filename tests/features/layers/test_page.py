@@ -134,7 +134,7 @@ def test_the_spread_shows_the_baseline_and_the_components() -> None:
 
 def test_the_bundled_pooler_is_found_untrained_and_no_text_becomes_markup() -> None:
     app = opened(SECTION.put(on(RUDE, RUDE, pair=RUDE), "Pooler"))
-    assert "nobody trained it" in said(app, "reading_pooler")
+    assert "nothing shows that it was trained" in said(app, "reading_pooler")
     assert seen(app, "layers_pooler").shape == (4, 384)
     assert len(frame(app, "by pooler output")) == 1
     assert "<img" not in everything_said(app).replace(r"\<img", "")

@@ -13,6 +13,7 @@ from components.core.schema import PartState, Provenance
 from components.features.layers.measures.spaces import Alike
 from components.features.layers.measures.tokens import Measure, Neighbours, measure
 from components.features.layers.reading.notes import shapes_note, text_notes
+from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
 from components.features.layers.reading.pooler import pooler_reading
 from components.features.layers.reading.spaces import (
     alike_reading,
@@ -20,13 +21,7 @@ from components.features.layers.reading.spaces import (
     spread_reading,
     spread_titles,
 )
-from components.features.layers.reading.tokens import (
-    layers_picture_title,
-    layers_reading,
-    nearest_reading,
-    pairs_reading,
-    pairs_title,
-)
+from components.features.layers.reading.tokens import layers_picture_title, layers_reading
 
 LABELS = ("[CLS]", "cat", "*sat*", "[SEP]")
 OWN = np.array([False, True, True, False])
@@ -52,7 +47,7 @@ FALLING = made(
 def test_the_start_is_told_from_the_text_s_own_tokens() -> None:
     said = " ".join(layers_reading(FALLING, LABELS, 2, MEAN))
     assert (
-        "At layer 2, of the text's own tokens “cat” is still most like its own vector of layer 0 "
+        "At layer 2, of the text's own tokens “cat” is most like its own vector of layer 0 "
         "(**0.50**)" in said
     )
     assert r"“\*sat\*” least (**0.20**)" in said
@@ -72,9 +67,38 @@ def test_a_cosine_that_comes_back_up_is_not_said_to_fall_at_every_layer() -> Non
     assert "though not at each" in layers_reading(back, LABELS, 2, None)[-1]
 
 
-def test_a_model_whose_layers_change_nothing_is_said_to_end_where_it_began() -> None:
+def test_a_model_whose_layers_change_nothing_has_the_same_at_both_ends() -> None:
     still = made("start", [[1, 1, 1, 1]] * 3)
-    assert "ends where it began" in layers_reading(still, LABELS, 2, None)[-1]
+    said = layers_reading(still, LABELS, 2, None)
+    assert "all of the text's own tokens are about as like their own vectors" in said[0]
+    assert (
+        said[-1]
+        == "The average cosine is about the same at both ends: **1.00** at layer 0 and **1.00** at "
+        "layer 2."
+    )
+
+
+def test_what_is_within_the_margin_shares_the_place() -> None:
+    close = made("start", [[1, 1, 1, 1], [1, 0.9, 0.895, 1], [1, 0.5, 0.515, 1]])
+    assert "all of the text's own tokens" in layers_reading(close, LABELS, 1, None)[0]
+    assert "(**0.50** to **0.51**)" in layers_reading(close, LABELS, 2, None)[0]
+    four = replace(close, values=np.array([[1] * 4, [1] * 4, [0.6, 0.5, 0.595, 0.2]], np.float32))
+    own = replace(four, own=np.ones(4, bool))
+    assert (
+        "“\\[CLS\\]” and “\\*sat\\*” are most like their own vectors of layer 0 (**0.60**)"
+        in (layers_reading(own, LABELS, 2, None)[0])
+    )
+
+
+def test_a_step_that_is_only_noise_is_neither_a_fall_nor_a_turn() -> None:
+    flat = made("start", [[1, 1, 1, 1], [1, 0.6, 0.6, 1], [1, 0.599, 0.599, 1]])
+    assert "falls over the layers, from" in layers_reading(flat, LABELS, 2, None)[-1]
+
+
+def test_a_repeated_word_is_told_by_its_position() -> None:
+    said = layers_reading(FALLING, ("[CLS]", "the", "the", "[SEP]"), 2, MEAN)[0]
+    assert "“the” at position 1 is most like" in said
+    assert "“the” at position 2 least" in said
 
 
 def test_rising_lengths_rise() -> None:
@@ -89,9 +113,14 @@ def test_the_step_before_has_no_layer_0() -> None:
     steps = made("before", [[0.9, 0.8, 0.9, 1], [0.9, 0.4, 0.6, 1]], [0.1, 0.2])
     assert "no layer before it" in layers_reading(steps, LABELS, 0, MEAN)[0]
     said = " ".join(layers_reading(steps, LABELS, 2, MEAN))
-    assert "layer 2 changes the tokens most (**0.50**), layer 1 least (**0.85**)" in said
+    assert "layer 2 turns the tokens' vectors most (**0.50**), layer 1 least (**0.85**)" in said
     assert "To the other tokens in the layer before the average is 0.20." in said
-    assert layers_picture_title(steps, "[CLS]") == "Layer 2 changes tokens most (cosine 0.50)"
+    title = layers_picture_title(steps, "[CLS]")
+    assert title == "Layer 2 turns the tokens' vectors most (cosine 0.50)"
+    even = made("before", [[0.9, 0.8, 0.9, 1], [0.9, 0.84, 0.84, 1]])
+    assert layers_picture_title(even, "[CLS]") == (
+        "All layers turn the tokens' vectors about alike (0.84 to 0.85)"
+    )
 
 
 def test_the_first_token_is_called_by_its_name_beside_random_pairs() -> None:
@@ -120,27 +149,52 @@ def test_a_text_without_tokens_says_what_is_seen(service: EncoderService) -> Non
     assert (
         said[0] == r"This text has no token of its own: what you see is only “\[CLS\]”, “\[SEP\]”."
     )
+    assert "own tokens" not in " ".join(said)
+    assert "text's" not in " ".join(said)
 
 
-def neighbours(*indices: int) -> Neighbours:
-    cosines = np.linspace(0.9, 0.5, len(indices), dtype=np.float32)[:, None]
-    return Neighbours(np.array(indices)[:, None], cosines)
+NAMES = [("cat", "A"), ("dog", "B"), ("the", "B"), ("dog", "B")]
+
+
+def neighbours(*tied: set[int]) -> Neighbours:
+    cosines = np.linspace(0.9, 0.5, len(tied), dtype=np.float32)[:, None]
+    indices = np.array([[min(places)] for places in tied])
+    return Neighbours(indices, cosines, tuple(map(frozenset, tied)))
+
+
+def nearest_said(*tied: set[int], baseline: np.ndarray | None = None) -> str:
+    return nearest_reading(0, NAMES, neighbours(*tied), range(len(tied)), baseline)[0]
 
 
 def test_the_nearest_token_is_followed_over_the_layers() -> None:
-    names = [("cat", "A"), ("dog", "B")]
-    same = nearest_reading("cat", names, neighbours(1, 1, 1), (0, 1, 2), MEAN)[0]
-    assert "“dog” in B is nearest to “cat” at every layer: **0.90** at layer 0" in same
+    same = nearest_said({2}, {2}, {2}, baseline=MEAN)
+    assert "“the” in B is nearest to “cat” at every layer: **0.90** at layer 0" in same
     assert "random pairs of words there: 0.30" in same
-    there = nearest_reading("cat", names, neighbours(1, 0, 1), (0, 1, 2), None)[0]
-    assert "at both ends, not between" in there
-    other = nearest_reading("cat", names, neighbours(1, 1, 0), (0, 1, 2), None)[0]
-    assert other.startswith("Nearest to “cat” is “dog” in B with **0.90** at layer 0, but “cat” in")
+    assert "at both ends, but at no layer between" in nearest_said({2}, {1}, {2})
+    assert "at both ends, but not at every layer between" in nearest_said({2}, {2}, {1}, {2})
+    other = nearest_said({2}, {2}, {1})
+    assert other.startswith(
+        "Nearest to “cat” is “the” in B with **0.90** at layer 0, but “dog” at position 0 in B with"
+    )
+
+
+def test_another_occurrence_of_the_same_word_is_another_token() -> None:
+    said = nearest_said({1}, {3}, {1})
+    assert "“dog” at position 0 in B is nearest to “cat” at both ends, but at no layer" in said
+
+
+def test_tokens_that_are_equally_near_are_named_together() -> None:
+    assert "“dog” at position 0 in B and “the” in B are both nearest to “cat” at every layer" in (
+        nearest_said({1, 2}, {1, 2}, {1, 2})
+    )
+    assert "“dog” at position 0 in B and 2 others are all nearest" in nearest_said({1, 2, 3})
+    assert "at every layer, though others are as near at some:" in nearest_said({2}, {1, 2}, {2})
 
 
 def test_nothing_is_nearest_where_there_is_nothing_else() -> None:
-    found = Neighbours(np.zeros((3, 0), np.int64), np.zeros((3, 0), np.float32))
-    assert "no other token" in nearest_reading("cat", [], found, (0, 1, 2), MEAN)[0]
+    empty = frozenset()
+    found = Neighbours(np.zeros((3, 0), np.int64), np.zeros((3, 0), np.float32), (empty,) * 3)
+    assert "no other token" in nearest_reading(0, NAMES, found, (0, 1, 2), MEAN)[0]
 
 
 def test_pairs_are_those_of_the_text() -> None:
@@ -150,10 +204,34 @@ def test_pairs_are_those_of_the_text() -> None:
         r"At layer 2, “cat” and “\*sat\*” have a cosine of **0.30**; random pairs of words "
         "average 0.30."
     )
-    assert pairs_title(matrix, LABELS, OWN) == "Most alike: cat and *sat* (0.30)"
+    assert pairs_title(matrix, LABELS, OWN) == "Cosine of cat and *sat*: 0.30"
     three = np.array([False, True, True, True])
     assert "all pairs average **0.10**" in pairs_reading(matrix, LABELS, three, 2, None)[0]
     assert "there are not two" in pairs_reading(matrix, LABELS, np.array([False] * 4), 2, None)[0]
+
+
+def test_pairs_of_repeated_words_have_positions_and_equal_ones_share_the_place() -> None:
+    labels, own = ("the", "the", "the", "cat"), np.ones(4, bool)
+    matrix = np.full((4, 4), 0.5)
+    assert (
+        "all pairs of the text's tokens are about alike (**0.50**)"
+        in (pairs_reading(matrix, labels, own, 2, None)[0])
+    )
+    assert pairs_title(matrix, labels, own) == "All pairs are about alike (0.50)"
+    matrix[0, 1], matrix[2, 3] = 0.9, 0.1
+    assert pairs_reading(matrix, labels, own, 2, None)[0].startswith(
+        "At layer 2, “the” at position 0 and “the” at position 1 are most alike (**0.90**), "
+        "“the” at position 2 and “cat” least (**0.10**)"
+    )
+    assert (
+        pairs_title(matrix, labels, own)
+        == "Most alike: the at position 0 and the at position 1 (0.90)"
+    )
+    matrix[0, 3] = 0.895
+    assert (
+        "and one other pair are most alike (**0.90**)"
+        in (pairs_reading(matrix, labels, own, 2, None)[0])
+    )
 
 
 def test_the_shapes_name_what_the_pooler_gives() -> None:
@@ -177,6 +255,8 @@ def test_what_of_a_text_is_unknown_or_left_out_is_told() -> None:
     assert notes(n_unknown=1).startswith("1 of 5 tokens of this text is unknown")
     assert notes(n_unknown=5).startswith("5 of 5 tokens of this text are unknown")
     assert "its last 90 tokens are left out" in notes(n_lost=90)
+    assert "its last token is left out" in notes(n_lost=1)
+    assert "longer than the model takes: 2 tokens are left out." in notes(n_lost=2, has_pair=True)
 
 
 def test_how_two_texts_go_together_depends_on_segments() -> None:
@@ -195,7 +275,7 @@ def test_the_pooler_s_story_follows_its_provenance(service: EncoderService) -> N
     assert card.provenance.pooler.state == "untrained"
     own = " ".join(pooler_reading(card, 6e-8))
     assert "largest difference is **6.0e-08**" in own
-    assert "nobody trained it: every bias of the pooler is exactly 0" in own
+    assert "nothing shows that it was trained: every bias of the pooler is exactly 0" in own
     assert "next-sentence" not in own
     assert "next-sentence prediction" in " ".join(pooler_reading(card_with(card, "trained"), 0.0))
     albert = " ".join(pooler_reading(card_with(card, "trained", "albert"), 0.0))
@@ -213,7 +293,8 @@ def test_a_pooler_that_is_not_what_we_think_is_told(service: EncoderService) -> 
 
 def found_alike(cka: list[list[float]], shuffled: float, n_words: int = 30) -> Alike:
     matrix = np.array(cka, np.float32)
-    return Alike(matrix, np.full_like(matrix, shuffled), n_words)
+    debiased = matrix - 0.1 if n_words >= 4 else np.full_like(matrix, np.nan)
+    return Alike(matrix, debiased, np.full_like(matrix, shuffled), n_words)
 
 
 CKA = [[1, 0.9, 0.5], [0.9, 1, 0.6], [0.5, 0.6, 1]]
@@ -222,24 +303,56 @@ CKA = [[1, 0.9, 0.5], [0.9, 1, 0.6], [0.5, 0.6, 1]]
 def test_layers_of_one_model_differ_most_at_their_widest_gap() -> None:
     found = found_alike(CKA, 0.2)
     said = " ".join(alike_reading(found, ("X", "X"), same=True))
-    assert "between layers 1 and 2 (linear CKA **0.60**)" in said
-    assert "still averages **0.20**: what lies above that is the layers' own" in said
+    assert "between layers 1 and 2 (linear CKA **0.60**, debiased **0.50**)" in said
+    assert "the first and the last have linear CKA **0.50**, debiased **0.40**" in said
+    assert "shuffled, linear CKA averages **0.20**; debiased CKA averages 0 over all orders" in said
     assert alike_title(found, same=True) == "Widest gap: layers 1 and 2 (0.60)"
 
 
-def test_few_words_are_said_to_tell_nothing() -> None:
+def test_too_few_words_have_no_debiased_cka() -> None:
     said = " ".join(alike_reading(found_alike(CKA, 0.85, 3), ("X", "X"), same=True))
-    assert "so few words tell nothing" in said
+    assert "(linear CKA **0.60**)" in said
+    assert "averages **0.85**; debiased CKA, which has no such bias, needs 4 words" in said
+    nothing = replace(found_alike(CKA, 0.85), debiased=np.full((3, 3), np.nan, np.float32))
+    assert "not defined for these words" in alike_reading(nothing, ("X", "X"), same=True)[1]
+
+
+def test_layers_that_are_about_equally_alike_have_no_widest_gap() -> None:
+    found = found_alike([[1, 0.9, 0.7], [0.9, 1, 0.91], [0.7, 0.91, 1]], 0.2)
+    assert (
+        alike_title(found, same=True)
+        == "Neighbouring layers are about equally alike (0.90 to 0.91)"
+    )
+    assert (
+        "about equally alike (linear CKA **0.90** to **0.91**); the first"
+        in (alike_reading(found, ("X", "X"), same=True)[0])
+    )
+    assert alike_title(found_alike([[0.5, 0.51], [0.5, 0.5]], 0), same=False) == (
+        "All layers of both are about equally alike (0.50 to 0.51)"
+    )
+
+
+def test_layers_without_a_number_are_left_out() -> None:
+    cka = [[1, np.nan, np.nan], [np.nan, 1, 0.6], [np.nan, 0.6, 1]]
+    said = " ".join(alike_reading(found_alike(cka, 0.2), ("X", "X"), same=True))
+    assert "layers 1 and 2 have linear CKA **0.60**" in said
+    assert "nan" not in said
+    assert "nan" not in " ".join(alike_reading(found_alike(cka, 0.2), ("X", "Y"), same=False))
 
 
 def test_two_models_layers_are_matched_and_their_names_escaped() -> None:
     found = found_alike([[0.3, 0.1], [0.2, 0.7], [0.1, 0.4]], 0.1)
     said = " ".join(alike_reading(found, ("*X*", "Y"), same=False))
-    assert r"layer 1 of \*X\* and layer 1 of Y are most alike (linear CKA **0.70**)" in said
-    assert "their last layers have **0.40**" in said
+    assert (
+        r"layer 1 of \*X\* and layer 1 of Y are most alike (linear CKA **0.70**, debiased **0.60**)"
+        in said
+    )
+    assert "their last layers have linear CKA **0.40**, debiased **0.30**" in said
 
 
-@pytest.mark.parametrize(("n", "words"), [(0, "are none"), (1, "is one"), (2, "are 2")])
+@pytest.mark.parametrize(
+    ("n", "words"), [(0, "is no word"), (1, "is one word"), (2, "all 2 have the same")]
+)
 def test_what_cannot_be_compared_is_said(n: int, words: str) -> None:
     found = found_alike([[np.nan]], np.nan, n)
     assert words in alike_reading(found, ("X", "X"), same=True)[0]
@@ -256,15 +369,20 @@ SHARES = np.array([[0.1, 0.2], [0.6, 0.7], [0.2, 0.4]], np.float32)
 
 def test_the_spread_is_told_of_the_chosen_layer() -> None:
     said = " ".join(spread_reading((0, 1, 2), 1, band(0.0, 0.7, 0.2), SHARES, 506))
-    assert "average cosine of **0.70**: its vectors have a direction in common" in said
+    assert "average cosine of **0.70**: on average its vectors lean one way" in said
     assert (
         "first principal component holds **60%** of the variance, the first 2 hold **70%**" in said
     )
     even = spread_reading((0, 1, 2), 0, band(0.0, 0.7, 0.2), SHARES, 506)[0]
     assert "near 0" in even
+    apart = spread_reading((0, 1, 2), 0, band(-0.2, 0.7, 0.2), SHARES, 506)[0]
+    assert "point away from each other more than" in apart
     titles = spread_titles((0, 1, 2), band(0.0, 0.7, 0.2), SHARES)
     assert titles[0] == "Random words most alike: layer 1 (0.70)"
     assert titles[1] == "One direction holds most at layer 1 (60%)"
+    even = spread_titles((0, 1, 2), band(0.3, 0.31, 0.3), np.full_like(SHARES, 0.4))
+    assert even[0] == "Random words are about as alike at every layer (0.30 to 0.31)"
+    assert even[1] == "One direction holds about as much at every layer (40%)"
 
 
 def test_the_spread_without_a_baseline_or_without_variance_says_less() -> None:

@@ -12,7 +12,7 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
 from components.features.layers.measures.spaces import alike, shared, variance_shares, words_of
-from components.features.layers.measures.tokens import measures
+from components.features.layers.measures.tokens import measures, token_pairs
 from components.features.layers.snippet import (
     SnippetText,
     cka_snippet,
@@ -55,6 +55,12 @@ def test_the_measures_are_the_page_s(
     own = measures(tiny_service.encode(model, [text], pairs=[pair])[0])
     for kind, expected in own.items():
         np.testing.assert_allclose(found[kind].numpy(), expected.values, rtol=1e-4, atol=2e-5)
+        averages = found["averages"][kind].numpy()
+        np.testing.assert_allclose(averages, expected.averages, rtol=1e-4, atol=2e-5)
+        if expected.chance is not None:
+            np.testing.assert_allclose(found["chance"][kind].numpy(), expected.chance, atol=2e-5)
+    hidden = tiny_service.encode(model, [text], pairs=[pair])[0].hidden
+    np.testing.assert_allclose(found["pairs"].numpy(), token_pairs(hidden), atol=2e-5)
 
 
 @pytest.mark.parametrize("other", ["folder:bert", "folder:roberta", None])
@@ -70,8 +76,11 @@ def test_cka_is_the_page_s_for_one_model_and_for_two(
     assert first.shape[1] == len(ours.keys)
     second_card = None if other is None else tiny_service.load(other)
     code = cka_snippet(tiny_service.load(BUNDLED_ID), snippet_texts(TEXTS), second_card)
-    matrix = run(code, tiny_root)["matrix"].numpy()
-    np.testing.assert_allclose(matrix, alike(first, second).cka, atol=1e-5)
+    numbers, own = run(code, tiny_root), alike(first, second)
+    assert np.isfinite(own.debiased).all()
+    np.testing.assert_allclose(numbers["matrix"].numpy(), own.cka, atol=1e-5)
+    np.testing.assert_allclose(numbers["debiased"].numpy(), own.debiased, atol=1e-5)
+    np.testing.assert_allclose(numbers["shuffled"].numpy(), own.shuffled, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "albert", "roberta", "xlm-roberta", "mpnet"])

@@ -83,9 +83,8 @@ def compared_layers(
     return Compared(names, (ours, theirs), cast("Alike", alike), is_one=other is card)
 
 
-def alike_table(compared: Compared) -> pd.DataFrame:
-    """The first model's layers down, the second's across."""
-    cka = compared.alike.cka
+def alike_table(compared: Compared, cka: FloatArray) -> pd.DataFrame:
+    """A kind of CKA with the first model's layers down, the second's across."""
     table = pd.DataFrame(cka, columns=[f"layer {n}" for n in range(cka.shape[1])])
     table.insert(0, compared.names[0], [f"layer {n}" for n in range(len(table))])
     return table

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
-from components.analysis.tokens import labels
+from components.analysis.tokens import kinds, labels
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport, Vocabulary
 from components.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN
@@ -89,9 +89,8 @@ class HiddenStates:
 
     @property
     def n_unknown(self) -> int:
-        """How many of the text's tokens are unknown ones."""
-        unknown = self.vocabulary.unknown_id
-        return 0 if unknown is None else int((self.encoding.token_ids == unknown).sum())
+        """How many of the text's tokens are unknown ones; a typed "[UNK]" is what was typed."""
+        return kinds(self.encoding, self.vocabulary).count("unknown")
 
     @property
     def chance(self) -> FloatArray | None:
@@ -124,10 +123,12 @@ class NearestTokens:
 
     Attributes:
         names: what is written on each token of all sentences, and its sentence's letter.
-        found: the nearest, by their places among those.
+        picked: the picked token's place among those.
+        found: the nearest, by their places.
     """
 
     names: list[tuple[str, str]]
+    picked: int
     found: Neighbours
 
     @property
@@ -205,9 +206,11 @@ def nearest_tokens(view: ViewState, states: HiddenStates, service: EncoderServic
         for label in labels(encoding, states.vocabulary)
     ]
     counts = np.concatenate([own_tokens(encoding) for encoding in encodings])
-    counts[sum(e.n_tokens for e in encodings[: states.index]) + states.picked] = False
+    picked = sum(e.n_tokens for e in encodings[: states.index]) + states.picked
+    counts[picked] = False
     vectors, texts = states.encoding.hidden[:, states.picked], [e.hidden for e in encodings]
-    return NearestTokens(names, nearest(vectors, texts, np.flatnonzero(counts), _NEAREST))
+    found = nearest(vectors, texts, np.flatnonzero(counts), _NEAREST)
+    return NearestTokens(names, picked, found)
 
 
 def pairs_of(states: HiddenStates) -> TokenPairs:

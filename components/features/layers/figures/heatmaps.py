@@ -27,14 +27,13 @@ _MAX_GAPS = 64  # columns that are still wide enough for a gap between them
 
 
 def token_names(labels: Sequence[str]) -> list[str]:
-    """Labels made safe and different from each other: the second "the" is "the (2)"."""
-    seen: Counter[str] = Counter()
+    """Labels made safe and different from each other: a "the" of several gets its position."""
+    bare = [plain(label, 16) or "␣" for label in labels]
+    there = Counter(bare)
     names: list[str] = []
-    for label in labels:
-        name = plain(label, 16) or "␣"
-        seen[name] += 1
-        own = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        names.append(own if own not in names else f"{own} at {len(names)}")
+    for position, name in enumerate(bare):
+        own = name if there[name] == 1 else f"{name} ({position})"
+        names.append(own if own not in names else f"{own} at {position}")
     return names
 
 
@@ -133,7 +132,7 @@ def pairs_heatmap(
 def spaces_heatmap(
     found: Alike, *, names: tuple[str, str], title: str, height: int = 430
 ) -> go.Figure:
-    """Linear CKA between layers, on a scale from 0 to 1.
+    """Linear CKA between layers, on a scale from 0 to 1; debiased and of shuffled words on hover.
 
     Args:
         found: the numbers.
@@ -146,13 +145,14 @@ def spaces_heatmap(
         "type": "heatmap",
         "x": columns,
         "y": rows,
-        "customdata": _rounded(found.shuffled),
+        "customdata": np.stack([_written(found.debiased), _written(found.shuffled)], 2).tolist(),
         **_colours((0.0, 1.0), "linear CKA"),
         "xgap": 2,
         "ygap": 2,
         "hovertemplate": (
             f"layer %{{y}} of {plain(names[0])}<br>layer %{{x}} of {plain(names[1])}<br>"
-            "linear CKA %{z:.4f}<br>with shuffled words %{customdata:.4f}<extra></extra>"
+            "linear CKA %{z:.4f}<br>debiased %{customdata[0]}<br>"
+            "with shuffled words %{customdata[1]}<extra></extra>"
         ),
     }
     layout = {
@@ -165,6 +165,13 @@ def spaces_heatmap(
         },
     }
     return figure(_traces(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
+
+
+def _written(matrix: FloatArray) -> np.ndarray:
+    """Numbers for a hover, and words where there is none."""
+    return np.array(
+        [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
+    )
 
 
 _BARE = {"showgrid": False, "zeroline": False, "ticks": ""}

@@ -24,6 +24,7 @@ from components.features.layers.controls import WORDS, other_in
 from components.features.layers.explain import ALIKE, SPREAD
 from components.features.layers.figures.heatmaps import spaces_heatmap
 from components.features.layers.figures.spread import random_pairs_lines, variance_lines
+from components.features.layers.measures.spaces import LEAST_WORDS
 from components.features.layers.reading.spaces import (
     alike_reading,
     alike_title,
@@ -53,10 +54,15 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
         compared = compared_layers(view, states.card, other, service)
     _alike(compared)
     with st.expander("Numbers, formula and code"):
-        kit.table(alike_table(compared), after=1, key="layers_alike_table")
+        _alike_tables(compared)
         st.markdown(ALIKE)
         _alike_code(view, compared, states.card, None if compared.is_one else other)
-    return {"linear_cka": compared.alike.cka, "linear_cka_shuffled": compared.alike.shuffled}
+    found = compared.alike
+    return {
+        "linear_cka": found.cka,
+        "linear_cka_debiased": found.debiased,
+        "linear_cka_shuffled": found.shuffled,
+    }
 
 
 def spread(states: HiddenStates, service: EncoderService) -> Arrays:
@@ -85,6 +91,21 @@ def _alike(compared: Compared) -> None:
             key="layers_alike",
             alt=f"{title}. Linear CKA of every layer with every layer.",
         )
+
+
+def _alike_tables(compared: Compared) -> None:
+    """Linear CKA, and debiased beside it where there are words enough."""
+    found = compared.alike
+    plain, debiased = st.columns(2, gap="medium")
+    with plain:
+        st.caption("Linear CKA")
+        kit.table(alike_table(compared, found.cka), after=1, key="layers_alike_table")
+    with debiased:
+        if not np.isfinite(found.debiased).any():
+            st.caption(f"Debiased CKA is not defined here; it needs at least {LEAST_WORDS} words.")
+            return
+        st.caption("Debiased CKA")
+        kit.table(alike_table(compared, found.debiased), after=1, key="layers_debiased_table")
 
 
 def _alike_code(

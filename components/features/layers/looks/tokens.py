@@ -21,7 +21,7 @@ from components.features.layers.compute.tokens import (
 )
 from components.features.layers.controls import SECTION, TOKEN
 from components.features.layers.figures.heatmaps import pairs_heatmap
-from components.features.layers.reading.tokens import nearest_reading, pairs_reading, pairs_title
+from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
 from components.ui.state import session
@@ -39,7 +39,7 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
     label, layers = states.labels[states.picked], states.encoding.layers
     near = nearest_tokens(view, states, service)
     _strip(states)
-    said = nearest_reading(label, near.names, near.found, layers, states.chance)
+    said = nearest_reading(near.picked, near.names, near.found, layers, states.chance)
     kit.reading(said, key="reading_nearest")
     left, right = st.columns(2, gap="medium")
     with left:

@@ -2,7 +2,10 @@
 
 Linear CKA is Kornblith et al. 2019, "Similarity of Neural Network Representations Revisited": the
 cosine of two centred Gram matrices. With fewer words than dimensions it is high for any two sets of
-vectors, so its value for shuffled words is given beside it.
+vectors, so its value for shuffled words is given beside it, and debiased CKA: the same with the
+unbiased estimator of HSIC (Song et al. 2007, "Supervised Feature Selection via Dependence
+Estimation"; used so by Nguyen et al. 2021, recommended by Murphy et al. 2024, "Correcting Biased
+Centered Kernel Alignment Measures in Biological and Artificial Neural Networks").
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from components.core.schema import Encoding, FloatArray
 
 __all__ = [
+    "LEAST_WORDS",
     "MAX_WORDS",
     "N_SHUFFLES",
     "SEED",
@@ -30,6 +34,8 @@ __all__ = [
 
 MAX_WORDS = 512
 """Words that enter at most: the Gram matrices of more would take seconds."""
+LEAST_WORDS = 4
+"""Words that the unbiased estimator needs: it divides by n - 3."""
 N_SHUFFLES = 5
 SEED = 0
 _WORDS_PER_SENTENCE = 4
@@ -57,11 +63,14 @@ class Alike:
 
     Attributes:
         cka: (n_layers, n_other_layers) linear CKA in [0, 1]; nan where it is not defined.
-        shuffled: the same with the second model's words in random order, averaged.
+        debiased: debiased linear CKA in [-1, 1], 0 on average over all orders of the words; nan
+            where it is not defined or there are fewer than `LEAST_WORDS`.
+        shuffled: linear CKA with the second model's words in random order, averaged.
         n_words: how many words entered.
     """
 
     cka: FloatArray
+    debiased: FloatArray
     shuffled: FloatArray
     n_words: int
 
@@ -118,20 +127,21 @@ def shared(first: Words, second: Words) -> tuple[FloatArray, FloatArray]:
 
 
 def alike(first: FloatArray, second: FloatArray) -> Alike:
-    """Linear CKA of every layer of one with every layer of the other.
+    """Linear CKA of every layer of one with every layer of the other, plain and debiased.
 
     Args:
         first: (n_layers, n_words, n_dims).
         second: (n_other_layers, n_words, n_other_dims), of the same words.
     """
     n_words = first.shape[1]
-    ours, theirs = _grams(first), _grams(second)
+    ours, theirs = _units(_grams(first), first), _units(_grams(second), second)
     random = np.random.default_rng(SEED)
     total = np.zeros((len(ours), len(theirs)))
     for _ in range(N_SHUFFLES):
         order = random.permutation(n_words)
         total += _products(ours, theirs[:, order][:, :, order])
-    return Alike(_products(ours, theirs), (total / N_SHUFFLES).astype(np.float32), n_words)
+    shuffled = (total / N_SHUFFLES).astype(np.float32)
+    return Alike(_products(ours, theirs), _debiased(first, second), shuffled, n_words)
 
 
 def variance_shares(vectors: FloatArray, n: int) -> FloatArray:
@@ -178,9 +188,35 @@ def _scatter(vectors: FloatArray) -> np.ndarray:
     return smaller
 
 
+def _debiased(first: FloatArray, second: FloatArray) -> FloatArray:
+    if first.shape[1] < LEAST_WORDS:
+        return np.full((len(first), len(second)), np.nan, np.float32)
+    ours, theirs = (_units(_u_centred(_grams(each)), each) for each in (first, second))
+    return _products(ours, theirs, lowest=-1.0)
+
+
 def _grams(vectors: FloatArray) -> np.ndarray:
-    """(n_layers, n_words, n_words) centred Gram matrices, each of Frobenius norm one."""
-    grams = np.stack([centred @ centred.T for centred in map(_centred, vectors)])
+    """(n_layers, n_words, n_words) Gram matrices of the centred vectors."""
+    return np.stack([centred @ centred.T for centred in map(_centred, vectors)])
+
+
+def _u_centred(grams: np.ndarray) -> np.ndarray:
+    """Gram matrices without their diagonals, every row and column of which sums to 0.
+
+    Half of the work of the unbiased estimator: what it gives for two Gram matrices is the sum of
+    the products of these, over n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
+    """
+    n = grams.shape[1]
+    off = 1 - np.eye(n)
+    bare = grams * off
+    sums = bare.sum(axis=2, keepdims=True)
+    total = sums.sum(axis=1, keepdims=True) / ((n - 1) * (n - 2))
+    centred: np.ndarray = (bare - (sums + np.swapaxes(sums, 1, 2)) / (n - 2) + total) * off
+    return centred
+
+
+def _units(grams: np.ndarray, vectors: FloatArray) -> np.ndarray:
+    """The matrices of some vectors brought to Frobenius norm one."""
     norms = np.linalg.norm(grams, axis=(1, 2), keepdims=True)
     # Equal vectors leave only rounding when centred: there is nothing to compare.
     scale = np.square(vectors.astype(np.float64)).sum(axis=(1, 2)).reshape(-1, 1, 1)
@@ -189,8 +225,10 @@ def _grams(vectors: FloatArray) -> np.ndarray:
     return units
 
 
-def _products(ours: np.ndarray, theirs: np.ndarray) -> FloatArray:
+def _products(ours: np.ndarray, theirs: np.ndarray, lowest: float = 0.0) -> FloatArray:
     flat = ours.reshape(len(ours), -1) @ theirs.reshape(len(theirs), -1).T
     undefined = np.isnan(flat) | (ours.shape[1] < 2)
-    products: FloatArray = np.where(undefined, np.nan, np.clip(flat, 0.0, 1.0)).astype(np.float32)
+    products: FloatArray = np.where(undefined, np.nan, np.clip(flat, lowest, 1.0)).astype(
+        np.float32
+    )
     return products

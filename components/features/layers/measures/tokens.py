@@ -13,6 +13,7 @@ from components.core.schema import Encoding, FloatArray, IntArray
 __all__ = [
     "KINDS",
     "MEASURE_NAMES",
+    "TIE",
     "Kind",
     "Measure",
     "Neighbours",
@@ -35,6 +36,9 @@ MEASURE_NAMES: dict[Kind, str] = {
     "length": "vector length",
 }
 
+TIE = 1e-4
+"""Cosines this close are told as equal: the same sentence twice differs by rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Measure:
@@ -45,8 +49,7 @@ class Measure:
             cosine to the text's first token at the same layer ("first"), or the vector's length.
         layers: the layer of each row of `values`; "before" has no row for layer 0.
         values: (len(layers), n_tokens).
-        own: (n_tokens,) which tokens are the text's own; averages are over these, or over all
-            where there are none.
+        own: (n_tokens,) which tokens are the text's own.
         chance: (len(layers),) of "start" and "before", the average cosine to *another* own token
             there; None where there is no other one, or for the other kinds.
     """
@@ -59,13 +62,18 @@ class Measure:
 
     @property
     def counted(self) -> IntArray:
-        """Positions that averages, highest and lowest are taken from."""
-        found = np.flatnonzero(self.own)
-        return found if found.size else np.arange(len(self.own))
+        """Positions that averages, highest and lowest are taken from: the text's own tokens.
+
+        All where there are none. The first token does not count as like itself where others do.
+        """
+        own = self.own if self.own.any() else np.ones_like(self.own)
+        found = np.flatnonzero(own)
+        others = found[found > 0]
+        return others if self.kind == "first" and others.size else found
 
     @property
     def averages(self) -> FloatArray:
-        """(len(layers),) average over the text's own tokens."""
+        """(len(layers),) average over the tokens that count."""
         mean: FloatArray = self.values[:, self.counted].mean(axis=1)
         return mean
 
@@ -79,12 +87,14 @@ class Neighbours:
     """The nearest of some candidates at each layer, nearest first.
 
     Attributes:
-        indices: (n_layers, n) into the candidates.
+        indices: (n_layers, n), the candidates' places.
         cosines: (n_layers, n).
+        tied: for each layer, the places of all that are as near as the nearest, to within `TIE`.
     """
 
     indices: IntArray
     cosines: FloatArray
+    tied: tuple[frozenset[int], ...]
 
 
 def own_tokens(encoding: Encoding) -> np.ndarray:
@@ -135,13 +145,16 @@ def nearest(
         candidates: places in the row of all texts' tokens that count.
         n: how many at most.
     """
-    found = []
+    indices, cosines, tied = [], [], []
     for row, own in enumerate(vector):  # layer by layer: all at once would take gigabytes
         unit = _units(own)
-        cosines = np.concatenate([_units(text[row]) @ unit for text in texts])[candidates]
-        order = np.argsort(-cosines, kind="stable")[:n]
-        found.append((candidates[order], _cosines(cosines[order])))
-    return Neighbours(*(np.stack(part) for part in zip(*found, strict=True)))
+        values = np.concatenate([_units(text[row]) @ unit for text in texts])[candidates]
+        order = np.argsort(-values, kind="stable")[:n]
+        indices.append(candidates[order])
+        cosines.append(_cosines(values[order]))
+        near = values >= values.max(initial=-1.0) - TIE
+        tied.append(frozenset(candidates[near].tolist()))
+    return Neighbours(np.stack(indices), np.stack(cosines), tuple(tied))
 
 
 def pool_by_hand(

@@ -34,10 +34,16 @@ def text_notes(
     """
     said = [_unknown(n_unknown, n_own)] if n_unknown else []
     if n_lost:
-        said.append(
-            f"The text is longer than the model takes; its last {n_lost} tokens are left out."
-        )
+        said.append(_lost(n_lost, has_pair=has_pair))
     return [*said, _together(has_segments=has_segments)] if has_pair else said
+
+
+def _lost(n_lost: int, *, has_pair: bool) -> str:
+    if has_pair:
+        left = "1 token is" if n_lost == 1 else f"{n_lost} tokens are"
+        return f"The two texts are longer than the model takes: {left} left out."
+    left = "token is" if n_lost == 1 else f"{n_lost} tokens are"
+    return f"The text is longer than the model takes; its last {left} left out."
 
 
 def _unknown(n_unknown: int, n_own: int) -> str:

@@ -1,4 +1,4 @@
-"""The pooler, said in words: whether there is one, who trained it, and what it gives."""
+"""The pooler, said in words: whether there is one, what it looks like, and what it gives."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def pooler_reading(card: ModelCard, largest: float | None) -> list[str]:
     if pooler.state == "untrained":
         return [
             *said,
-            f"But nobody trained it: {_lower(pooler.reason)} Its output mixes the first token's "
-            "vector by weights that stayed random, so read no meaning into it.",
+            f"But nothing shows that it was trained: {_lower(pooler.reason)} Such weights mix the "
+            "first token's vector at random, so read no meaning into its output.",
         ]
     return [*said, _purpose(card.family)]
 
@@ -48,5 +48,5 @@ def _lower(reason: str) -> str:
 def _purpose(family: str) -> str:
     unless = "a model that was trained further may use it for something else."
     if family in _TRAINED_FOR:
-        return f"It was first trained to tell {_TRAINED_FOR[family]}; {unless}"
+        return f"The first training of this family has it tell {_TRAINED_FOR[family]}; {unless}"
     return f"The first training of this family has no task for it; {unless}"

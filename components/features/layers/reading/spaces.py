@@ -1,4 +1,8 @@
-"""Layer by layer, said in words: whole layers compared, and how their variance is spread."""
+"""Layer by layer, said in words: whole layers compared, and how their variance is spread.
+
+One is called more than another only where they are further apart than a margin; what lies within
+it shares the place.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,50 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.analysis.baseline import Band
-from components.content.wording import bold, escape, percent, two
+from components.content.wording import (
+    are_alike,
+    bold,
+    escape,
+    leading,
+    listed,
+    percent,
+    span,
+    two,
+)
 from components.core.schema import FloatArray
-from components.features.layers.measures.spaces import Alike
+from components.features.layers.measures.spaces import LEAST_WORDS, Alike
 
 __all__ = ["alike_reading", "alike_title", "spread_reading", "spread_titles"]
 
-_CLOSE = 0.1  # so little above shuffled words, or above 0, says nothing
+_CLOSE = 0.1  # so little above 0 says nothing
+
+Cell = tuple[int, int]
 
 
 def alike_title(found: Alike, *, same: bool) -> str:
     """The finding of the picture of layers by layers."""
     if not np.isfinite(found.cka).any():
         return "Too little text to compare layers"
+    cells = _steps(found.cka) if same else _cells(found.cka)
+    values = [float(found.cka[cell]) for cell in cells]
+    if not cells:
+        return "One layer alone" if len(found.cka) == 1 else "No neighbouring layers to compare"
+    if len(cells) == 1:
+        i, j = cells[0]
+        return f"Layer {i} and layer {j}: {two(values[0])}"
+    if are_alike(values):
+        whose = "Neighbouring layers are" if same else "All layers of both are"
+        return f"{whose} about equally alike ({span(values)})"
+    best = leading([-value for value in values] if same else values)
+    number = span([values[k] for k in best])
+    i, j = cells[best[0]]
     if same:
-        row, gap = _widest_step(found.cka)
-        if row is None:
-            return "One layer alone"
-        return f"Widest gap: layers {row} and {row + 1} ({two(gap)})"
-    i, j = _best(found.cka)
-    return f"Most alike: layer {i} and layer {j} ({two(found.cka[i, j])})"
+        return f"Widest gap: layers {i} and {j}{_others(len(best) - 1)} ({number})"
+    return f"Most alike: layer {i} and layer {j}{_others(len(best) - 1)} ({number})"
 
 
 def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> list[str]:
-    """Which layers are most and least alike, and what shuffled words would give.
+    """Which layers are most and least alike, debiased too, and what shuffled words would give.
 
     Args:
         found: CKA over the same words.
@@ -38,32 +62,27 @@ def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> list[s
         same: whether both are one model.
     """
     if not np.isfinite(found.cka).any():
-        n = found.n_words
-        those = "is one" if n == 1 else f"are {n or 'none'}"
-        return [f"Layers are compared over at least two words that differ; here there {those}."]
-    many = f"Over {found.n_words} word{'' if found.n_words == 1 else 's'}"
-    chance = float(np.nanmean(found.shuffled))
-    said = [_within(found, many) if same else _between(found, names, many)]
-    own = found.cka[np.eye(len(found.cka)) == 0] if same else found.cka
-    lifted = f"With the words of one side shuffled, CKA still averages **{two(chance)}**"
-    if not own.size:
-        return said
-    if float(np.nanmax(own)) - chance < _CLOSE:
-        return [*said, f"{lifted}: so few words tell nothing about these layers."]
-    return [*said, f"{lifted}: what lies above that is the layers' own."]
+        return [_too_few(found.n_words)]
+    many = f"Over {found.n_words} words"
+    said = _within(found, many) if same else _between(found, names, many)
+    return [said, *([] if same and len(found.cka) == 1 else [_bias(found)])]
 
 
 def spread_titles(layers: Sequence[int], band: Band | None, shares: FloatArray) -> tuple[str, str]:
     """The findings of the two pictures: random pairs, and the first components."""
     pairs = "Random pairs: being measured"
     if band is not None:
-        row = int(band.mean.argmax())
-        pairs = f"Random words most alike: layer {layers[row]} ({two(band.mean[row])})"
-    first = shares[:, 0]
-    if not np.isfinite(first).any():
+        pairs = _highest(layers, band.mean.tolist())
+    rows = np.flatnonzero(np.isfinite(shares[:, 0]))
+    if not rows.size:
         return pairs, "No variance to share"
-    row = int(np.nanargmax(first))
-    return pairs, f"One direction holds most at layer {layers[row]} ({percent(first[row])})"
+    first, at = shares[rows, 0].tolist(), [layers[row] for row in rows.tolist()]
+    if are_alike(first):
+        held = span(first, percent)
+        return pairs, f"One direction holds about as much at every layer ({held})"
+    best = leading(first)
+    where, held = listed(sorted(at[i] for i in best)), span([first[i] for i in best], percent)
+    return pairs, f"One direction holds most at {where} ({held})"
 
 
 def spread_reading(
@@ -89,40 +108,104 @@ def spread_reading(
 
 
 def _common(mean: float) -> str:
-    if mean > _CLOSE:
-        return "its vectors have a direction in common, which lifts every cosine"
-    return "near 0, so its vectors have hardly a direction in common"
+    rounded = float(two(mean))
+    if rounded > _CLOSE:
+        return "on average its vectors lean one way, so two words need not be related to reach it"
+    if rounded < -_CLOSE:
+        return "below 0, so its vectors point away from each other more than towards each other"
+    return "near 0, so on average its vectors hardly lean one way"
 
 
-def _widest_step(cka: FloatArray) -> tuple[int | None, float]:
-    steps = np.array([cka[i, i + 1] for i in range(len(cka) - 1)])
-    if not len(steps) or not np.isfinite(steps).any():
-        return None, float("nan")
-    row = int(np.nanargmin(steps))
-    return row, float(steps[row])
+def _highest(layers: Sequence[int], means: Sequence[float]) -> str:
+    if are_alike(means):
+        return f"Random words are about as alike at every layer ({span(means)})"
+    best = leading(means)
+    where = listed(sorted(layers[i] for i in best))
+    return f"Random words most alike: {where} ({span([means[i] for i in best])})"
 
 
-def _best(cka: FloatArray) -> tuple[int, int]:
-    i, j = np.unravel_index(int(np.nanargmax(cka)), cka.shape)
-    return int(i), int(j)
+def _too_few(n_words: int) -> str:
+    least = "Layers are compared over at least two words whose vectors differ; here "
+    if n_words < 2:
+        return f"{least}there is {'one word' if n_words else 'no word'}."
+    return f"{least}all {n_words} have the same."
+
+
+def _steps(cka: FloatArray) -> list[Cell]:
+    """Neighbouring layers that can be compared."""
+    return [(i, i + 1) for i in range(len(cka) - 1) if np.isfinite(cka[i, i + 1])]
+
+
+def _cells(cka: FloatArray) -> list[Cell]:
+    return [(int(i), int(j)) for i, j in np.argwhere(np.isfinite(cka))]
+
+
+def _others(n: int) -> str:
+    return f" and {n} other {'pair' if n == 1 else 'pairs'}" if n else ""
+
+
+def _both(found: Alike, i: int, j: int) -> str:
+    """Linear CKA of two layers, and debiased where it is defined."""
+    debiased = float(found.debiased[i, j])
+    beside = f", debiased {bold(debiased)}" if np.isfinite(debiased) else ""
+    return f"linear CKA {bold(found.cka[i, j])}{beside}"
 
 
 def _within(found: Alike, many: str) -> str:
-    row, gap = _widest_step(found.cka)
-    if row is None:
+    if len(found.cka) == 1:
         return f"{many}, there is one layer alone and nothing to compare it with."
-    ends = bold(found.cka[0, -1])
+    steps = _steps(found.cka)
+    values = [float(found.cka[step]) for step in steps]
+    last = len(found.cka) - 1
+    ends = ""
+    if last > 1 and np.isfinite(found.cka[0, last]):
+        ends = f"; the first and the last have {_both(found, 0, last)}"
+    if not steps:
+        return f"{many}, no two neighbouring layers can be compared{ends}."
+    if len(steps) == 1:
+        i, j = steps[0]
+        return f"{many}, layers {i} and {j} have {_both(found, i, j)}{ends}."
+    if are_alike(values):
+        each = span(values, bold)
+        return f"{many}, neighbouring layers are about equally alike (linear CKA {each}){ends}."
+    best = leading([-value for value in values])
+    i, j = steps[best[0]]
     return (
-        f"{many}, neighbouring layers differ most between layers {row} and {row + 1} "
-        f"(linear CKA {bold(gap)}); the first and the last have {ends}."
+        f"{many}, neighbouring layers differ most between layers {i} and {j} "
+        f"({_both(found, i, j)}){_as_far(len(best) - 1)}{ends}."
     )
+
+
+def _as_far(n: int) -> str:
+    return f" and about as much between {n} other {'pair' if n == 1 else 'pairs'}" if n else ""
 
 
 def _between(found: Alike, names: tuple[str, str], many: str) -> str:
-    i, j = _best(found.cka)
-    ours, theirs = (escape(name) for name in names)
-    last = bold(found.cka[-1, -1])
-    return (
-        f"{many}, layer {i} of {ours} and layer {j} of {theirs} are most alike (linear CKA "
-        f"{bold(found.cka[i, j])}); their last layers have {last}."
-    )
+    cells, (ours, theirs) = _cells(found.cka), (escape(name) for name in names)
+    values = [float(found.cka[cell]) for cell in cells]
+    last = ""
+    if np.isfinite(found.cka[-1, -1]) and found.cka.size > 1:
+        ends = len(found.cka) - 1, found.cka.shape[1] - 1
+        last = f"; their last layers have {_both(found, *ends)}"
+    if len(cells) > 1 and are_alike(values):
+        each = span(values, bold)
+        return (
+            f"{many}, every layer of {ours} is about as like every layer of {theirs} "
+            f"(linear CKA {each}){last}."
+        )
+    best = leading(values)
+    i, j = cells[best[0]]
+    pair = f"layer {i} of {ours} and layer {j} of {theirs}{_others(len(best) - 1)}"
+    said = "are most alike" if len(cells) > 1 else "are alike"
+    return f"{many}, {pair} {said} ({_both(found, i, j)}){last}."
+
+
+def _bias(found: Alike) -> str:
+    """What linear CKA gives for words in any order, and that debiased CKA gives nothing there."""
+    chance = bold(float(np.nanmean(found.shuffled)))
+    shuffled = f"With the words of one side shuffled, linear CKA averages {chance}"
+    if found.n_words < LEAST_WORDS:
+        return f"{shuffled}; debiased CKA, which has no such bias, needs {LEAST_WORDS} words."
+    if not np.isfinite(found.debiased).any():
+        return f"{shuffled}; debiased CKA is not defined for these words."
+    return f"{shuffled}; debiased CKA averages 0 over all orders of the words."

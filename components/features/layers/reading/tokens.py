@@ -1,4 +1,8 @@
-"""Layer by layer, said in words: tokens over the layers, nearest tokens, and pairs of them."""
+"""Layer by layer, said in words: tokens over the layers.
+
+One is called more than another only where they are further apart than a margin: 0.01 for cosines,
+a hundredth of the longest for lengths. Names within it share the place.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,43 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.content.wording import bold, quoted, two
+from components.content.wording import (
+    MARGIN,
+    are_alike,
+    bold,
+    leading,
+    listed,
+    placed,
+    quoted,
+    several,
+    span,
+    two,
+)
 from components.core.schema import FloatArray
-from components.features.layers.measures.tokens import Measure, Neighbours
+from components.features.layers.measures.tokens import Measure
 
-__all__ = [
-    "layers_picture_title",
-    "layers_reading",
-    "nearest_reading",
-    "pairs_reading",
-    "pairs_title",
-]
+__all__ = ["layers_picture_title", "layers_reading"]
 
-_STEADY = 0.02
+_OF_A_LENGTH = 0.01
 
 
 def layers_picture_title(measure: Measure, first: str) -> str:
     """The finding of the main picture, from the averages over the text's own tokens."""
-    averages, layers = measure.averages, measure.layers
+    averages, layers = measure.averages.tolist(), measure.layers
     if not layers:
         return "There is no layer to compare with"
+    if measure.kind == "start":
+        return f"At layer {layers[-1]}, the cosine to layer 0 averages {two(averages[-1])}"
+    if are_alike(averages, _margin(averages, measure)):
+        return f"{_all_alike_title(measure, first)} ({span(averages)})"
+    best = _leading(averages, measure)
+    where, number = listed(sorted(layers[i] for i in best)), span([averages[i] for i in best])
     if measure.kind == "before":
-        row = int(averages.argmin())
-        return f"Layer {layers[row]} changes tokens most (cosine {two(averages[row])})"
+        verb = "turns" if len(best) == 1 else "turn"
+        return f"{where.capitalize()} {verb} the tokens' vectors most (cosine {number})"
     if measure.kind == "length":
-        row = int(averages.argmax())
-        return f"Longest vectors: layer {layers[row]} (average {two(averages[row])})"
-    if measure.kind == "first":
-        row = int(averages.argmax())
-        where = f"{first} at layer {layers[row]} ({two(averages[row])})"
-        return f"Tokens are most like {where}"
-    return f"At layer {layers[-1]}, the cosine to layer 0 averages {two(averages[-1])}"
+        return f"Longest vectors: {where} (average {number})"
+    return f"Tokens are most like {first} at {where} ({number})"
 
 
 def layers_reading(
@@ -57,75 +67,24 @@ def layers_reading(
     return [*none, *(sentence for sentence in [*said, _trend(measure)] if sentence)]
 
 
-def nearest_reading(
-    label: str,
-    names: Sequence[tuple[str, str]],
-    found: Neighbours,
-    layers: Sequence[int],
-    baseline: FloatArray | None,
-) -> list[str]:
-    """Which token is nearest to the picked one at the first and the last layer.
-
-    Args:
-        label: what is written on the picked token.
-        names: for each candidate, what is written on it, and its sentence's letter.
-        found: the nearest ones.
-        layers: the layer of each row of `found`.
-        baseline: the random pairs' average cosine at each layer, where it is known.
-    """
-    if not found.indices.shape[1]:
-        return [f"There is no other token to compare {quoted(label)} with. Add a sentence."]
-    first, last = (names[found.indices[row, 0]] for row in (0, -1))
-    start, end = (
-        f"{bold(found.cosines[row, 0])} at layer {layers[row]}" for row in (0, len(layers) - 1)
-    )
-    here = "" if baseline is None else f" (random pairs of words there: {two(baseline[-1])})"
-    own = quoted(label)
-    if bool((found.indices[:, 0] == found.indices[0, 0]).all()):
-        said = f"{_place(first)} is nearest to {own} at every layer: {start}, {end}"
-    elif first == last:
-        said = f"{_place(first)} is nearest to {own} at both ends, not between: {start}, {end}"
-    else:
-        said = f"Nearest to {own} is {_place(first)} with {start}, but {_place(last)} with {end}"
-    return [f"{said}{here}."]
+def _margin(values: Sequence[float], measure: Measure) -> float:
+    return max(MARGIN, _OF_A_LENGTH * max(values)) if measure.kind == "length" else MARGIN
 
 
-def _place(name: tuple[str, str]) -> str:
-    return f"{quoted(name[0])} in {name[1]}"
+def _leading(averages: Sequence[float], measure: Measure) -> list[int]:
+    """The rows that the picture is about: the longest, the most alike, or what turns most."""
+    signed = [-value for value in averages] if measure.kind == "before" else averages
+    return leading(signed, _margin(averages, measure))
 
 
-def pairs_reading(
-    matrix: FloatArray, labels: Sequence[str], own: np.ndarray, layer: int, average: float | None
-) -> list[str]:
-    """The two own tokens most alike at a layer and the two least alike, beside random pairs."""
-    places = np.flatnonzero(own)
-    if len(places) < 2:
-        return ["A pair needs two tokens of the text, and there are not two."]
-    rows, columns = np.triu_indices(len(places), 1)
-    cosines = matrix[places[rows], places[columns]]
-    best, worst = (
-        " and ".join(quoted(labels[places[side[at]]]) for side in (rows, columns))
-        for at in (int(cosines.argmax()), int(cosines.argmin()))
-    )
-    here = "" if average is None else f"; random pairs of words average {two(average)}"
-    if len(cosines) == 1:
-        return [f"At layer {layer}, {best} have a cosine of {bold(cosines[0])}{here}."]
-    return [
-        f"At layer {layer}, {best} are most alike ({bold(cosines.max())}), {worst} least "
-        f"({bold(cosines.min())}); all pairs average {bold(cosines.mean())}{here}."
-    ]
-
-
-def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> str:
-    """The finding of the picture of pairs at one layer."""
-    places = np.flatnonzero(own)
-    if len(places) < 2:
-        return "Cosine of every two tokens"
-    rows, columns = np.triu_indices(len(places), 1)
-    cosines = matrix[places[rows], places[columns]]
-    best = int(cosines.argmax())
-    pair = f"{labels[places[rows[best]]]} and {labels[places[columns[best]]]}"
-    return f"Most alike: {pair} ({two(cosines[best])})"
+def _all_alike_title(measure: Measure, first: str) -> str:
+    if len(measure.layers) == 1:
+        number = {"before": "Average cosine to the layer before", "length": "Average length"}
+        return f"{number.get(measure.kind, f'Average cosine to {first}')}, one layer alone"
+    return {
+        "before": "All layers turn the tokens' vectors about alike",
+        "length": "Vectors are about as long at every layer",
+    }.get(measure.kind, f"Tokens are about as like {first} at every layer")
 
 
 def _nothing(labels: Sequence[str]) -> str:
@@ -134,34 +93,49 @@ def _nothing(labels: Sequence[str]) -> str:
 
 
 def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> str:
-    values = measure.values[measure.row(layer)]
+    """Which tokens have most and least of the measure at a layer."""
     counted = measure.counted
+    values = measure.values[measure.row(layer), counted].tolist()
     if measure.kind == "start" and layer == 0:
         return "Layer 0 is where every token starts, so its cosine to itself is 1."
-    high, low = (
-        int(counted[pick]) for pick in (values[counted].argmax(), values[counted].argmin())
+    if len(counted) == 1:
+        return f"At layer {layer}, {_single(measure, labels, int(counted[0]), values[0])}."
+    margin = _margin(values, measure)
+    many = _predicates(measure, labels, plural=True)
+    if are_alike(values, margin):
+        all_of = "all of the text's own tokens" if measure.own.any() else "all of these tokens"
+        return f"At layer {layer}, {all_of} {many[2]} ({span(values, bold)})."
+    ends = leading(values, margin), leading([-value for value in values], margin)
+    most, least = (several([placed(labels[i], i, labels) for i in counted[own]]) for own in ends)
+    high, low = (span([values[i] for i in own], bold) for own in ends)
+    most_of, least_of, _ = many if len(ends[0]) > 1 else _predicates(measure, labels, plural=False)
+    whose = "of the text's own tokens " if measure.own.any() else ""
+    return f"At layer {layer}, {whose}{most} {most_of} ({high}), {least} {least_of} ({low})."
+
+
+def _predicates(measure: Measure, labels: Sequence[str], *, plural: bool) -> tuple[str, str, str]:
+    """What is said of tokens with most of the measure, with least, and of all where alike."""
+    to_be, own = ("are", "their own vectors") if plural else ("is", "its own vector")
+    if measure.kind == "length":
+        return (
+            "have the longest vectors" if plural else "has the longest vector",
+            "the shortest",
+            "have vectors about as long",
+        )
+    like = {"start": f"{own} of layer 0", "before": f"{own} of the layer before"}.get(
+        measure.kind, placed(labels[0], 0, labels)
     )
-    ends = {
-        "start": ("is still most like its own vector of layer 0", "least"),
-        "before": ("keeps the most of the layer before", "the least"),
-        "first": (f"is most like {quoted(labels[0])}", "least"),
-        "length": ("has the longest vector", "the shortest"),
+    return f"{to_be} most like {like}", "least", f"are about as like {like}"
+
+
+def _single(measure: Measure, labels: Sequence[str], at: int, value: float) -> str:
+    said = {
+        "start": "has a cosine of {} to its own vector of layer 0",
+        "before": "has a cosine of {} to its own vector of the layer before",
+        "first": f"has a cosine of {{}} to {placed(labels[0], 0, labels)}",
+        "length": "has a vector of length {}",
     }[measure.kind]
-    if high == low and len(counted) > 1:
-        return f"At layer {layer} every token of the text has the same: {bold(values[high])}."
-    if high == low:
-        single = {
-            "start": "has a cosine of {} to its own vector of layer 0",
-            "before": "has a cosine of {} to its vector of the layer before",
-            "first": f"has a cosine of {{}} to {quoted(labels[0])}",
-            "length": "has a vector of length {}",
-        }[measure.kind].format(bold(values[high]))
-        return f"At layer {layer}, {quoted(labels[high])} {single}."
-    return (
-        f"At layer {layer}, of the text's own tokens {quoted(labels[high])} {ends[0]} "
-        f"({bold(values[high])}), "
-        f"{quoted(labels[low])} {ends[1]} ({bold(values[low])})."
-    )
+    return f"{placed(labels[at], at, labels)} {said.format(bold(value))}"
 
 
 def _yardstick(measure: Measure, layer: int, baseline: FloatArray | None) -> str:
@@ -175,25 +149,41 @@ def _yardstick(measure: Measure, layer: int, baseline: FloatArray | None) -> str
 
 
 def _trend(measure: Measure) -> str:
-    averages, layers = measure.averages, measure.layers
+    averages, layers = measure.averages.tolist(), measure.layers
     if len(layers) < 2:
         return ""
     if measure.kind == "before":
-        rows = int(averages.argmin()), int(averages.argmax())
-        least, most = layers[rows[0]], layers[rows[1]]
-        return (
-            f"On average layer {least} changes the tokens most ({bold(averages[rows[0]])}), "
-            f"layer {most} least ({bold(averages[rows[1]])})."
-        )
+        return _turns(averages, layers)
     noun = "length" if measure.kind == "length" else "cosine"
-    first, last = float(averages[0]), float(averages[-1])
-    if abs(last - first) < _STEADY:
-        return f"The average {noun} ends where it began: {bold(first)} and {bold(last)}."
-    moves = "falls" if last < first else "rises"
-    steps = np.diff(averages)
-    steadily = bool((steps < 0).all() if last < first else (steps > 0).all())
-    how = "at every layer, " if steadily else "over the layers, though not at each, "
+    margin, ends = _margin(averages, measure), (averages[0], averages[-1])
+    first, last = (
+        f"{bold(end)} at layer {at}"
+        for end, at in zip(ends, layers[:: len(layers) - 1], strict=True)
+    )
+    if are_alike(ends, margin):
+        return f"The average {noun} is about the same at both ends: {first} and {last}."
+    moves = "falls" if ends[1] < ends[0] else "rises"
+    return f"The average {noun} {moves} {_how(averages, margin)}from {first} to {last}."
+
+
+def _turns(averages: Sequence[float], layers: Sequence[int]) -> str:
+    """Which layers change the directions of the tokens' vectors most and least."""
+    if are_alike(averages):
+        return (
+            f"On average all layers turn the tokens' vectors about alike ({span(averages, bold)})."
+        )
+    ends = leading([-value for value in averages]), leading(averages)
+    most, least = (listed(sorted(layers[i] for i in own)) for own in ends)
+    high, low = (span([averages[i] for i in own], bold) for own in ends)
+    verb = "turns" if len(ends[0]) == 1 else "turn"
+    return f"On average {most} {verb} the tokens' vectors most ({high}), {least} least ({low})."
+
+
+def _how(averages: Sequence[float], margin: float) -> str:
+    """Whether a rise or fall goes on at every layer, or turns back at one."""
+    steps = np.diff(averages) * np.sign(averages[-1] - averages[0])
+    if (steps > margin).all():
+        return "at every layer, "
     return (
-        f"The average {noun} {moves} {how}from {bold(first)} at layer {layers[0]} to "
-        f"{bold(last)} at layer {layers[-1]}."
+        "over the layers, though not at each, " if (steps < -margin).any() else "over the layers, "
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
@@ -45,6 +47,52 @@ def test_cka_is_the_normalised_hsic(n_words: int, n_dims: int) -> None:
             expected = hsic(x, y) / np.sqrt(hsic(x, x) * hsic(y, y))
             assert found.cka[i, j] == pytest.approx(expected, abs=1e-6)
     assert found.n_words == n_words
+
+
+def unbiased_hsic(x: np.ndarray, y: np.ndarray) -> float:
+    """The estimator as Song et al. 2007 define it: a mean over all four different words."""
+    k, m = x @ x.T, y @ y.T
+    fours = permutations(range(len(x)), 4)
+    return float(np.mean([k[a, b] * (m[a, b] + m[c, d] - 2 * m[a, c]) for a, b, c, d in fours]))
+
+
+@pytest.mark.parametrize(("n_words", "n_dims"), [(4, 3), (5, 40), (7, 2)])
+def test_debiased_cka_is_made_of_the_unbiased_estimator(n_words: int, n_dims: int) -> None:
+    first, second = vectors(2, n_words, n_dims), vectors(2, n_words, n_dims + 5)
+    found = alike(first, second)
+    for i, x in enumerate(first.astype(float)):
+        for j, y in enumerate(second.astype(float)):
+            norms = unbiased_hsic(x, x) * unbiased_hsic(y, y)
+            expected = unbiased_hsic(x, y) / np.sqrt(norms)
+            assert found.debiased[i, j] == pytest.approx(expected, abs=1e-5)
+
+
+def test_debiased_cka_of_independent_features_averages_0_where_the_plain_one_is_far_above() -> None:
+    found = alike(vectors(30, 20, 100), vectors(30, 20, 100))
+    assert abs(found.debiased.mean()) < 0.02
+    assert found.cka.mean() > 0.5
+    assert (found.debiased < 0).any()
+
+
+def test_debiased_cka_of_the_same_features_is_1() -> None:
+    own = vectors(3, 20, 100)
+    turned = 3 * own @ ortho_group.rvs(100, random_state=0).astype(np.float32) + 1
+    np.testing.assert_allclose(np.diag(alike(own, turned).debiased), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_words", [0, 1, 2, 3])
+def test_debiased_cka_needs_four_words(n_words: int) -> None:
+    own = vectors(2, n_words, 5)
+    assert np.isnan(alike(own, own).debiased).all()
+
+
+def test_debiased_cka_that_is_0_by_0_is_not_a_number() -> None:
+    """One word apart from equal ones leaves nothing but the diagonal."""
+    own = np.zeros((1, 5, 3), np.float32)
+    own[0, 0] = 1
+    found = alike(own, own)
+    assert found.cka == pytest.approx(1)
+    assert np.isnan(found.debiased).all()
 
 
 def test_cka_is_that_of_the_features_on_the_model(service: EncoderService) -> None:

@@ -140,6 +140,21 @@ def test_neighbours_are_the_highest_cosines_among_the_candidates() -> None:
         np.testing.assert_allclose(found.cosines[layer], cosines[best], atol=1e-6)
 
 
+def test_candidates_as_near_as_the_nearest_are_tied() -> None:
+    text = RANDOM.normal(size=(1, 5, 8)).astype(np.float32)
+    twice = [text, text * np.float32(1.00001)]
+    found = nearest(text[:, 2], twice, np.array([0, 1, 3, 5, 6, 8]), 2)
+    rows = cosine_similarity(text[0, 2:3], text[0, [0, 1, 3]])[0]
+    best = (0, 1, 3)[int(rows.argmax())]
+    assert found.tied == (frozenset({best, best + 5}),)
+
+
+def test_the_first_token_is_not_counted_as_like_itself(service: EncoderService) -> None:
+    empty = measure(service.encode(BUNDLED_ID, [""])[0], "first")
+    assert empty.counted.tolist() == [1]
+    assert measure(service.encode(BUNDLED_ID, [""])[0], "start").counted.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_few_or_no_candidates_are_given_as_they_are(n: int) -> None:
     texts = [RANDOM.normal(size=(3, 2, 8)).astype(np.float32)]
