@@ -72,9 +72,9 @@ def test_picture_and_reading_are_in_the_first_screen(visit: Callable, view: View
 
 def test_one_token_and_a_zoom_can_be_chosen_and_the_link_restores_them(visit: Callable) -> None:
     here = visit(address(), **DESK)
-    assert here.title == "The word leads in 6 of 7 tokens"
+    assert here.title == "The word's share leads in 6 of 7 tokens"
     choose(here, "Tokens", "5 python")
-    assert here.title.startswith("python: word 79%")
+    assert here.title.startswith("Shares of python: word 79%")
     with here.rerun():
         here.menu("Zoom").get_by_role("radio", name="8", exact=True).click()
     here.leave_menu()

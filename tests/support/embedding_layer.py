@@ -14,7 +14,7 @@ from components.features.embedding_layer.compute.parts import (
     token_table,
 )
 from components.features.embedding_layer.controls import MAX_ROWS, PAGE
-from components.features.embedding_layer.reading.parts import embedding_reading
+from components.features.embedding_layer.reading.parts import agreement_said, embedding_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 
@@ -54,13 +54,18 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
 
 
 def told(embedding: EmbeddingView) -> str:
+    agreement = agreement_said(
+        list(embedding.shares),
+        embedding.difference,
+        float(np.abs(embedding.layer_0).max()),
+        projected=embedding.parts.projected,
+    )
     return " ".join(
         embedding_reading(
-            embedding.shares,
+            embedding.contributions,
             embedding.labels,
             embedding.focus,
-            difference=embedding.difference,
-            largest=float(np.abs(embedding.layer_0).max()),
+            agreement=agreement,
             state=embedding.card.provenance.embedding_layer,
         )
     )

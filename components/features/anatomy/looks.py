@@ -89,7 +89,7 @@ def _measured(anatomy: AnatomyView, measured: Measured) -> None:
     kit.reading(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
     if n_rows is not None:
         st.caption(
-            f"Every {measured.step}th of {n_rows:,} rows: the whole array has "
+            f"One of every {measured.step} of {n_rows:,} rows: the whole array has "
             f"{n_values(parameter):,} values, more than are measured at once."
         )
     _statistics(stats)

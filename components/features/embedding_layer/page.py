@@ -24,10 +24,17 @@ from components.features.embedding_layer.controls import (
 )
 from components.features.embedding_layer.explain import FORMULA, LIMITS, VARIANTS
 from components.features.embedding_layer.figures.parts import sum_strips, token_strips
-from components.features.embedding_layer.measures.parts import part_rows, summands
+from components.features.embedding_layer.measures.parts import (
+    constant_parts,
+    part_rows,
+    summands,
+)
 from components.features.embedding_layer.reading.parts import (
+    agreement_said,
+    cut_note,
     embedding_reading,
     embedding_title,
+    share_note,
     token_title,
 )
 from components.features.embedding_layer.snippet import embedding_snippet
@@ -62,13 +69,13 @@ def picture(embedding: EmbeddingView) -> None:
         window = embedding.window
         figure = sum_strips(
             embedding.panels(),
-            {name: share[window] for name, share in embedding.shares.items()},
+            {name: part.of(window) for name, part in embedding.contributions.items()},
             embedding.labels[window],
             title=title,
             chosen=embedding.focus - window.start,
         )
     else:
-        title = token_title(embedding.shares, embedding.picked, embedding.labels[embedding.picked])
+        title = token_title(embedding.shares, embedding.picked, embedding.labels)
         figure = token_strips(embedding.panels(), title=title)
     kit.chart(
         figure,
@@ -80,17 +87,23 @@ def picture(embedding: EmbeddingView) -> None:
 
 
 def reading(embedding: EmbeddingView) -> None:
-    """The reading."""
+    """The reading, what a share is not, and how the model's family adds up."""
+    agreement = agreement_said(
+        list(embedding.shares),
+        embedding.difference,
+        float(np.abs(embedding.layer_0).max(initial=0)),
+        projected=embedding.parts.projected,
+    )
     kit.reading(
         embedding_reading(
-            embedding.shares,
+            embedding.contributions,
             embedding.labels,
             embedding.focus,
-            difference=embedding.difference,
-            largest=float(np.abs(embedding.layer_0).max(initial=0)),
+            agreement=agreement,
             state=embedding.card.provenance.embedding_layer,
         )
     )
+    st.caption(share_note(embedding.shares, constant_parts(embedding.parts)))
     st.caption(VARIANTS[embedding.card.family])
 
 
@@ -110,14 +123,14 @@ def downloads(embedding: EmbeddingView, place: DeltaGenerator) -> None:
         kit.download_files(
             _FILE,
             embedding.passport,
-            rows=lambda: part_rows(embedding.parts, embedding.labels),
+            rows=lambda: part_rows(embedding.parts, embedding.contributions, embedding.labels),
             arrays=lambda: arrays(embedding),
         )
 
 
 def _left_out(embedding: EmbeddingView) -> None:
     """What of a long text is not in the picture."""
-    n_tokens, lost = embedding.n_tokens, embedding.parts.tokens.n_truncated
+    n_tokens = embedding.n_tokens
     first, end = embedding.window.start, embedding.window.stop
     said = []
     if embedding.picked is None and n_tokens > MAX_ROWS:
@@ -125,20 +138,23 @@ def _left_out(embedding: EmbeddingView) -> None:
             f"Tokens {first} to {end - 1} of {n_tokens} are drawn; Zoom moves on. "
             "The reading and the table count all."
         )
-    if lost:
-        said.append(
-            f"The text is longer than the model takes: its last {lost} tokens are left out."
-        )
+    if note := cut_note(embedding.parts.tokens):
+        said.append(note)
     if said:
         st.caption(" ".join(said))
 
 
 def _numbers(embedding: EmbeddingView) -> None:
     rows = token_table(embedding)
-    exact = [name for name in rows.columns if name.endswith(("norm", "share"))]
+    exact = [name for name in rows.columns if name.endswith(("norm", "share", "moved", "cos"))]
     kit.table(rows, exact=exact, key="embedding_table")
     st.caption(
-        f"Every value of token {embedding.focus}, {quoted(embedding.labels[embedding.focus])}. "
+        "“share” is the part's length along the sum's direction over the sum's length; “without” "
+        "a part, “moved” is how far layer 0 moves, in shares of its length."
+    )
+    st.caption(
+        f"Every value of the token at position {embedding.focus}, "
+        f"{quoted(embedding.labels[embedding.focus])}. "
         f"Choose another one under {TOKEN.label}."
     )
     kit.table(value_table(embedding), after=1, height=320, key="embedding_values")

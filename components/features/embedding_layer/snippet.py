@@ -1,4 +1,4 @@
-"""The embedding layer with transformers alone: the rows, their sum, and the model's own layer 0."""
+"""The embedding layer with transformers alone: rows, sum, layer 0, and what each row does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,32 @@ from components.core.schema import PROJECTIONS, EmbeddingParts, ModelCard
 
 __all__ = ["embedding_snippet"]
 
+_PARTS = """\
+shares, norms, moved, turned = {}, {}, {}, {}
+for name, rows in parts.items():
+    shares[name] = (rows * total).sum(-1) / (total * total).sum(-1).clamp(min=1e-24)
+    norms[name] = rows.norm(dim=-1)
+    with torch.inference_mode():
+        without = finish(sum(other for part, other in parts.items() if part != name))
+    moved[name] = (without - output).norm(dim=-1) / output.norm(dim=-1)
+    turned[name] = 1 - torch.cosine_similarity(without, output, dim=-1)
+
+for i, token in enumerate(tokenizer.convert_ids_to_tokens(ids)):
+    print(i, token)
+    for name in parts:
+        print(
+            f"  {name}: share {shares[name][i]:.1%}, norm {norms[name][i]:.4f}, left out: layer 0 "
+            f"moves by {moved[name][i]:.1%} of its length (1 - cosine {turned[name][i]:.4f})"
+        )
+"""
+
 
 def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
-    """A script that leaves `word`, `position`, `total`, `output` and `difference`."""
+    """A script that leaves the rows and their sum, and of each part what the page shows.
+
+    By name: `parts` (the rows), `total`, `output`, `difference`; `shares`, `norms`, `moved` and
+    `turned`, each (n_tokens,) for a part's name.
+    """
     tokens = parts.tokens
     pair = "" if tokens.pair is None else f", {literal(tokens.pair)}"
     lines = [
@@ -25,29 +48,42 @@ def embedding_snippet(card: ModelCard, parts: EmbeddingParts) -> str:
         ")",
         'ids = batch["input_ids"][0]',
         "tables = model.embeddings",
+        "",
+        "",
+        "def finish(total):",
+        '    """What follows the sum."""',
+        f"    return {_finished(card, parts)}",
+        "",
+        "",
         "with torch.inference_mode():",
-        "    word = tables.word_embeddings(ids)",
+        '    parts = {"word": tables.word_embeddings(ids)}',
         *_position(parts),
         *_segment(card, parts),
-        f"    total = word + position{'' if parts.segment is None else ' + segment'}",
-        "    output = tables.LayerNorm(total)",
-        *(_project(card) if parts.projected else []),
+        "    total = sum(parts.values())",
+        "    output = finish(total)",
         "    layer_0 = model(**batch, output_hidden_states=True).hidden_states[0][0]",
         "difference = (output - layer_0).abs().max().item()",
-        "print(tokenizer.convert_ids_to_tokens(ids))",
         'print(f"largest difference to the model\'s own layer 0: {difference:.1e}")',
+        "",
+        *_PARTS.splitlines(),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _finished(card: ModelCard, parts: EmbeddingParts) -> str:
+    normalized = "tables.LayerNorm(total)"
+    return f"model.{PROJECTIONS[card.family]}({normalized})" if parts.projected else normalized
 
 
 def _position(parts: EmbeddingParts) -> list[str]:
     """Rows counted from 0; in families that skip the padding's row, from the one after it."""
     if not parts.position_ids[0]:
-        return ["    position = tables.position_embeddings(torch.arange(len(ids)))"]
+        return ['    parts["position"] = tables.position_embeddings(torch.arange(len(ids)))']
     pad = int(parts.position_ids[0]) - 1
     return [
         f"    real = (ids != {pad}).long()  # padding keeps its own row",
-        f"    position = tables.position_embeddings(torch.cumsum(real, 0) * real + {pad})",
+        f"    places = torch.cumsum(real, 0) * real + {pad}",
+        '    parts["position"] = tables.position_embeddings(places)',
     ]
 
 
@@ -55,8 +91,4 @@ def _segment(card: ModelCard, parts: EmbeddingParts) -> list[str]:
     if parts.segment is None:
         return []
     which = 'batch["token_type_ids"][0]' if card.has_segments else "torch.zeros_like(ids)"
-    return [f"    segment = tables.token_type_embeddings({which})"]
-
-
-def _project(card: ModelCard) -> list[str]:
-    return [f"    output = model.{PROJECTIONS[card.family]}(output)"]
+    return [f'    parts["segment"] = tables.token_type_embeddings({which})']

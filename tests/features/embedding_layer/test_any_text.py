@@ -66,14 +66,15 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> EmbeddingView
     """All that is computed, drawn and said of a text; the numbers of the sum are the model's."""
     embedding = assert_the_model_s(view, service)
     window = embedding.window
-    shares = {name: share[window] for name, share in embedding.shares.items()}
+    parts = {name: part.of(window) for name, part in embedding.contributions.items()}
     names = embedding.labels[window]
     spoken = [told(embedding)]
-    figures = [sum_strips(embedding.panels(), shares, names, title=embedding_title(shares))]
+    title = embedding_title(embedding.shares)
+    figures = [sum_strips(embedding.panels(), parts, names, title=title)]
     figures += [token_strips(shown(TOKEN.put(view, "0"), service).panels(), title="")]
     for other in other_texts(view, embedding).values():
         pair = two_texts(embedding, other, service)
-        spoken += same_rows_reading(pair.shared, embedding.labels, pair.special)
+        spoken += same_rows_reading(pair.shared, embedding.labels, own=pair.share_own)
         labels = pair.drawn_labels
         figures += [
             word_row_heatmap(

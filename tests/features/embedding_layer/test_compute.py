@@ -48,12 +48,16 @@ PYTHON = 18_750  # the ID of "python"
 
 def test_the_opening_view_shows_the_model_s_numbers(service: EncoderService) -> None:
     embedding = assert_the_model_s(DEFAULT, service)
-    assert embedding_title(embedding.shares) == "The word leads in 6 of 7 tokens"
+    assert embedding_title(embedding.shares) == "The word's share leads in 6 of 7 tokens"
     assert "(position **62%**)" in told(embedding)
-    assert "which is rounding" in told(embedding)
+    assert "within rounding" in told(embedding)
     table = token_table(embedding)
     for name, share in embedding.shares.items():
         np.testing.assert_allclose(table[f"{name} share"], share, atol=1e-6)
+        part = embedding.contributions[name]
+        np.testing.assert_allclose(table[f"{name} norm"], part.norm, atol=1e-6)
+        np.testing.assert_allclose(table[f"without {name}: moved"], part.moved, atol=1e-6)
+        np.testing.assert_allclose(table[f"without {name}: 1 - cos"], part.turned, atol=1e-6)
     assert sum(embedding.shares.values()) == pytest.approx(1, abs=1e-4)
 
 
@@ -73,7 +77,7 @@ def test_another_sentence_one_token_and_a_zoom_are_shown(service: EncoderService
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[1].text)
     np.testing.assert_array_equal(drawn(embedding)["word"], parts.word[3:4, 100:108])
     np.testing.assert_array_equal(drawn(embedding)["layer 0"], parts.output[3:4, 100:108])
-    assert "Of “coding” they make up" in told(embedding)
+    assert "The shares of “coding”: word" in told(embedding)
 
 
 def test_a_zoom_ends_where_narrower_tables_end(tiny_service: EncoderService) -> None:
@@ -134,6 +138,9 @@ def test_what_is_downloaded_adds_up(service: EncoderService) -> None:
     np.testing.assert_allclose(added, found["sum"], atol=1e-6)
     np.testing.assert_array_equal(found["layer_0"], embedding.layer_0)
     np.testing.assert_allclose(found["rebuilt"], found["layer_0"], atol=1e-6)
+    for name, part in embedding.contributions.items():
+        np.testing.assert_array_equal(found[f"{name}_share"], part.share)
+        np.testing.assert_array_equal(found[f"{name}_left_out_moved"], part.moved)
     assert (found["text"], found["pair"]) == ("I love my pet python", "=1+1")
     assert embedding.passport.settings["layer_norm_epsilon"] == 1e-12
 
@@ -220,6 +227,6 @@ def test_a_long_first_text_leaves_room_for_the_second(service: EncoderService) -
 def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService) -> None:
     rows = parameter_rows(own_parameters(shown(DEFAULT, service), service))
     states = {row["parameter"]: row["state"] for row in rows}
-    assert states["embeddings.position_embeddings.weight"] == "learned"
-    assert states["embeddings.token_type_embeddings.weight"] == "learned"
+    assert states["embeddings.position_embeddings.weight"] == "in a trained layer"
+    assert states["embeddings.token_type_embeddings.weight"] == "in a trained layer"
     assert sum(row["numbers"] for row in rows) == 11_918_592

@@ -18,6 +18,7 @@ from components.features.embedding_layer.figures.tables import (
     position_heatmap,
 )
 from components.features.embedding_layer.figures.words import neighbour_bars, word_row_heatmap
+from components.features.embedding_layer.measures.parts import Contribution
 from components.features.embedding_layer.measures.words import Band, Shared
 
 RANDOM = np.random.default_rng(0)
@@ -28,11 +29,14 @@ PANELS = [
     Panel("+", "position", ROWS / 2, 10, 2.0),
     Panel("→", "layer 0", RANDOM.normal(size=(3, 80)).astype(np.float32), 20, 5.0),
 ]
-SHARES = {"word": np.array([0.7, 1.2, 0.9]), "position": np.array([0.3, -0.2, 0.1])}
+PARTS = {
+    name: Contribution(np.array(share), *RANDOM.uniform(size=(3, 3)))
+    for name, share in {"word": [0.7, 1.2, 0.9], "position": [0.3, -0.2, 0.1]}.items()
+}
 
 
 def test_strips_share_their_rows_and_keep_their_own_dimensions_and_scales() -> None:
-    figure = sum_strips(PANELS, SHARES, NAMES, title="A finding", chosen=1)
+    figure = sum_strips(PANELS, PARTS, NAMES, title="A finding", chosen=1)
     strips = figure.data[:3]
     for trace, panel in zip(strips, PANELS, strict=True):
         np.testing.assert_allclose(trace.z, panel.rows, atol=1e-5)
@@ -47,9 +51,11 @@ def test_strips_share_their_rows_and_keep_their_own_dimensions_and_scales() -> N
 
 
 def test_shares_stand_beside_their_tokens_and_may_be_negative() -> None:
-    figure = sum_strips(PANELS, SHARES, NAMES, title="")
-    for trace, (name, share) in zip(figure.data[3:], SHARES.items(), strict=True):
-        np.testing.assert_allclose(trace.x, share)
+    figure = sum_strips(PANELS, PARTS, NAMES, title="")
+    for trace, (name, part) in zip(figure.data[3:], PARTS.items(), strict=True):
+        np.testing.assert_allclose(trace.x, part.share)
+        told = np.stack([part.norm, part.moved, part.turned], axis=1)
+        np.testing.assert_allclose(trace.customdata, told, atol=1e-5)
         assert trace.marker.color == PART_COLORS[name]
     low, high = figure.layout.xaxis4.range
     assert low <= -0.2
@@ -57,7 +63,7 @@ def test_shares_stand_beside_their_tokens_and_may_be_negative() -> None:
 
 
 def test_the_scales_ends_are_stated() -> None:
-    texts = [note.text for note in sum_strips(PANELS, SHARES, NAMES, title="").layout.annotations]
+    texts = [note.text for note in sum_strips(PANELS, PARTS, NAMES, title="").layout.annotations]
     assert any("±2" in text and "layer 0 ±5" in text for text in texts)
 
 

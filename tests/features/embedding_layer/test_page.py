@@ -81,22 +81,32 @@ def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbe
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[0].text)
     np.testing.assert_allclose(strips(app)["sum"], parts.total, atol=1e-5)
     np.testing.assert_allclose(strips(app)["layer 0"], parts.output, atol=1e-5)
-    assert chart(app, CHART)["layout"]["title"]["text"] == "The word leads in 6 of 7 tokens"
+    assert chart(app, CHART)["layout"]["title"]["text"] == "The word's share leads in 6 of 7 tokens"
     assert "(position **62%**)" in said(app)
     assert len(frame(app, "word row (ID)")) == 7
     assert len(frame(app, "layer 0, ours")) == 384
     (code,) = [c.value for c in app.code if "word_embeddings" in c.value]
     namespace: dict[str, Any] = {}
     exec(compile(code, "snippet.py", "exec"), namespace)
-    np.testing.assert_allclose(namespace["word"], strips(app)["word"], atol=1e-5)
+    np.testing.assert_allclose(namespace["parts"]["word"], strips(app)["word"], atol=1e-5)
+    bars = {t["name"]: t for t in chart(app, CHART)["data"] if t["type"] == "bar"}
+    table = frame(app, "word row (ID)")
+    for name in ("word", "position", "segment"):
+        told = [namespace[key][name] for key in ("norms", "moved", "turned")]
+        np.testing.assert_allclose(namespace["shares"][name], table[f"{name} share"], atol=1e-5)
+        np.testing.assert_allclose(namespace["shares"][name], bars[name]["x"], atol=1e-5)
+        np.testing.assert_allclose(np.transpose(told), bars[name]["customdata"], atol=2e-5)
+        share = f"{name} **{float(namespace['shares'][name][5]):.0%}**"
+        assert share in said(app)
+    assert "The segment row is the same for all 7 tokens" in " ".join(c.value for c in app.caption)
 
 
 def test_widgets_write_the_view() -> None:
     app = opened()
     app = field(app.selectbox, f"{PAGE}_token").set_value("0").run()
     assert shown_view(app).controls[PAGE] == {"token": "0"}
-    assert chart(app, CHART)["layout"]["title"]["text"].startswith("[CLS]: word")
-    assert "Of “\\[CLS\\]” they make up" in said(app)
+    assert chart(app, CHART)["layout"]["title"]["text"].startswith("Shares of [CLS]: word")
+    assert "The shares of “\\[CLS\\]”: word" in said(app)
     app = field(app.selectbox, f"{PAGE}_token").set_value("").run()
     assert shown_view(app) == DEFAULT
 
@@ -128,7 +138,7 @@ def test_a_long_text_is_told_to_be_drawn_in_part() -> None:
     view = replace(DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"first_token": 500}})
     captions = " ".join(c.value for c in opened(view).main.caption)
     assert "Tokens 488 to 511 of 512 are drawn" in captions
-    assert "its last 90 tokens are left out" in captions
+    assert "90 tokens are left out at its end" in captions
 
 
 def test_a_view_without_sentences_is_no_error() -> None:

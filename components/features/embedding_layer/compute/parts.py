@@ -30,10 +30,11 @@ from components.features.embedding_layer.controls import (
 )
 from components.features.embedding_layer.figures.parts import Panel
 from components.features.embedding_layer.measures.parts import (
+    Contribution,
     Norm,
+    contributions,
     part_rows,
     rebuild,
-    shares,
     summands,
 )
 from components.figures.strips import signed_bound
@@ -51,6 +52,15 @@ __all__ = [
 ]
 
 
+_DOWNLOADED = {
+    "share": "share",
+    "norm": "norm",
+    "left_out_moved": "moved",
+    "left_out_turned": "turned",
+}
+"""What is downloaded of each part, by the end of its name."""
+
+
 @dataclass(frozen=True, eq=False)
 class EmbeddingView:
     """What the page shows of one sentence.
@@ -61,7 +71,7 @@ class EmbeddingView:
         labels: what is written on each token.
         norm: what follows the sum.
         rebuilt: (n_tokens, n_dims) layer 0 as computed here.
-        shares: for each part (n_tokens,) its share of the sum.
+        contributions: what each part does to each token.
         picked: the token that is looked at alone; None for all of them.
         focus: the token that is told about: the picked one, or the chosen word's first.
         window: the tokens that are drawn where none is picked.
@@ -77,7 +87,7 @@ class EmbeddingView:
     labels: tuple[str, ...]
     norm: Norm
     rebuilt: FloatArray
-    shares: Mapping[str, FloatArray]
+    contributions: Mapping[str, Contribution]
     picked: int | None
     focus: int
     window: slice
@@ -97,6 +107,11 @@ class EmbeddingView:
     def difference(self) -> float:
         """The largest one between our layer 0 and the model's."""
         return float(np.abs(self.rebuilt - self.layer_0).max(initial=0))
+
+    @property
+    def shares(self) -> dict[str, FloatArray]:
+        """For each part (n_tokens,) its projection share of the sum."""
+        return {name: part.share for name, part in self.contributions.items()}
 
     @property
     def passport(self) -> Passport:
@@ -145,7 +160,7 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
         labels=names,
         norm=norm,
         rebuilt=rebuild(list(summands(parts).values()), norm),
-        shares=shares(parts),
+        contributions=contributions(parts, norm),
         picked=picked,
         focus=focus_of(parts, sentence) if picked is None else picked,
         window=_window(view, len(names)),
@@ -155,7 +170,8 @@ def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) ->
 
 def token_table(embedding: EmbeddingView) -> pd.DataFrame:
     """Tokens down: the rows that are added, without columns of what the model has not."""
-    return pd.DataFrame(part_rows(embedding.parts, embedding.labels)).dropna(axis=1, how="all")
+    rows = part_rows(embedding.parts, embedding.contributions, embedding.labels)
+    return pd.DataFrame(rows).dropna(axis=1, how="all")
 
 
 def value_table(embedding: EmbeddingView) -> pd.DataFrame:
@@ -172,7 +188,7 @@ def value_table(embedding: EmbeddingView) -> pd.DataFrame:
 
 
 def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
-    """All that is downloaded: the steps of the sum, the shares and what they are of."""
+    """All that is downloaded: the steps of the sum, and what each part does."""
     parts = embedding.parts
     return {
         **summands(parts),
@@ -185,7 +201,11 @@ def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
         "tokens": np.array(parts.tokens.tokens),
         "text": np.array(parts.tokens.text),
         "pair": np.array(parts.tokens.pair or ""),
-        **{f"{name}_share": share for name, share in embedding.shares.items()},
+        **{
+            f"{name}_{what}": getattr(part, field)
+            for name, part in embedding.contributions.items()
+            for what, field in _DOWNLOADED.items()
+        },
     }
 
 

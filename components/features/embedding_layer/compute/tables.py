@@ -131,7 +131,7 @@ def own_parameters(embedding: EmbeddingView, service: EncoderService) -> list[Pa
 
 def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
     """The table of parameters."""
-    states = {True: "learned", False: "not trained", None: "not here"}
+    states = {True: "in a trained layer", False: "in a layer that looks untrained", None: ""}
     return [
         {
             "parameter": parameter.name,

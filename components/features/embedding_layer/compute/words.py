@@ -48,9 +48,10 @@ class TwoTexts:
     band: Band
 
     @property
-    def special(self) -> list[bool]:
-        """Which tokens of the one text were added by the tokenizer."""
-        return [bool(added) for added in self.parts[0].tokens.special_tokens_mask]
+    def share_own(self) -> bool:
+        """Whether any token stands in both texts without being added by the tokenizer."""
+        one, other = (p.tokens.token_ids[p.tokens.text_ids >= 0] for p in self.parts)
+        return bool(np.isin(one, other).any())
 
     @property
     def drawn_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -14,6 +14,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
+from components.features.embedding_layer.measures.parts import Contribution
 from components.figures.theme import CATEGORICAL, SIGNED, figure, plain, values
 
 __all__ = ["PART_COLORS", "Panel", "sum_strips", "token_strips"]
@@ -26,8 +27,9 @@ PART_COLORS: Mapping[str, str] = {
 """Not blue and orange: the strips beside them use those for signs."""
 _GAP = 0.022
 _SHARE_WIDTH = 0.16
-_ROOMY = 5  # strips beside each other that leave room for their names on a phone
-_LINE = 13  # height of a line of names, in pixels
+_ROOMY = 3  # strips beside each other that leave room for their names on a phone
+_LINE = 16  # height of a line of names, in pixels
+_MAX_NAMES = 17  # rows that have room for every name
 _MAX_NUMBERS = 16  # dimensions across that leave room for a number on each cell
 
 
@@ -52,7 +54,7 @@ class Panel:
 
 def sum_strips(
     panels: Sequence[Panel],
-    shares: Mapping[str, FloatArray],
+    contributions: Mapping[str, Contribution],
     names: Sequence[str],
     *,
     title: str,
@@ -63,7 +65,8 @@ def sum_strips(
 
     Args:
         panels: the steps, all of the same tokens.
-        shares: for each part (n_tokens,) its share of the sum's norm.
+        contributions: what each part does to these tokens; its share is drawn, the rest is told
+            where it is pointed at.
         names: each token's name; a user's text, escaped here.
         title: the finding.
         chosen: the row with a mark before its name.
@@ -73,7 +76,7 @@ def sum_strips(
     rows = [("▸ " if i == chosen else "") + plain(name, 12) for i, name in enumerate(names)]
     traces = [_strip(panel, f"x{i}") for i, panel in enumerate(panels, start=1)]
     last = f"x{len(panels) + 1}"
-    traces += [_bars(name, share, last) for name, share in shares.items()]
+    traces += [_bars(name, part, last) for name, part in contributions.items()]
     layout: dict[str, Any] = {
         "title_y": 0.975,  # above the names, not amid them
         "title_yanchor": "top",
@@ -81,11 +84,11 @@ def sum_strips(
             f"xaxis{i}": _across(panel, domain)
             for i, (panel, domain) in enumerate(zip(panels, domains, strict=False), start=1)
         },
-        f"xaxis{len(panels) + 1}": _share_axis(domains[-1], shares),
+        f"xaxis{len(panels) + 1}": _share_axis(domains[-1], contributions),
         "yaxis": _down(rows),
         "barmode": "relative",
         "bargap": 0.25,
-        "margin": {"l": 84, "r": 10, "t": 72 if len(panels) <= _ROOMY else 85, "b": 66},
+        "margin": {"l": 84, "r": 10, "t": 76 if len(panels) <= _ROOMY else 92, "b": 66},
         "annotations": [*_heads(panels, domains), _foot(panels)],
     }
     return figure(traces, layout, title=title, height=height)
@@ -154,17 +157,23 @@ def _strip(panel: Panel, axis: str) -> dict[str, Any]:
     }
 
 
-def _bars(name: str, share: FloatArray, axis: str) -> dict[str, Any]:
+def _bars(name: str, part: Contribution, axis: str) -> dict[str, Any]:
+    told = zip(values(part.norm), values(part.moved), values(part.turned), strict=True)
     return {
         "type": "bar",
         "orientation": "h",
-        "x": values(share),
-        "y": list(range(len(share))),
+        "x": values(part.share),
+        "y": list(range(len(part.share))),
+        "customdata": [list(each) for each in told],
         "xaxis": axis,
         "yaxis": "y",
         "name": name,
         "marker": {"color": PART_COLORS[name], "line": {"width": 0}},
-        "hovertemplate": f"%{{y}}<br>{name}: %{{x:.1%}} of the sum<extra></extra>",
+        "hovertemplate": (
+            f"%{{y}}<br>{name}: %{{x:.1%}} of the sum's length, along its direction<br>"
+            "norm %{customdata[0]:.4f}<br>left out: layer 0 moves by %{customdata[1]:.1%} of its "
+            "length (1 - cosine %{customdata[2]:.4f})<extra></extra>"
+        ),
     }
 
 
@@ -174,32 +183,33 @@ def _across(panel: Panel, domain: tuple[float, float]) -> dict[str, Any]:
         "domain": list(domain),
         "range": [panel.first - 0.5, last + 0.5],
         "nticks": 3,
-        "tickfont": {"size": 10},
         "showgrid": False,
         "zeroline": False,
     }
 
 
 def _down(names: Sequence[str]) -> dict[str, Any]:
+    step = -(-len(names) // _MAX_NAMES) or 1
     return {
-        "tickvals": list(range(len(names))),
-        "ticktext": list(names),
+        "tickvals": list(range(0, len(names), step)),
+        "ticktext": list(names[::step]),
         "range": [len(names) - 0.5, -0.5],
-        "tickfont": {"size": 12 if len(names) <= 18 else 9},
         "ticks": "",
         "showgrid": False,
         "zeroline": False,
     }
 
 
-def _share_axis(domain: tuple[float, float], shares: Mapping[str, FloatArray]) -> dict[str, Any]:
-    low = min([0.0, *(float(share.min()) for share in shares.values() if share.size)])
+def _share_axis(
+    domain: tuple[float, float], contributions: Mapping[str, Contribution]
+) -> dict[str, Any]:
+    shares = [part.share for part in contributions.values()]
+    low = min([0.0, *(float(share.min()) for share in shares if share.size)])
     return {
         "domain": list(domain),
         "range": [low, max(1.0, 1.0 - low)],
         "tickformat": ".0%",
         "nticks": 3,
-        "tickfont": {"size": 10},
         "showgrid": False,
         "zeroline": False,
     }
@@ -244,5 +254,4 @@ def _note(text: str, x: float, y: float, anchor: str) -> dict[str, Any]:
         "xanchor": "center",
         "yanchor": anchor,
         "showarrow": False,
-        "font": {"size": 10.5},
     }

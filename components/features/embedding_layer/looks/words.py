@@ -37,7 +37,7 @@ def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService
     with st.container(width=360):
         chosen = inputs.select(view, OTHER.among(titles))
     pair = two_texts(embedding, others[chosen], service)
-    said = same_rows_reading(pair.shared, embedding.labels, pair.special)
+    said = same_rows_reading(pair.shared, embedding.labels, own=pair.share_own)
     kit.reading(said, key="reading_same")
     _matrix(pair, (letter(embedding.index), chosen))
     with st.expander("As a table"):
@@ -54,9 +54,9 @@ def neighbours(view: ViewState, embedding: EmbeddingView, service: EncoderServic
     if near is None:
         st.info(f"The row of {quoted(label)} is all zeros, so nothing is near it.")
         return
-    trained = embedding.card.provenance.embedding_layer.state == "trained"
+    state = embedding.card.provenance.embedding_layer
     found = list(zip(near.names, near.cosines, strict=True))
-    kit.reading(neighbours_reading(label, found, near.band, trained=trained), key="reading_near")
+    kit.reading(neighbours_reading(label, found, near.band, state), key="reading_near")
     bars, table = st.columns([3, 2], gap="medium")
     with bars:
         _bars(near, neighbours_title(label, len(found), embedding.card.vocabulary_size))

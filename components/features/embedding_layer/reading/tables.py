@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.content.wording import bold, escape
+from components.content.wording import bold, escape, percent, two
 from components.core.schema import FloatArray, Parameter, PartState
 from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
 from components.features.embedding_layer.measures.positions import Positions, distance_means
@@ -22,14 +22,20 @@ __all__ = [
 ]
 
 _FAR = 50
+_FEWEST = 3  # positions that can be compared
+_APART = 0.1  # of two mean cosines, for one to be called higher
+_ROUNDING = 1e-9
 
 
 def positions_title(look: Positions) -> str:
     """The finding of the matrix: are near positions more alike than far ones?"""
+    if len(look.cosines) < _FEWEST:
+        return "Too few positions to compare"
     near, far = _near_and_far(look)
-    if near - far < 0.1:
-        return "Near positions are no more alike"
-    return f"Near positions are alike ({near:.2f})"
+    if abs(near - far) < _APART:
+        return f"Near and far about as alike: {two(near)}, {two(far)}"
+    more = "more" if near > far else "less"
+    return f"Near positions {more} alike: {two(near)}, far {two(far)}"
 
 
 def positions_reading(look: Positions, n_rows: int) -> list[str]:
@@ -39,26 +45,41 @@ def positions_reading(look: Positions, n_rows: int) -> list[str]:
         look: the comparison.
         n_rows: rows of the table, unusable ones included.
     """
-    if len(look.cosines) < 3:
+    if len(look.cosines) < _FEWEST:
         return [f"The table has **{n_rows}** rows, too few to compare."]
     near, far = _near_and_far(look)
     distance = min(_FAR, len(look.cosines) - 1)
+    more = ""
+    if abs(near - far) >= _APART:
+        which = "nearer are more" if near > far else "nearer are less"
+        more = f": those that are {which} alike"
     said = [
         f"Rows of neighbouring positions have a cosine of {bold(near)} on average, rows "
-        f"{distance} apart {bold(far)}"
-        + (": the table knows which positions are near." if near - far >= 0.1 else ".")
+        f"{distance} apart {bold(far)}{more}.",
+        _curve_said(look),
     ]
-    held = f"**{sum(look.explained):.0%}**"
-    said.append(f"The curve shows {held} of how the rows vary; the rest is in other dimensions.")
     if look.first:
-        rows = "row 0 is" if look.first == 1 else f"rows 0 to {look.first - 1} are"
-        said.append(f"A text begins at row **{look.first}**; {rows} never used by it.")
+        rows = "row 0 stands" if look.first == 1 else f"rows 0 to {look.first - 1} stand"
+        said.append(f"A text begins at row **{look.first}**; {rows} for no place in a text.")
     return said
+
+
+def _curve_said(look: Positions) -> str:
+    shown = sum(look.explained)
+    if not shown:
+        return "All rows are the same, so the curve is one point."
+    rest = "; the rest is in other dimensions" if shown < 1 - _ROUNDING else ""
+    return f"The curve shows **{_variance(shown)}** of the rows' variance{rest}."
 
 
 def curve_title(look: Positions) -> str:
     """How much the curve shows."""
-    return f"{sum(look.explained):.0%} of the variance, as a curve"
+    shown = sum(look.explained)
+    return f"{_variance(shown)} of the variance, as a curve" if shown else "All rows are the same"
+
+
+def _variance(shown: float) -> str:
+    return "100%" if shown >= 1 - _ROUNDING else percent(shown)
 
 
 def segment_rows_reading(rows: FloatArray | None, family: str) -> list[str]:
@@ -72,10 +93,11 @@ def segment_rows_reading(rows: FloatArray | None, family: str) -> list[str]:
             "every token, so it cannot tell two texts apart."
         ]
     apart = float(np.linalg.norm(rows[0] - rows[1]))
-    cosine = float(rows[0] @ rows[1] / max(float(norms[0] * norms[1]), 1e-12))
+    lengths = float(norms[0] * norms[1])
+    cosine = f" (cosine {bold(float(rows[0] @ rows[1]) / lengths)})" if lengths else ""
     return [
         f"The rows of segments 0 and 1 have norms {bold(norms[0])} and {bold(norms[1])} and are "
-        f"{bold(apart)} apart (cosine {bold(cosine)})."
+        f"{bold(apart)} apart{cosine}."
     ]
 
 
@@ -87,26 +109,29 @@ def moved_reading(moved: FloatArray, text_ids: Sequence[int], change: str) -> li
         text_ids: the text of each token, 0 or 1, and -1 for added ones.
         change: what was chosen of `controls.CHANGE`.
     """
-    if change == ALONE or not moved.size:
+    if change == ALONE:
         return ["Without a second text nothing moves: each token's layer 0 is as it was alone."]
+    if not moved.size:
+        return ["Neither text has a token of its own, so there is nothing to move."]
     if change == SEGMENT_ONLY:
         return [
             "With segment row 1 in place of 0, and nothing else changed, the tokens move by "
-            f"**{moved.mean():.0%}** of their length on average."
+            f"**{percent(moved.mean())}** of their length at layer 0 on average."
         ]
     ids = np.asarray(text_ids)
     first, second = moved[ids == 0], moved[ids == 1]
     said = []
     if first.size:
         said.append(
-            "The first text's tokens do not move at all: same word, position and segment."
+            "The first text's tokens do not move at layer 0: the same rows are added."
             if first.max() == 0
-            else f"The first text's tokens move by up to **{first.max():.0%}** of their length."
+            else f"The first text's tokens move by up to **{percent(first.max())}** of their "
+            "length at layer 0."
         )
     if second.size:
         said.append(
             "The second text's tokens, beside where they were alone, move by "
-            f"**{second.mean():.0%}** of their length on average."
+            f"**{percent(second.mean())}** of their length on average."
         )
     return said
 
@@ -115,7 +140,7 @@ def moved_title(moved: FloatArray) -> str:
     """The finding of the bars."""
     if not moved.any():
         return "Layer 0 stays as it is"
-    return f"Layer 0 moves by up to {moved.max():.0%} of its length"
+    return f"Layer 0 moves by up to {percent(moved.max())} of its length"
 
 
 def learned_reading(
@@ -133,21 +158,21 @@ def learned_reading(
     count = sum(int(np.prod(p.shape)) for p in parameters)
     listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     said = [
-        f"{listed[:1].upper()}{listed[1:]} are tables of parameters, "
-        f"with what follows them **{count:,}** numbers."
+        f"{listed[:1].upper()}{listed[1:]} are tables of parameters; with what follows them, "
+        f"the layer has **{count:,}** numbers."
     ]
     if look is not None and look.is_fixed:
         said.append(
-            "The position rows are the fixed sine and cosine formula's (mean cosine "
-            f"{bold(look.fixed)}): here they were set, not learned."
+            "The position rows point as the fixed sine and cosine formula's do (mean cosine "
+            f"{bold(look.fixed)}): they look set, not learned."
         )
     elif look is not None:
         said.append(
             "The position rows are not the fixed sine and cosine formula's (mean cosine "
-            f"{bold(look.fixed)})" + (": they were learned." if state.state == "trained" else ".")
+            f"{bold(look.fixed)})."
         )
     if state.state != "trained":
-        said.append(f"The embedding layer as a whole is {state.state}: {escape(state.reason)}")
+        said.append(f"The embedding layer as a whole looks {state.state}: {escape(state.reason)}")
     return said
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.content.wording import bold, quoted, two
+from components.core.schema import PartState
 from components.features.embedding_layer.measures.words import Band, Shared
+from components.features.embedding_layer.reading.parts import tiny
 
 __all__ = ["neighbours_reading", "neighbours_title", "same_rows_reading", "same_rows_title"]
 
 _MOST = 3  # tokens that a reading names
+_SAME = 1e-5  # of layer 0: what rounding may leave
 
 
-def same_rows_reading(
-    shared: Sequence[Shared], labels: Sequence[str], special: Sequence[bool]
-) -> list[str]:
+def same_rows_reading(shared: Sequence[Shared], labels: Sequence[str], *, own: bool) -> list[str]:
     """Which tokens two texts share, and whether their rows are the same numbers.
 
     Args:
         shared: the tokens in both.
         labels: what the first text's tokens are called.
-        special: for each of them, whether the tokenizer added it.
+        own: whether any of them stands in both texts without being added by the tokenizer.
     """
     if not shared:
         return ["The two texts have no token in common."]
@@ -28,15 +29,16 @@ def same_rows_reading(
     names = ", ".join(quoted(labels[each.first]) for each in same[:8])
     more = f" and {len(same) - 8} more" if len(same) > 8 else ""
     if len(same) < len(shared):
-        return [f"**{len(same)}** of **{len(shared)}** common tokens have equal word rows."]
+        have = "has an equal word row" if len(same) == 1 else "have equal word rows"
+        return [f"**{len(same)}** of **{len(shared)}** common tokens {have}."]
+    one = len(same) == 1
     said = [
-        f"**{len(same)}** {_tokens(len(same))} in both texts: {names}{more}. Their word rows are "
-        "the same numbers (largest difference **0**), whatever stands around them."
+        f"**{len(same)}** {'token is' if one else 'different tokens are'} in both texts: "
+        f"{names}{more}. {'Its word row is' if one else 'Their word rows are'} the same numbers "
+        "in both (largest difference **0**), whatever stands around."
     ]
-    if all(special[each.first] for each in same):
-        said.append(
-            "All of them were added by the tokenizer; the texts share no token of their own."
-        )
+    if not own:
+        said.append("The tokenizer adds what is common; the texts share no token of their own.")
     return [*said, _at_layer_0(same, labels)]
 
 
@@ -49,23 +51,23 @@ def same_rows_title(shared: Sequence[Shared]) -> str:
 
 
 def neighbours_reading(
-    label: str, found: Sequence[tuple[str, float]], band: Band, *, trained: bool
+    label: str, found: Sequence[tuple[str, float]], band: Band, state: PartState
 ) -> list[str]:
     """The rows nearest to a token's own, and how that stands against random rows."""
     if not found:
         return [f"The table has no other row than that of {quoted(label)}."]
     names = ", ".join(f"{quoted(name)} ({bold(cosine)})" for name, cosine in found[:_MOST])
-    said = [f"Nearest to {quoted(label)} in the word table: {names}."]
+    said = [f"Nearest to {quoted(label)} in the word table, by cosine: {names}."]
     best = found[0][1]
     if best > band.high:
         said.append(f"Random pairs of rows average {two(band.mean)}.")
     else:
         said.append(
-            "Even the nearest is no nearer than many random pairs of rows "
-            f"(average {two(band.mean)}): this row has no neighbours to speak of."
+            "Even that is no nearer than one in twenty random pairs of rows (they average "
+            f"{two(band.mean)}): this row has no neighbours to speak of."
         )
-    if not trained:
-        said.append("The table was never trained, so its neighbours mean nothing.")
+    if state.state != "trained":
+        said.append(f"This embedding layer looks {state.state}: its neighbours may mean nothing.")
     return said
 
 
@@ -74,19 +76,19 @@ def neighbours_title(label: str, n_found: int, n_rows: int) -> str:
     return f"Of {n_rows:,} rows, the {n_found} nearest to {label}"
 
 
-def _tokens(count: int) -> str:
-    return "token is" if count == 1 else "tokens are"
-
-
 def _at_layer_0(same: Sequence[Shared], labels: Sequence[str]) -> str:
-    """Whether the common tokens are equal after position and segment were added."""
-    moved = [each for each in same if each.output > 0]
+    """Whether the common tokens, at their first places, are equal at layer 0 too."""
+    moved = [each for each in same if each.output > _SAME]
     if not moved:
-        return "They stand at the same positions too, so even their layer 0 is the same."
-    first = max(moved, key=lambda each: each.output)
-    at = f"positions {first.first} and {first.second}"
+        return "Where each stands first, the same is added, so even its layer 0 is the same."
+    most = max(moved, key=lambda each: each.output)
+    again = f"the first {quoted(labels[most.first])} stands at position {most.first} here and "
     return (
-        f"Their layer 0 is the same for **{len(same) - len(moved)}** of them: "
-        f"{quoted(labels[first.first])} stands at {at}, so it differs by up to "
-        f"{bold(first.output)}."
+        f"Where each stands first, layer 0 is the same for **{len(same) - len(moved)}** of "
+        f"**{len(same)}**: {again}{most.second} there, and differs by up to "
+        f"{_difference(most.output)}, as another position or segment row is added."
     )
+
+
+def _difference(value: float) -> str:
+    return bold(value) if value >= 0.01 else f"**{tiny(value)}**"

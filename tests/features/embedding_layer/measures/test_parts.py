@@ -12,9 +12,12 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import EmbeddingParts
 from components.features.embedding_layer.compute.parts import norm_of
 from components.features.embedding_layer.measures.parts import (
     Norm,
+    constant_parts,
+    contributions,
     layer_norm,
     part_rows,
     rebuild,
@@ -26,6 +29,11 @@ from tests.support.tiny_models import ALL
 TEXT = "The python's owner walked by the river"
 RANDOM = np.random.default_rng(0)
 MODELS = (BUNDLED_ID, *ALL)
+
+
+def rows_of(parts: EmbeddingParts, model: str, service: EncoderService) -> list[dict[str, Any]]:
+    found = contributions(parts, norm_of(model, service, parts))
+    return part_rows(parts, found, parts.tokens.tokens)
 
 
 def plain(model: str, tiny_root: Path, bundled_folder: Path) -> tuple[Any, Any]:
@@ -105,9 +113,46 @@ def test_a_sum_of_zeros_has_shares_of_zero(service: EncoderService) -> None:
     assert all((share == 0).all() for share in shares(empty).values())
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_part_left_out_moves_layer_0_as_plain_torch_says(
+    name: str, tiny_service: EncoderService, tiny_root: Path, bundled_folder: Path
+) -> None:
+    model = name if name == BUNDLED_ID else f"folder:{name}"
+    parts = tiny_service.embedding_parts(model, TEXT)
+    found = contributions(parts, norm_of(model, tiny_service, parts))
+    _, network = plain(name, tiny_root, bundled_folder)
+    project = getattr(network, "embeddings_project", None) or getattr(
+        network.encoder, "embedding_hidden_mapping_in", None
+    ) if parts.projected else torch.nn.Identity()  # fmt: skip
+    with torch.inference_mode():
+        for part, rows in summands(parts).items():
+            rest = torch.tensor(parts.total - rows)
+            without = project(network.embeddings.LayerNorm(rest)).numpy()
+            away = np.linalg.norm(without - parts.output, axis=1)
+            lengths = np.linalg.norm(parts.output, axis=1)
+            both = lengths * np.linalg.norm(without, axis=1)
+            cosine = (without * parts.output).sum(axis=1) / both
+            np.testing.assert_allclose(found[part].moved, away / lengths, atol=1e-4)
+            np.testing.assert_allclose(found[part].turned, 1 - cosine, atol=1e-4)
+            np.testing.assert_allclose(found[part].norm, np.linalg.norm(rows, axis=1), atol=1e-5)
+
+
+def test_the_constant_segment_row_has_a_share_and_is_named_constant(
+    service: EncoderService,
+) -> None:
+    """Its share is no finding: every token gets the same row."""
+    parts = service.embedding_parts(BUNDLED_ID, TEXT)
+    found = contributions(parts, norm_of(BUNDLED_ID, service, parts))
+    assert constant_parts(parts) == ["segment"]
+    assert found["segment"].share.mean() > 0.1
+    assert found["segment"].share.min() > 0
+    assert np.ptp(found["segment"].norm) == 0
+    assert constant_parts(service.embedding_parts(BUNDLED_ID, TEXT, pair="a bank")) == []
+
+
 def test_the_table_names_the_rows_that_were_added(service: EncoderService) -> None:
     parts = service.embedding_parts(BUNDLED_ID, "I am Sinan", pair="a bank")
-    rows = part_rows(parts, parts.tokens.tokens)
+    rows = rows_of(parts, BUNDLED_ID, service)
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
     kinds = service.matrix(BUNDLED_ID, "embeddings.token_type_embeddings.weight")
     for i, row in enumerate(rows):
@@ -121,8 +166,9 @@ def test_the_table_names_the_rows_that_were_added(service: EncoderService) -> No
 
 def test_a_model_without_segments_has_no_segment_in_the_table(tiny_service: EncoderService) -> None:
     parts = tiny_service.embedding_parts("folder:distilbert", TEXT)
-    assert {row["segment row"] for row in part_rows(parts, parts.tokens.tokens)} == {None}
-    assert "segment norm" not in part_rows(parts, parts.tokens.tokens)[0]
+    rows = rows_of(parts, "folder:distilbert", tiny_service)
+    assert {row["segment row"] for row in rows} == {None}
+    assert "segment norm" not in rows[0]
 
 
 def test_facts_of_bert_base_hold_where_they_are_about_structure(
