@@ -361,6 +361,39 @@ def test_axes_have_one_scale_and_no_numbers() -> None:
     assert layout.title.text == "A finding"
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_rows_above_a_map_have_room_of_their_own(narrow: bool) -> None:
+    """Title, subtitle and Play do not stand in one another's place, and each costs its height."""
+    points, places = points_of(30), layers_of(2, 30)
+    look = {"layer": 1, "titles": ["T", "T"], "narrow": narrow}
+    plain, told = (
+        layers_scatter(points, places, (0, 1), subtitle=own, **look).layout
+        for own in ("", "30 of 40 texts, chosen at random")
+    )
+    still = map_scatter(points, places[1], title="T", narrow=narrow).layout
+    assert still.margin.t < plain.margin.t < told.margin.t
+    assert told.title.subtitle.text == "30 of 40 texts, chosen at random"
+    assert plain.title.subtitle.text is None
+    assert (plain.modebar.orientation == "v") == (not narrow)
+
+
+def test_every_frame_has_the_line_below_its_title() -> None:
+    figure = layers_scatter(
+        points_of(9), layers_of(2, 9), (0, 1), layer=1, titles=["A", "B"], subtitle="some of many"
+    )
+    assert [frame.layout.title.subtitle.text for frame in figure.frames] == ["some of many"] * 2
+    assert [frame.layout.title.text for frame in figure.frames] == ["A", "B"]
+
+
+def test_the_legend_is_headed_by_what_is_coloured() -> None:
+    points, places = points_of(30), layers_of(2, 30)
+    color = coloring(points, "sense")
+    still = map_scatter(points, places[1], color=color, title="T")
+    plays = layers_scatter(points, places, (0, 1), layer=1, color=color, titles=["T", "T"])
+    assert still.layout.legend.title.text == plays.layout.legend.title.text == "sense"
+    assert map_scatter(points, places[1], title="T").layout.legend.title.text is None
+
+
 def test_a_map_of_earlier_settings_is_paler_and_says_so() -> None:
     points, places = points_of(30), places_of(30)
     fresh, stale = (map_scatter(points, places, title="T", stale=own) for own in (False, True))

@@ -301,6 +301,8 @@ def test_a_sample_of_many_texts_is_said() -> None:
     assert re.search(
         r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", said(app)
     )
+    below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
+    assert re.fullmatch(r"\d+ of 150 texts, chosen at random", below)
 
 
 def test_empty_sentences_are_said() -> None:

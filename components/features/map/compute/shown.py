@@ -124,6 +124,12 @@ class MapShown:
         """How many texts may have points."""
         return self.picture.n_able
 
+    @property
+    def sampled(self) -> str:
+        """How many of the texts are on the map, where not all are."""
+        n, total = len(self.points.texts), self.n_able
+        return f"{n:,} of {total:,} texts, chosen at random" if n < total else ""
+
     def called(self, point: int) -> str:
         """A point's name, or some of its sentence where all points have the same name."""
         if not self.finding.one_name:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
-from components.figures.theme import NEUTRAL
+from components.figures.theme import NEUTRAL, SMALLEST, plain
 
-__all__ = ["INK", "NAME_FONT", "STALE", "axes_of", "font_of", "map_layout"]
+__all__ = ["INK", "NAME_FONT", "STALE", "above", "axes_of", "font_of", "map_layout", "write_above"]
 
 INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
@@ -43,6 +44,9 @@ _BARE = {
     "linecolor": "rgba(128,128,128,0.35)",
 }
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
+_EDGE, _BAR, _LINE, _SMALL_LINE, _PLAY = 8, 34, 22, 18, 40
+"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below, Play."""
+_LONGEST_LINE = 60
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -65,20 +69,53 @@ def font_of(kind: str) -> dict[str, Any]:
     return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
-def map_layout(
-    ranges: Sequence[tuple[float, float]], *, legend: bool, narrow: bool = False
-) -> dict[str, Any]:
+def above(*, subtitle: bool, plays: bool, narrow: bool) -> int:
+    """The pixels above a map's frame: plotly's bar where it is narrow, title, subtitle, Play."""
+    rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle), (_PLAY, plays))
+    return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
+
+
+def write_above(
+    whole: go.Figure, *, subtitle: str, plays: bool = False, narrow: bool = False
+) -> None:
+    """Puts the title, and a line under it, above a map, in rows of their own.
+
+    Plotly's bar has its place beside the frame, or above all of it where that is narrow.
+    """
+    has_line = bool(subtitle)
+    whole.layout.margin.t = above(subtitle=has_line, plays=plays, narrow=narrow)
+    whole.layout.title.update(
+        yref="container", y=1, yanchor="top", pad={"t": _EDGE + (_BAR if narrow else 0), "l": 8}
+    )
+    if has_line:
+        line = {"text": plain(subtitle, _LONGEST_LINE), "font": {"size": SMALLEST}}
+        whole.layout.title.subtitle = line
+    if not narrow:
+        whole.layout.margin.r = _BAR
+        whole.layout.modebar.orientation = "v"
+
+
+def _headed(legend: str) -> dict[str, Any]:
+    title = {"text": plain(legend), "side": "left", "font": {"size": SMALLEST}}
+    return {"title": title} if legend else {}
+
+
+def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
     """Axes without numbers at one scale, a thin frame, and a legend under the map.
 
     The frame is as wide and high as the ranges ask for, whatever the room: it holds them and no
-    more. The title has room below the mode bar: in two lines where the map is narrow.
+    more.
+
+    Args:
+        ranges: what each axis shows.
+        legend: what it is headed with; None for no legend.
     """
     layout: dict[str, Any] = {
         "dragmode": "pan",
         "hovermode": "closest",
-        "showlegend": legend,
-        "legend": _LEGEND,
-        "margin": {"l": 8, "r": 8, "t": 100 if narrow else 76, "b": 8, "pad": 0},
+        "showlegend": legend is not None,
+        "legend": {**_LEGEND, **_headed(legend or "")},
+        "margin": {"l": 8, "r": 8, "b": 8, "pad": 0},
     }
     if len(ranges) == 3:
         bare = {"showticklabels": False, "title": {"text": ""}, "showbackground": False}

@@ -15,7 +15,7 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
-from components.features.map.figures.axes import STALE, axes_of, font_of, map_layout
+from components.features.map.figures.axes import STALE, axes_of, font_of, map_layout, write_above
 from components.features.map.figures.colors import UNCOLORED, Coloring, groups
 from components.features.map.figures.frame import Ranges, enlarged, is_enlarged, map_frames
 from components.features.map.figures.labels import cluster_notes
@@ -47,6 +47,7 @@ def layers_scatter(
     marks: Marks = NO_MARKS,
     trails: Sequence[int] = (),
     titles: Sequence[str],
+    subtitle: str = "",
     stale: bool = False,
     narrow: bool = False,
     height: int = 560,
@@ -66,7 +67,7 @@ def layers_scatter(
         marks: points that stand out, at every layer.
         trails: points whose way through the layers is drawn, at most `MAX_TRAILS`.
         titles: the finding at each of `layers`.
-        stale, narrow: as in `map_scatter`.
+        subtitle, stale, narrow: as in `map_scatter`.
         height: in pixels.
 
     Raises:
@@ -86,12 +87,15 @@ def layers_scatter(
     traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
     every_range = map_frames(places)
     ranges = every_range[shown]
-    layout = map_layout(ranges, legend=color.kind == "category" and n_own > 1, narrow=narrow)
+    has_legend = color.kind == "category" and n_own > 1
+    layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
     looks = dict(zip(layers, _looks(every_range), strict=True))
     layout["annotations"] = [*looks[layer]["annotations"], *notes]
     whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
-    if len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS:
+    plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
+    write_above(whole, subtitle=subtitle, plays=plays, narrow=narrow)
+    if plays:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
         frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
         add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)

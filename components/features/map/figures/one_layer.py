@@ -14,7 +14,7 @@ from plotly import graph_objects as go
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.features.map.figures.axes import STALE, map_layout
+from components.features.map.figures.axes import STALE, map_layout, write_above
 from components.features.map.figures.colors import UNCOLORED, Coloring, groups
 from components.features.map.figures.frame import Ranges, map_ranges
 from components.features.map.figures.labels import cluster_notes
@@ -40,6 +40,7 @@ def map_scatter(
     clusters: Sequence[ClusterLabel] = (),
     marks: Marks = NO_MARKS,
     title: str,
+    subtitle: str = "",
     frame: Ranges | None = None,
     stale: bool = False,
     narrow: bool = False,
@@ -55,6 +56,7 @@ def map_scatter(
         clusters: names to write on the map; those that would touch a larger one's are left out.
         marks: points that stand out.
         title: the finding.
+        subtitle: a line below it; "" for none.
         frame: what the axes show; by default all points.
         stale: the settings have changed since; the map is shown paler, with a note.
         narrow: whether it has a phone's width: fewer names, and they are chosen to fit there.
@@ -71,17 +73,19 @@ def map_scatter(
     kind, size = kind_of(*places.shape), point_size(*places.shape)
     traces += mark_traces(points, places, marks, kind=kind, size=size)
     traces += shape_traces(shapes, kind)
-    legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
+    has_legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
+    legend = (color.title if color.kind == "category" else "") if has_legend else None
     ranges = map_ranges(places) if frame is None else frame
-    layout = map_layout(ranges, legend=legend, narrow=narrow)
+    layout = map_layout(ranges, legend=legend)
     notes = [STALE] if stale else []
     if places.shape[1] == 2:
         notes += cluster_notes(clusters, ranges, narrow=narrow)
     else:
         layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
-    return figure(
-        traces, {**layout, "annotations": notes}, title=title, height=height, narrow=narrow
-    )
+    layout["annotations"] = notes
+    whole = figure(traces, layout, title=title, height=height, narrow=narrow)
+    write_above(whole, subtitle=subtitle, narrow=narrow)
+    return whole
 
 
 def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:

@@ -29,7 +29,6 @@ from components.ui.widgets import inputs
 __all__ = ["first_map", "one_or_two"]
 
 _OTHER_CHART = f"{chart.CHART}_other"
-_PANEL_HEIGHT = 640
 _OWN_CHOICE_HEIGHT = 72
 """Of what stands above each of two maps, so that they align."""
 
@@ -45,7 +44,7 @@ def first_map(view: ViewState, card: ModelCard, asked: Asked) -> MapShown | None
 
 
 def one_or_two(view: ViewState, shown: MapShown, card: ModelCard, asked: Asked) -> None:
-    """The map with its panel, or beside another one with the panel below."""
+    """The map with its reading and panel, or beside another one with both below."""
     if controls.BESIDE.of(view) and asked.request is not None and asked.corpus is not None:
         _two(view, shown, card, asked.request, asked.corpus)
         tabs.words(shown)
@@ -56,10 +55,10 @@ def one_or_two(view: ViewState, shown: MapShown, card: ModelCard, asked: Asked) 
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart.map_chart(shown)
-        tabs.words(shown)
         chart.layer_control(view, shown, card)
         tabs.notes(shown)
-    with right, st.container(height=_PANEL_HEIGHT, border=False, key="map_closer"):
+    with right, st.container(key="map_closer"):
+        tabs.words(shown)
         panel.panel(view, shown, _band(shown, card))
 
 

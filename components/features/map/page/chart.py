@@ -15,6 +15,7 @@ from components.core.schema import IntArray
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import LAYER
 from components.features.map.compute.shown import MapShown
+from components.features.map.figures.axes import above
 from components.features.map.figures.colors import coloring
 from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.features.map.figures.marks import Marks
@@ -26,7 +27,10 @@ from components.ui.widgets import inputs, kit
 __all__ = ["CHART", "HEIGHT", "layer_control", "map_chart"]
 
 CHART = "map_chart"
-HEIGHT, PHONE_HEIGHT = 460, 400
+HEIGHT = 560
+_PHONE_WIDTH = 342
+_PHONE_HEIGHTS = 320, 440
+_LEGEND_HEIGHT = 48
 _CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
@@ -53,7 +57,9 @@ def map_chart(
         half: whether it has half of the page.
     """
     drawing = _drawing(shown, key)
-    figure, order = _kept(drawing, key, shown, shown.marks(drawing, linked=linked), _room(half))
+    figure, order = _kept(
+        drawing, key, shown, shown.marks(drawing, linked=linked), _room(shown, half=half)
+    )
     n = shown.points.n_points
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -72,9 +78,15 @@ def map_chart(
         st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
 
 
-def _room(half: bool) -> dict[str, Any]:
-    phone = "Mobi" in str(st.context.headers.get("User-Agent", ""))
-    return {"narrow": half or phone, "height": PHONE_HEIGHT if phone else HEIGHT}
+def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
+    """How a map is fitted to the page; on a phone it is no higher than its frames are."""
+    if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
+        return {"narrow": half, "height": HEIGHT}
+    shapes = [(top - bottom) / (right - left) for (left, right), (bottom, top), *_ in shown.frames]
+    top = above(subtitle=bool(shown.sampled), plays=_plays(shown), narrow=True)
+    least, most = _PHONE_HEIGHTS
+    height = round(_PHONE_WIDTH * max(shapes)) + top + _LEGEND_HEIGHT
+    return {"narrow": True, "height": min(max(height, least), most)}
 
 
 def _kept(
@@ -94,7 +106,7 @@ def _figure(
     shown: MapShown, marks: Marks, trails: list[int], room: dict[str, Any]
 ) -> tuple[Figure, Order]:
     points, found = shown.points, shown.finding
-    look = {"color": found.color, "stale": shown.is_stale, **room}
+    look = {"color": found.color, "stale": shown.is_stale, "subtitle": shown.sampled, **room}
     if found.every_layer:
         return _every_layer(shown, marks, look)
     look |= {"clusters": found.group_labels, "marks": marks}

@@ -39,11 +39,10 @@ def words(shown: MapShown) -> None:
 def notes(shown: MapShown) -> None:
     """What is on the map and what is not, in a line."""
     points, corpus, gathered = shown.points, shown.picture.corpus, shown.picture.gathered
-    n, total = len(points.texts), shown.n_able
     unit = points.unit if points.n_points != 1 else points.unit.removesuffix("s")
     said = [f"{escape(corpus.name)}: **{points.n_points:,}** {unit}"]
-    if n < total:
-        said.append(f"from {n:,} of {total:,} texts, chosen at random")
+    if shown.sampled:
+        said.append(f"from {shown.sampled}")
     if gathered.n_cut:
         said.append(
             f"{gathered.n_cut:,} texts are longer than the model takes; their end is left out"
