@@ -32,5 +32,5 @@ with left, st.container(border=True):
         drawing.lines(portrait, key="home_lines", height=330)
         drawing.words(portrait)
         if baseline is None:
-            runtime.await_baseline(card)
+            runtime.await_measures(card)
     navigation.link(navigation.row("meaning"), view, label="Open in Meaning in context")

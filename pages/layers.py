@@ -43,4 +43,4 @@ found = kit.look_closer(
 )
 of_look.update(found or {})
 if baseline is None:
-    runtime.await_baseline(card)
+    runtime.await_measures(card)

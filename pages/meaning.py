@@ -32,4 +32,4 @@ else:
     page.explain(portrait, card)
     page.downloads(portrait, downloads)
     if baseline is None:
-        runtime.await_baseline(card)
+        runtime.await_measures(card)

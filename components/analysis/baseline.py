@@ -9,17 +9,16 @@ against random pairs of its own kind, and against none where it is not in the sa
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from components.analysis.kept_arrays import load_arrays, save_arrays
 from components.analysis.words import POOLINGS, Pooling, pool, token_positions
 from components.core.errors import RequestError
 from components.core.schema import Encoding, FloatArray, IntArray
@@ -219,26 +218,13 @@ def save(baseline: Baseline, path: Path) -> None:
     Raises:
         OSError: the disk is full or not writable.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **_arrays(baseline))
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _arrays(baseline: Baseline) -> dict[str, NDArray[Any]]:
-    return {f.name: np.asarray(getattr(baseline, f.name)) for f in fields(baseline)}
+    save_arrays({f.name: getattr(baseline, f.name) for f in fields(baseline)}, path)
 
 
 def load(path: Path) -> Baseline | None:
     """A baseline from disk; None where there is none or it cannot be read (measure it again)."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            found = {f.name: arrays[f.name] for f in fields(Baseline)}
-        return Baseline(**{**found, "n_words": int(found["n_words"])})
-    except Exception:  # noqa: BLE001 - a damaged archive raises almost anything
+    found = load_arrays(path, [f.name for f in fields(Baseline)])
+    if found is None or found["n_words"].shape != ():
         return None
+    n_words = int(found.pop("n_words"))
+    return Baseline(**found, n_words=n_words)

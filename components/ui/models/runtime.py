@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from components.analysis.baseline import Baseline
+from components.analysis.ruler import Ruler
 from components.content.wording import escape
 from components.core import ModelCard
-from components.jobs import Job, State, Visitor
+from components.jobs import Job, State, Task, Visitor
 from components.ui.models import tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.models.services import service, settings
 from components.ui.state import session
 
 __all__ = [
-    "await_baseline",
+    "await_measures",
     "baseline",
     "baseline_failed",
     "give_up",
     "is_loaded",
     "is_near",
     "load",
+    "ruler",
     "service",
     "start_ahead",
     "start_loading",
@@ -95,15 +98,29 @@ def give_up(model: str) -> None:
 
 def baseline(card: ModelCard) -> Baseline | None:
     """A model's random-pair baseline: from memory or disk, or None while it is being measured."""
-    found = jobs().get(tasks.baseline_key(card))
+    task = tasks.measure_baseline(card, service(), settings().data_dir)
+    found: Baseline | None = _measured(task, tasks.baseline_path(card, settings().data_dir))
+    return found
+
+
+def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
+    """A model's ruler: from memory or disk, or None while it is being measured."""
+    if baseline is None:
+        return None
+    task = tasks.measure_ruler(card, service(), baseline, settings().data_dir)
+    found: Ruler | None = _measured(task, tasks.ruler_path(card, settings().data_dir))
+    return found
+
+
+def _measured(task: Task, path: Path) -> Any:
+    """What a task measures, or None while it is not there; a failed one is not begun again."""
+    found = jobs().get(task.key)
     if found is None or found.state != "failed":
-        task = tasks.measure_baseline(card, service(), settings().data_dir)
         found = jobs().start(task)
     # One on disk is read within a few milliseconds: worth waiting for, so that nothing jumps.
-    if _is_file(tasks.baseline_path(card, settings().data_dir)):
+    if _is_file(path):
         found.wait()
-    measured: Baseline | None = found.result() if found.state == "done" else None
-    return measured
+    return found.result() if found.state == "done" else None
 
 
 def baseline_failed(card: ModelCard) -> bool:
@@ -112,15 +129,18 @@ def baseline_failed(card: ModelCard) -> bool:
     return found is not None and found.state == "failed"
 
 
-def await_baseline(card: ModelCard) -> None:
-    """Say that the baseline is being measured, and rerun the page when it is there."""
+def await_measures(card: ModelCard) -> None:
+    """Say what of a model is still being measured, and rerun the page when it is there."""
     found = jobs().get(tasks.baseline_key(card))
     if baseline_failed(card):
         st.caption(
             "The random-pair baseline could not be measured, so there is no band and no centred "
             "cosine; the log says why."
         )
-    elif found is not None:
+        return
+    if found is not None and found.state == "done":
+        found = jobs().get(tasks.ruler_key(card))
+    if found is not None and found.state not in ("done", "failed"):
         waiting.follow(found, "baseline", cancel="")
 
 

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
+
 from components.analysis import baseline as baselines
+from components.analysis import ruler as rulers
 from components.analysis.baseline import Baseline
+from components.analysis.ruler import LabelledWords, Ruler
+from components.analysis.words import POOLINGS, word_vectors
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard
+from components.core.errors import RequestError
 from components.core.schema import ProgressEvent
 from components.core.words import Span, split_words
+from components.corpus.bundled import ambiguous_corpus
 from components.jobs import Kind, Report, Task
 
 __all__ = [
     "BASELINES",
     "LOADS",
+    "RULERS",
     "TOKENIZERS",
     "baseline_key",
     "baseline_path",
+    "labelled_words",
     "load",
     "load_key",
     "measure",
     "measure_baseline",
+    "measure_ruler",
+    "ruler_key",
+    "ruler_path",
     "tokenizer",
 ]
 
@@ -45,8 +58,13 @@ BASELINES = Kind(
     n_at_once=2,
     first_words="Measuring how alike random words are in this model",
 )
+RULERS = Kind(
+    "rulers",
+    n_at_once=1,
+    first_words="Measuring what pairs of words of known senses get in this model",
+)
 _FORMAT = 2
-"""Part of a baseline's file name: raised when what is measured changes."""
+"""Part of these files' names: raised when what is measured changes."""
 
 _log = logging.getLogger("contextlens")
 
@@ -87,6 +105,23 @@ def baseline_path(card: ModelCard, folder: Path) -> Path:
     return folder / "baselines" / f"{card.checksum[:32]}-{_FORMAT}.npz"
 
 
+def ruler_key(card: ModelCard) -> tuple[str, str]:
+    """The key of a model's ruler."""
+    return ("ruler", card.checksum)
+
+
+def measure_ruler(
+    card: ModelCard, service: EncoderService, baseline: Baseline, folder: Path
+) -> Task:
+    """Reads a model's ruler from its file in a folder, or measures it and keeps it there."""
+    return Task(ruler_key(card), RULERS, lambda _: _ruler(card, service, baseline, folder))
+
+
+def ruler_path(card: ModelCard, folder: Path) -> Path:
+    """The file of a model's ruler."""
+    return folder / "baselines" / f"{card.checksum[:32]}-{_FORMAT}-ruler.npz"
+
+
 def _counted(report: Report) -> Callable[[ProgressEvent], None]:
     return lambda event: report.count(event.stage, event.done_bytes, event.total_bytes)
 
@@ -96,16 +131,54 @@ def _baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baselin
     found = baselines.load(path)
     if found is not None and found.fits(card.n_layers, card.n_dims):
         return found
-    try:
+    with _logged("baseline", card):
         measured = measure(card, service)
-    except Exception:
-        _log.exception("Measuring the baseline of %s failed", card.id)
-        raise
-    try:
+    with _kept("baseline", card):
         baselines.save(measured, path)
-    except OSError as exc:
-        _log.warning("The baseline of %s could not be kept on disk: %s", card.id, exc)
     return measured
+
+
+def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder: Path) -> Ruler:
+    path = ruler_path(card, folder)
+    found = rulers.load(path)
+    if found is not None and found.fits(card.n_layers):
+        return found
+    with _logged("ruler", card):
+        measured = rulers.measure(labelled_words(card, service), baseline)
+    with _kept("ruler", card):
+        rulers.save(measured, path)
+    return measured
+
+
+@contextmanager
+def _logged(what: str, card: ModelCard) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        _log.exception("Measuring the %s of %s failed", what, card.id)
+        raise
+
+
+@contextmanager
+def _kept(what: str, card: ModelCard) -> Iterator[None]:
+    """What cannot be kept on disk is measured again by the next server."""
+    try:
+        yield
+    except OSError as exc:
+        _log.warning("The %s of %s could not be kept on disk: %s", what, card.id, exc)
+
+
+def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
+    """The vectors of the ready corpus's ambiguous words; what the model drops is left out."""
+    corpus = ambiguous_corpus()
+    encodings = service.encode(card.id, corpus.texts)
+    found = []
+    for i, (encoding, span) in enumerate(zip(encodings, corpus.spans or (), strict=True)):
+        with suppress(RequestError):
+            found.append((i, [word_vectors(encoding, span, pooling) for pooling in POOLINGS]))
+    names = [[corpus.labels[column][i] for i, _ in found] for column in ("word", "sense")]
+    vectors = np.array([own for _, own in found], np.float32).swapaxes(0, 1)
+    return LabelledWords(tuple(names[0]), tuple(names[1]), vectors)
 
 
 def measure(card: ModelCard, service: EncoderService) -> Baseline:
