@@ -93,7 +93,7 @@ def lasso(here: Visit, around: np.ndarray, *, air: float = 14) -> None:
 
 def test_the_first_screen_holds_the_picture_and_the_reading(on_map: Callable[..., Visit]) -> None:
     here = on_map(**DESK)
-    assert here.title == "The senses of python lean apart from layer 2 on"
+    assert here.title.startswith("Layer 6: the senses of python lean apart, ")
     assert box(here.figure)["bottom"] < DESK["viewport"]["height"]
     reading = here.main.locator(".st-key-reading")
     expect(reading).to_contain_text("the nearest occurrence has the same sense")

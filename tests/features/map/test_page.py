@@ -209,7 +209,7 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert "The senses of python lean apart from layer" in title(app)
+    assert title(app).startswith("Layer 6: the senses of python lean apart, ")
     assert "The senses of “python” lean apart from layer" in said(app)
     assert "of the **15** nearest in the full space" in said(app)
     assert "Ambiguous words: **32** words" in said(app)

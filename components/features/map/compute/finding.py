@@ -10,6 +10,7 @@ from components.core.schema import IntArray
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
 from components.features.map.compute.once import once
 from components.features.map.figures.colors import Coloring, coloring
+from components.features.map.reading.at_layer import senses_title_at
 from components.features.map.reading.layers import senses_reading, senses_title
 from components.features.map.reading.maps import label_agreement, map_reading, map_title
 from components.maps.agreement import Agreement
@@ -36,6 +37,7 @@ class Finding:
         groups: (n_points,) each point's group on the map, -1 for none.
         group_labels: the names of the groups, where there are points enough.
         titles: the finding at each layer, in a line.
+        course: what it comes to through all layers, in a line; "" where that is not told.
         reading: the same at this layer, in sentences.
         one_name: whether all points are called the same, as in a map of one word.
     """
@@ -47,6 +49,7 @@ class Finding:
     groups: IntArray
     group_labels: tuple[ClusterLabel, ...]
     titles: tuple[str, ...]
+    course: str
     reading: tuple[str, ...]
     one_name: bool
 
@@ -80,6 +83,7 @@ def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Findin
         groups=groups,
         group_labels=named,
         titles=_titles(picture, row, column, groups, senses),
+        course="" if senses is None else senses_title(senses[0], picture.layers, senses[1]),
         reading=_senses_reading(picture, row, senses)
         or _reading(picture, row, column, groups, named),
         one_name=len({name.casefold() for name in points.names}) == 1,
@@ -117,7 +121,8 @@ def _titles(
     points = picture.points
     if senses is not None:
         agreed, word = senses
-        return (senses_title(agreed, picture.layers, word),) * len(picture.layers)
+        pairs = zip(agreed, picture.layers, strict=True)
+        return tuple(senses_title_at(found, layer, word) for found, layer in pairs)
     return tuple(
         map_title(
             points,

@@ -46,7 +46,7 @@ _BARE = {
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
 _EDGE, _BAR, _LINE, _SMALL_LINE, _PLAY = 8, 34, 22, 18, 40
 """Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below, Play."""
-_LONGEST_LINE = 60
+_LONGEST_LINE = 120
 _LEGEND = {
     "orientation": "h",
     "x": 0,

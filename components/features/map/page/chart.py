@@ -106,7 +106,9 @@ def _figure(
     shown: MapShown, marks: Marks, trails: list[int], room: dict[str, Any]
 ) -> tuple[Figure, Order]:
     points, found = shown.points, shown.finding
-    look = {"color": found.color, "stale": shown.is_stale, "subtitle": shown.sampled, **room}
+    parts = ("" if room["narrow"] or found.every_layer else found.course, shown.sampled)
+    subtitle = " · ".join(filter(None, parts))
+    look = {"color": found.color, "stale": shown.is_stale, "subtitle": subtitle, **room}
     if found.every_layer:
         return _every_layer(shown, marks, look)
     look |= {"clusters": found.group_labels, "marks": marks}
