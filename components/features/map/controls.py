@@ -68,7 +68,11 @@ _USUAL = MapSettings()
 
 # What is mapped
 
-SOURCES = {"ambiguous": "Ready-made corpus", "sentences": "Your sentences", "file": "A file"}
+SOURCES = {
+    "ambiguous": "Ready-made corpus",
+    "sentences": "Your sentences",
+    "file": "A file or pasted texts",
+}
 SOURCE = choice(PAGE, "source", "Map of", SOURCES)
 UNIT = choice(PAGE, "unit", "Each point is one of the", UNITS)
 ALL_WORDS = "all"

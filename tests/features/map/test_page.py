@@ -503,12 +503,33 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert old.corpus.texts == TEXTS
     assert old.points.unit == "sentences"
     assert old.points.labels["kind"] == ("pet",) * 4
+    assert "**mine.csv** · 4 texts" in said(app)
+    assert not [own for own in app.file_uploader if own.key == "map_upload"]
+    app = press(app, "map_change_file")
     app = upload(app, "broken.parquet", b"PAR1 nothing")
     assert not app.error
     assert any("broken.parquet" in re.sub(r"\\(.)", r"\1", w.value) for w in app.warning)
     assert picture(app) is old
     np.testing.assert_array_equal(places(app), shown)
     assert "drawn before" not in said(app)
+    app = press(app, "map_keep_file")
+    assert "**mine.csv** · 4 texts" in said(app)
+    assert picture(app) is old
+
+
+def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    app = settled(press(app, "map_paste_use"))
+    assert "There is no text yet. Paste one text a line, then map them." in said(app)
+    app.text_area(key="map_paste").set_value("x" * 1_000_001).run()
+    app = settled(press(app, "map_paste_use"))
+    assert "at most 1 MB are read here" in said(app)
+    app.text_area(key="map_paste").set_value("\n".join(("", *TEXTS, "  "))).run()
+    app = settled(press(app, "map_paste_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).points.unit == "sentences"
+    assert "4 texts" in said(app)
 
 
 def test_other_columns_of_a_file_can_be_used() -> None:

@@ -38,7 +38,7 @@ def first_map(view: ViewState, card: ModelCard, asked: Asked) -> MapShown | None
     if asked.problem:
         st.error(escape(asked.problem), icon=":material/error:")
     if controls.SOURCE.of(view) == "file":
-        file_panel.file_panel(view, is_mapped=asked.corpus is not None)
+        file_panel.file_panel(view, asked.corpus)
     picture, is_stale = drawn(asked.request, asked.corpus, card, slot="map", height=chart.HEIGHT)
     return None if picture is None else map_shown(view, picture, is_stale=is_stale)
 

@@ -1,4 +1,4 @@
-"""A file of one's own: what can be read, its first rows, its columns, and the go-ahead."""
+"""Texts of one's own: a file's first rows, columns and the go-ahead, or what is pasted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core.errors import CorpusError
+from components.corpus.corpus import Corpus
 from components.corpus.readers import FORMATS, Sheet
 from components.features.map import corpora
 from components.features.map.controls import (
@@ -28,32 +29,77 @@ __all__ = ["columns", "file_panel"]
 _N_HEAD = 5
 _PENDING = "map_pending"
 """Under which a visit keeps the digest of the file that was chosen and is not mapped yet."""
+_CHANGING = "map_changing"
+"""Under which a visit keeps whether other texts are being chosen."""
+_PASTED = "Pasted texts.txt"
+_PLACEHOLDER = "I love my pet python\nI love coding in python"
 
 
-def file_panel(view: ViewState, *, is_mapped: bool) -> None:
-    """Where a file is chosen.
+def file_panel(view: ViewState, corpus: Corpus | None) -> None:
+    """Where a file is chosen or texts are pasted; one line once they are mapped.
 
     Args:
         view: what is chosen.
-        is_mapped: whether there is one already.
+        corpus: the texts that are mapped, if there are any.
     """
     sheet = corpora.sheet_of(str(session.kept(_PENDING) or ""))
-    title = "Map another file" if is_mapped else "Choose a file"
-    is_open = sheet is not None or not is_mapped
-    with st.expander(title, expanded=is_open, icon=":material/upload_file:", key="map_own_file"):
+    if corpus is not None and sheet is None and not session.kept(_CHANGING):
+        _one_line(corpus)
+        return
+    with st.container(border=True, key="map_own_file"):
         _uploader()
         if sheet is not None:
             _preview(sheet)
-        elif FILE.of(view) and not is_mapped:
+        else:
+            _paste()
+        if FILE.of(view) and corpus is None:
             st.info(
                 f"This view maps “{escape(FILE_NAME.of(view))}”, which this server does not have, "
                 "or no longer. Choose the file again, and you see the same map.",
                 icon=":material/upload_file:",
             )
         st.caption(
-            "The file is read in this app's memory and stays there while there is room; it is sent "
-            "nowhere. Whoever has this page's address sees its map."
+            "Your texts are read in this app's memory and stay there while there is room; they are "
+            "sent nowhere. Whoever has this page's address sees their map."
         )
+        if corpus is not None:
+            st.button("Keep the texts that are mapped", key="map_keep_file", on_click=_closed)
+
+
+def _one_line(corpus: Corpus) -> None:
+    n = len(corpus.texts)
+    with st.container(horizontal=True, vertical_alignment="center", key="map_own_file"):
+        texts = "text" if n == 1 else "texts"
+        st.markdown(f"**{escape(corpus.name)}** · {n:,} {texts}", width="content")
+        st.button("Change", icon=":material/upload_file:", key="map_change_file",
+                  on_click=session.keep, args=(_CHANGING, True))  # fmt: skip
+
+
+def _closed() -> None:
+    session.keep(_CHANGING, False)
+    session.keep(_PENDING, None)
+
+
+def _paste() -> None:
+    st.text_area(
+        "Or paste texts, one a line", height=104, key="map_paste", placeholder=_PLACEHOLDER
+    )
+    st.button("Map these texts", key="map_paste_use", on_click=_use_pasted)
+
+
+def _use_pasted() -> None:
+    pasted = str(session.value("map_paste") or "")
+    if not pasted.strip():
+        session.remember("There is no text yet. Paste one text a line, then map them.")
+        return
+    try:
+        digest = corpora.keep(_PASTED, pasted.encode("utf-8", "replace"))
+    except CorpusError as exc:
+        session.remember(str(exc))
+        return
+    sheet = corpora.sheet_of(digest)
+    if sheet is not None:
+        _use(digest, sheet.text_column, ())
 
 
 def columns(view: ViewState) -> None:
@@ -136,7 +182,7 @@ def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
     except CorpusError as exc:  # what is mapped now stays
         session.remember(str(exc))
         return
-    session.keep(_PENDING, None)
+    _closed()
     session.write(wanted)
 
 
