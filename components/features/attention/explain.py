@@ -19,8 +19,11 @@ ROLLOUT = (
 
 SUMMARIES = (
     "Shares are means over the tokens of this text, special ones included and padding left out: "
-    "on the token before, on the one after, on the first token, on the other special tokens, and "
-    "on the token itself with the rest of its word. Entropy says how widely a head looks."
+    "on the token before and on the one after (of the tokens that have one), on the first token, "
+    "on the other special tokens, and on the token itself with the rest of its word. Entropy says "
+    "how widely a head looks. A share is called the head's habit from 0.3 on, where it is 1.5 "
+    "times that of even attention. Differences up to 0.02 are told as none, and of small weights "
+    "those up to a fifth."
 )
 
 FORMULA = r"""

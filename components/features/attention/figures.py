@@ -33,8 +33,8 @@ def weight_bound(weights: FloatArray) -> float:
 
 def attention_heatmap(
     weights: FloatArray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Sequence[tuple[int, str]],
+    columns: Sequence[tuple[int, str]],
     *,
     title: str,
     marked: tuple[str, int] | None = None,
@@ -44,7 +44,7 @@ def attention_heatmap(
 
     Args:
         weights: the values.
-        rows, columns: the items' labels, escaped here; their numbers are put before them.
+        rows, columns: the items' positions and labels; these are escaped here.
         title: the finding.
         marked: "from" and a row, or "to" and a column, that gets a frame.
         height: in pixels.
@@ -79,15 +79,17 @@ def attention_heatmap(
     return figure([trace], layout, title=title, height=height)
 
 
-def _categories(names: Sequence[str]) -> list[str]:
+def _categories(items: Sequence[tuple[int, str]]) -> list[str]:
     """A name of its own for each item, for the hover."""
-    return [f"{i} {plain(name, 14)}" for i, name in enumerate(names)]
+    return [f"{position} {plain(label, 14)}" for position, label in items]
 
 
-def _axis(which: str, names: Sequence[str], categories: Sequence[str]) -> dict[str, Any]:
+def _axis(
+    which: str, items: Sequence[tuple[int, str]], categories: Sequence[str]
+) -> dict[str, Any]:
     """Every name on a short axis, on a long one every n-th with its number."""
-    step = 1 if len(names) <= _ALL_TICKS[which] else -(-len(names) // _FEW_TICKS)
-    few = {"ticktext": [plain(name, 14) for name in names]} if step == 1 else {}
+    step = 1 if len(items) <= _ALL_TICKS[which] else -(-len(items) // _FEW_TICKS)
+    few = {"ticktext": [plain(label, 14) for _, label in items]} if step == 1 else {}
     return {
         "type": "category",
         "tickvals": list(categories[::step]),

@@ -167,7 +167,7 @@ def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[Bar
 
 def _verbs(attention: AttentionView) -> tuple[str, str]:
     if attention.selection.scope == "rollout":
-        return "this position …", "… is made of"
+        return "this position …", "… is mixed from"
     return "this token …", "… looks at"
 
 
@@ -177,8 +177,8 @@ def _heatmap(attention: AttentionView) -> None:
     kit.chart(
         attention_heatmap(
             grid.weights,
-            [item.label for item in grid.rows],
-            [item.label for item in grid.columns],
+            [(item.positions[0], item.label) for item in grid.rows],
+            [(item.positions[0], item.label) for item in grid.columns],
             title=title,
             marked=attention.picked,
             height=396,
@@ -225,12 +225,11 @@ def _weights(attention: AttentionView) -> None:
 
 
 def _under_the_hood(attention: AttentionView) -> None:
-    sentence = attention.sentence
     kit.under_the_hood(
         formula=[FORMULA],
         snippet=attention_snippet(
             attention.card,
-            (sentence.text, sentence.pair),
+            attention.encoding,
             attention.selection,
             attention.grid,
             attention.pad_to or 0,

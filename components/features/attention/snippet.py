@@ -1,11 +1,15 @@
-"""Attention with transformers alone: a head, a mean or rollout, as the page shows it."""
+"""Attention with transformers alone: a head, a mean or rollout as the page shows it, and habits."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from components.analysis.snippet_start import literal, load_lines
-from components.core.schema import ModelCard
+from components.core.schema import ModelCard, Tokens
 from components.features.attention.measures.grid import Grid
+from components.features.attention.measures.heads import separators
 from components.features.attention.measures.selection import Selection
+from components.features.attention.reading.weights import habit_names
 
 __all__ = ["attention_snippet"]
 
@@ -20,16 +24,46 @@ _SELECTED = {
         "    attention = mixed / mixed.sum(dim=-1, keepdim=True) @ attention",
     ],
 }
+_HEADS = {
+    "layer": "attentions[{layer} - 1]",
+    "all": "attentions.flatten(0, 1)",
+    "head": "attentions[{layer} - 1, {head}:{head} + 1]",
+    "rollout": "attentions[:{layer}].flatten(0, 1)",
+}
+_HABITS = """
+
+def habits(heads):  # (heads, tokens, tokens), without padding
+    return {{
+        {names[0]}: heads.diagonal(-1, 1, 2).mean(),
+        {names[1]}: heads.diagonal(1, 1, 2).mean(),
+        {names[2]}: heads[..., 0].mean(),
+        {names[3]}: heads[..., others].sum(dim=-1).mean(),
+        {names[4]}: (heads * (word[:, None] == word)).sum(dim=-1).mean(),
+        "entropy in bits": -(heads * heads.clamp(min=1e-30).log2()).sum(dim=-1).mean(),
+    }}
+
+
+real = batch["attention_mask"][0].bool()
+others = {others}  # the special tokens after the first
+word = torch.tensor({word})  # which word each token is of
+own = habits({heads}[:, real][:, :, real])
+even = habits(torch.full((1, len(word), len(word)), 1 / len(word)))
+for name, value in own.items():
+    print(f"{{name}} {{value:.4f}} (spread evenly, {{even[name]:.4f}})")
+"""
 
 
 def attention_snippet(
-    card: ModelCard, texts: tuple[str, str | None], selection: Selection, grid: Grid, pad: int
+    card: ModelCard, tokens: Tokens, selection: Selection, grid: Grid, pad: int
 ) -> str:
-    """A script that leaves `attention`, (n_rows, n_columns) as shown.
+    """A script that leaves `attention`, (n_rows, n_columns) as shown, and what is said of it.
+
+    `received` is what each column gets on average, `own` the mean habits of the heads that are
+    shown, `even` those of evenly spread attention.
 
     Args:
         card: the model.
-        texts: the text, and its pair or None.
+        tokens: of the text, and of its pair.
         selection: what is shown: a head, a mean or rollout.
         grid: which rows and columns are shown, and how they were made.
         pad: the length that was padded to, 0 for none.
@@ -40,13 +74,15 @@ def attention_snippet(
         "",
         *load_lines(card),
         "",
-        *_batch(card, texts, pad),
+        *_batch(card, (tokens.text, tokens.pair), pad),
         "with torch.inference_mode():",
         "    layers = model(**batch, output_attentions=True).attentions",
         "attentions = torch.stack(layers)[:, 0]  # (layers, heads, tokens, tokens)",
         *_selected(selection),
         *_arranged(grid),
-        "print(attention)",
+        _received(grid),
+        "print(attention, received)",
+        _habits(tokens, selection).rstrip(),
     ]
     return "\n".join(lines) + "\n"
 
@@ -82,6 +118,33 @@ def _arranged(grid: Grid) -> list[str]:
         "attention = torch.stack([attention[:, own].sum(dim=1) for own in columns], dim=1)",
         "attention = torch.stack([attention[own].mean(dim=0) for own in rows])",
     ]
+
+
+def _received(grid: Grid) -> str:
+    """What each column gets on average, from rows that are no padding."""
+    real = [i for i, item in enumerate(grid.rows) if item.kind != "padding"]
+    rows = "" if len(real) == len(grid.rows) else f"[{real}]"
+    return f"received = attention{rows}.mean(dim=0)"
+
+
+def _habits(tokens: Tokens, selection: Selection) -> str:
+    real = np.flatnonzero(tokens.attention_mask)
+    return _HABITS.format(
+        names=[literal(name) for name in habit_names(selection)],
+        others=np.flatnonzero(np.isin(real, separators(tokens))).tolist(),
+        word=_words(tokens)[real].tolist(),
+        heads=_HEADS[selection.scope].format(layer=selection.layer, head=selection.head),
+    )
+
+
+def _words(tokens: Tokens) -> np.ndarray:
+    """(n_tokens,) a number for each word, and one of its own for a token of none."""
+    texts, words = tokens.text_ids.tolist(), tokens.word_ids.tolist()
+    keys = [
+        (t, w) if w >= 0 else (-2, i) for i, (t, w) in enumerate(zip(texts, words, strict=True))
+    ]
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+    return np.array([numbers[key] for key in keys])
 
 
 def _hidden(grid: Grid) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -12,8 +13,13 @@ from components.features.attention.figures import attention_heatmap, weight_boun
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(4), size=3).astype(np.float32)
 
 
+def at(labels: Iterable[str]) -> list[tuple[int, str]]:
+    """Items behind a hidden one."""
+    return list(enumerate(labels, start=1))
+
+
 def test_the_heatmap_holds_the_values_from_zero_on() -> None:
-    figure = attention_heatmap(WEIGHTS, ["a", "b", "c"], ["a", "b", "c", "d"], title="A finding")
+    figure = attention_heatmap(WEIGHTS, at("abc"), at("abcd"), title="A finding")
     trace = figure.data[0]
     np.testing.assert_array_equal(trace.z, WEIGHTS)
     assert trace.zmin == 0
@@ -23,14 +29,14 @@ def test_the_heatmap_holds_the_values_from_zero_on() -> None:
 
 
 def test_names_are_text_and_equal_ones_are_kept_apart() -> None:
-    figure = attention_heatmap(WEIGHTS[:2], ["<b>x</b>", "x"], ["x", "x", "x", "y"], title="")
+    figure = attention_heatmap(WEIGHTS[:2], at(["<b>x</b>", "x"]), at("xxxy"), title="")
     assert list(figure.layout.yaxis.ticktext) == ["&lt;b&gt;x&lt;/b&gt;", "x"]
-    assert len(set(figure.data[0].x)) == 4
+    assert list(figure.data[0].x) == ["1 x", "2 x", "3 x", "4 y"]
 
 
 def test_a_long_axis_names_some_with_their_places() -> None:
     weights = np.full((100, 100), 0.01, np.float32)
-    figure = attention_heatmap(weights, ["t"] * 100, ["t"] * 100, title="")
+    figure = attention_heatmap(weights, at("t" * 100), at("t" * 100), title="")
     ticks = list(figure.layout.xaxis.tickvals)
     assert len(ticks) <= 12
     assert ticks[1] in figure.data[0].x
@@ -39,7 +45,7 @@ def test_a_long_axis_names_some_with_their_places() -> None:
 
 @pytest.mark.parametrize(("side", "edge"), [("from", "y"), ("to", "x")])
 def test_the_picked_row_or_column_has_a_frame(side: str, edge: str) -> None:
-    figure = attention_heatmap(WEIGHTS, list("abc"), list("abcd"), title="", marked=(side, 1))
+    figure = attention_heatmap(WEIGHTS, at("abc"), at("abcd"), title="", marked=(side, 1))
     shape = figure.layout.shapes[0]
     assert (shape[f"{edge}0"], shape[f"{edge}1"]) == (0.5, 1.5)
 
@@ -58,6 +64,6 @@ def test_zeros_and_nothing_have_a_scale_too(shape: tuple[int, int]) -> None:
 
 def test_512_tokens_travel_in_binary() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(512), size=512).astype(np.float32)
-    sent = attention_heatmap(weights, ["token"] * 512, ["token"] * 512, title="").to_json()
+    sent = attention_heatmap(weights, at(["token"] * 512), at(["token"] * 512), title="").to_json()
     assert len(sent) < 1_500_000
     assert json.loads(sent)["data"][0]["z"]["dtype"] == "f4"

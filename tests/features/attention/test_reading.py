@@ -55,7 +55,7 @@ def said(
 def test_a_habit_is_told_with_its_share_and_what_even_attention_gives() -> None:
     text = said()
     assert "**1.00** of the attention goes to the token before" in text
-    assert "it would be 0.14" in text
+    assert "it would be 0.14)." in text
     assert "“b” looks most at “b” (**0.50**), then “c” (**0.30**)" in text
     assert text.endswith("it does not explain what the model concludes.")
     assert attention_title(SELECTION, grid("a", "b", "c")) == "Layer 1, head 2: previous token 1.00"
@@ -64,7 +64,7 @@ def test_a_habit_is_told_with_its_share_and_what_even_attention_gives() -> None:
 @pytest.mark.parametrize(
     ("habit", "place"),
     [
-        ("next", "the token after"),
+        ("next", "the token after, where there is one"),
         ("first", r"\[CLS\]"),
         ("separators", r"\[SEP\]"),
         ("word", "the token itself or its own word"),
@@ -110,19 +110,112 @@ def test_a_mean_says_who_gets_most_and_leaves_the_rows_of_padding_out() -> None:
     weights = np.array([[0.2, 0.8, 0], [0.4, 0.6, 0], [1, 0, 0]], np.float32)
     which = grid("a", "b", "[PAD]", weights=weights, kinds="ttp")
     text = said(replace(SELECTION, scope="layer", layer=3), which)
-    assert "Averaged over the heads of layer 3, “b” gets most: **0.70**" in text
+    assert (
+        "Averaged over the heads of layer 3, “b” has the largest part of the attention: **0.70** "
+        "on average." in text
+    )
+    assert "where heads take their input from" in text
     assert attention_title(replace(SELECTION, scope="all"), which) == "Mean of all heads: b 0.70"
 
 
-def test_rollout_is_told_as_what_a_position_is_made_of() -> None:
+def test_rollout_is_told_as_what_a_position_is_mixed_from() -> None:
     text = said(replace(SELECTION, scope="rollout", layer=6))
-    assert "Followed through layers 1 to 6, a position takes in most of" in text
-    assert "“b” is made most of “b” (**0.50**)" in text
+    assert (
+        "Followed back through layers 1 to 6, “c” has the largest part in a position: **0.43** on "
+        "average. The largest part of “b” comes from “b” (**0.50**), then “c” (**0.30**)." in text
+    )
+    to = said(replace(SELECTION, scope="rollout", layer=1), picked=("to", 1))
+    assert "Followed back through layer 1, " in to
+    assert "“b” has its largest part in “b” (**0.50**), then “a” (**0.10**)." in to
+
+
+def even(n: int = 3) -> Grid:
+    return grid(*"abc"[:n], weights=np.full((n, n), 1 / n, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("scope", "side", "told"),
+    [
+        ("head", "from", "“b” looks at all about alike (**0.33**)."),
+        ("head", "to", "“b” gets about as much from all (**0.33**)."),
+        ("rollout", "from", "“b” comes from all about alike (**0.33**)."),
+        ("rollout", "to", "“b” has about the same part in all (**0.33**)."),
+        ("layer", "from", "layer 1, all have about the same part of the attention: **0.33** on"),
+        ("rollout", "from", "all have about the same part in a position: **0.33** on average."),
+    ],
+)
+def test_even_attention_has_no_favourite(scope: str, side: str, told: str) -> None:
+    selection = replace(SELECTION, scope=scope)
+    assert told in said(selection, even(), (side, 1))
+    assert attention_title(replace(SELECTION, scope="all"), even()).endswith(
+        "all about alike (0.33)"
+    )
+
+
+def test_equal_weights_share_their_place() -> None:
+    weights = np.array([[0.4, 0.4, 0.2], [0.6, 0.2, 0.2], [0.3, 0.35, 0.35]], np.float32)
+    which = grid("a", "b", "c", weights=weights)
+    assert "“a” looks most at “a” and “b” (**0.40**), then “c” (**0.20**)." in said(
+        which=which, picked=("from", 0)
+    )
+    assert "“b” looks most at “a” (**0.60**), then “b” and “c” (**0.20**)." in said(which=which)
+    four = np.array([[0.3, 0.3, 0.3, 0.1]] * 4, np.float32)
+    wide = grid("a", "b", "c", "d", weights=four, kinds="tttt")
+    assert "“a” looks most at “a” and 2 others (**0.30**), then “d” (**0.10**)." in said(
+        which=wide, picked=("from", 0)
+    )
+
+
+def test_small_weights_are_told_by_their_first_digits() -> None:
+    weights = np.full((3, 3), 0.002, np.float32)
+    weights[1] = [0.001, 0.0204, 0.012]
+    which = grid("a", "b", "c", weights=weights)
+    assert "“b” looks most at “b” (**0.02**), then “c” (**0.012**)." in said(which=which)
+
+
+def test_a_single_column_is_no_favourite() -> None:
+    one = grid("a", "b", "c")
+    part = Grid(one.rows, one.columns[:1], one.weights[:, :1], (), renormalised=False)
+    assert "Of what is shown, “b” looks at “a” (**0.20**)." in said(which=part)
+
+
+def test_a_repeated_token_is_told_by_its_position() -> None:
+    assert "“the” at position 1 looks most at “the” at position 1 (**0.50**), then “c”" in said(
+        which=grid("the", "the", "c")
+    )
+    title = attention_title(replace(SELECTION, scope="all"), grid("the", "c", "c"))
+    assert title == "Mean of all heads: c at position 2 0.43"
+
+
+def test_what_is_hidden_may_have_more_and_that_is_said() -> None:
+    text = said(which=grid("a", "b", "c", hidden=(3,)))
+    assert (
+        "(spread evenly, it would be 0.14), counted over all tokens, special ones included." in text
+    )
+    assert "Of what is shown, “b” looks most at" in text
+    mean = said(replace(SELECTION, scope="layer"), grid("a", "b", "c", hidden=(3,)))
+    assert "of layer 1, of what is shown, “c” has the largest part" in mean
+
+
+def test_shares_that_are_alike_are_no_single_habit() -> None:
+    flat = replace(SELECTION, shares=dict.fromkeys(EVEN, 0.14))
+    assert "no single habit here: its shares are about alike, **0.14**." in said(flat)
+    two = replace(SELECTION, shares={**LOW, "first": 0.2, "separators": 0.195})
+    assert r"the largest shares, **0.20**, go to \[CLS\] and \[SEP\] (spread evenly, 0.14)" in said(
+        two
+    )
+    both = replace(SELECTION, shares={**LOW, "previous": 0.9, "first": 0.895})
+    assert (
+        r"**0.90** of the attention goes to the token before, where there is one, and about as "
+        r"much to \[CLS\] (spread evenly, it would be 0.14)." in said(both)
+    )
+    title = attention_title(both, grid("a", "b", "c"))
+    assert title == "Layer 1, head 2: previous token and [CLS] 0.90"
 
 
 def test_the_patterns_of_an_untrained_encoder_are_called_chance() -> None:
     assert said(replace(SELECTION, trained=False)).startswith(
-        "The encoder of this model is untrained"
+        "Nothing shows that the encoder of this model was trained: every bias is exactly 0"
     )
 
 

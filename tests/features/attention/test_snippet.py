@@ -11,6 +11,8 @@ import pytest
 from components.core import EncoderService
 from components.features.attention.compute.attention import AttentionView
 from components.features.attention.controls import SCOPES
+from components.features.attention.measures.selection import selected_heads
+from components.features.attention.reading.weights import habit_names
 from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence
 from tests.support.attention import seen
@@ -20,17 +22,28 @@ from tests.support.tiny_models import FAMILIES
 PAIR = Sentence("The teacher's unbelievable python", "Seventeen umbrellas")
 
 
-def snippet_of(attention: AttentionView, folder: Path | None = None) -> np.ndarray:
+def assert_same(attention: AttentionView, folder: Path | None = None) -> None:
+    """The script gives the weights that are shown, and the numbers that stand beside them."""
     code = attention_snippet(
         attention.card,
-        (attention.sentence.text, attention.sentence.pair),
+        attention.encoding,
         attention.selection,
         attention.grid,
         attention.pad_to or 0,
     )
     if folder is not None:
         code = code.replace(f"path/to/{folder.name}", str(folder))
-    return run(code)["attention"].numpy()
+    found, heads = run(code), attention.heads
+    np.testing.assert_allclose(found["attention"].numpy(), attention.grid.weights, atol=2e-5)
+    selected = selected_heads(heads, attention.selection)
+    habits = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0)
+    names = [*habit_names(attention.selection), "entropy in bits"]
+    assert list(found["own"]) == list(found["even"]) == names
+    np.testing.assert_allclose([found["own"][name] for name in names], habits, atol=1e-4)
+    np.testing.assert_allclose([found["even"][name] for name in names], heads.even, atol=1e-4)
+    real = [i for i, row in enumerate(attention.grid.rows) if row.kind != "padding"]
+    received = attention.grid.weights[real].mean(axis=0)
+    np.testing.assert_allclose(found["received"].numpy(), received, atol=2e-5)
 
 
 @pytest.mark.parametrize(("family", "show"), [*zip(FAMILIES, cycle(SCOPES), strict=False)])
@@ -39,9 +52,7 @@ def test_the_snippet_gives_every_familys_weights(
 ) -> None:
     own = {"show": show, "special": "Hide, rows to 1", "unit": "Words", "head": "2.1"}
     attention = seen(tiny_service, PAIR, model=f"folder:{family}", layer=2, **own)
-    np.testing.assert_allclose(
-        snippet_of(attention, tiny_root / family), attention.grid.weights, atol=2e-5
-    )
+    assert_same(attention, tiny_root / family)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +63,7 @@ def test_the_snippet_gives_every_familys_weights(
         ("Layer", "Hide", "Tokens", "Second to first"),
         ("All", "Hide, rows to 1", "Tokens", "First to second"),
         ("Rollout", "Hide", "Words", "All"),
+        ("All", "Show", "Tokens", "All"),
     ],
 )
 def test_the_snippet_arranges_as_the_page_does(
@@ -60,10 +72,10 @@ def test_the_snippet_arranges_as_the_page_does(
     own = {"show": show, "special": special, "unit": unit, "direction": direction, "pad": 30}
     attention = seen(service, PAIR, sort="next", layer=4, **own)
     assert attention.pad_to == 30
-    np.testing.assert_allclose(snippet_of(attention), attention.grid.weights, atol=1e-5)
+    assert_same(attention)
 
 
 @pytest.mark.parametrize("text", ["", 'a "quoted"\n\\text \U0001f984', "word " * 600])
 def test_the_snippet_reads_any_text(service: EncoderService, text: str) -> None:
     attention = seen(service, Sentence(text), show="Rollout")
-    np.testing.assert_allclose(snippet_of(attention), attention.grid.weights, atol=1e-5)
+    assert_same(attention)

@@ -15,11 +15,14 @@ __all__ = ["arrays", "heads_table", "picked_table", "weight_rows", "weights_tabl
 
 
 def weights_table(attention: AttentionView) -> pd.DataFrame:
-    """The weights as shown: a row for each that looks, a column for each that is looked at."""
+    """The weights as shown: a row for each that looks, a column for each that is looked at.
+
+    Each by its position, a word's by its first token's, and its label.
+    """
     grid = attention.grid
-    names = [f"{i} {item.label}" for i, item in enumerate(grid.columns)]
+    names = [f"{item.positions[0]} {item.label}" for item in grid.columns]
     table = pd.DataFrame(grid.weights, columns=names)
-    table.insert(0, "from", [f"{i} {item.label}" for i, item in enumerate(grid.rows)])
+    table.insert(0, "from", [f"{item.positions[0]} {item.label}" for item in grid.rows])
     return table
 
 
@@ -43,7 +46,7 @@ def heads_table(attention: AttentionView) -> pd.DataFrame:
     habits, order = attention.heads.habits, attention.order
     rows = np.array([habits[layer - 1, head] for layer, head in order])
     names = [*habit_names(attention.selection), "entropy (bits)"]
-    table = pd.DataFrame(dict(zip(_distinct(names), rows.T, strict=True)))
+    table = pd.DataFrame(dict(zip(names, rows.T, strict=True)))
     table.insert(0, "layer", [layer for layer, _ in order])
     table.insert(1, "head", [head for _, head in order])
     return table
@@ -81,8 +84,3 @@ def arrays(attention: AttentionView) -> dict[str, NDArray[Any]]:
         "text": np.array(encoding.text),
         "pair": np.array(encoding.pair or ""),
     }
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """The names, with a word where a model calls both special tokens the same."""
-    return [f"{n} (others)" if names[:i].count(n) else n for i, n in enumerate(names)]

@@ -39,7 +39,11 @@ def habits_caption(attention: AttentionView) -> str:
         "head": f"Layer {selection.layer}, head {selection.head}: share of attention on",
         "layer": f"Layer {selection.layer}, mean of its heads: share on",
         "all": "Mean of all heads: share on",
-    }.get(selection.scope, f"Mean of layers 1 to {selection.layer}: share on")
+    }.get(selection.scope, f"Mean of {_through(selection.layer)}: share on")
+
+
+def _through(layer: int) -> str:
+    return "layer 1" if layer == 1 else f"layers 1 to {layer}"
 
 
 def _unit(attention: AttentionView) -> str:
