@@ -11,7 +11,13 @@ import numpy as np
 
 from components.maps.compiled import machine_code
 
-__all__ = ["keep_largest", "n_below", "nearest_columns", "squared_distances"]
+__all__ = [
+    "keep_largest",
+    "middle_ranks",
+    "n_as_near",
+    "nearest_columns",
+    "squared_distances",
+]
 
 _CHUNK = 16  # looked through at once
 
@@ -112,13 +118,46 @@ def nearest_columns(distances: Any, values: Any, columns: Any) -> None:
 
 
 @machine_code
-def n_below(distances: Any, chosen: Any, ranks: Any) -> None:
-    """How many distances of each row are less than that of each chosen column, into `ranks`."""
+def middle_ranks(distances: Any, chosen: Any, slack: Any, ranks: Any) -> None:
+    """Twice the rank of each chosen column in its row, into `ranks`; equals share their middle one.
+
+    Args:
+        distances: (m, n).
+        chosen: (m, k) columns.
+        slack: (2,) by how much equals may differ: at all, and for each unit of distance.
+        ranks: (m, k) int32, overwritten.
+    """
     for i in range(len(distances)):
         row = distances[i]
         for place in range(chosen.shape[1]):
-            limit = row[chosen[i, place]]
-            count = np.int32(0)
+            here = row[chosen[i, place]]
+            apart = slack[0] + slack[1] * abs(here)
+            low, high = here - apart, here + apart
+            count = np.int32(1)
             for j in range(len(row)):
-                count += np.int32(row[j] < limit)
+                count += np.int32(row[j] < low) + np.int32(row[j] <= high)
             ranks[i, place] = count
+
+
+@machine_code
+def n_as_near(distances: Any, chosen: Any, slack: Any, counts: Any) -> None:
+    """How many distances of each row are at most the largest of its chosen columns, or equal it.
+
+    Args:
+        distances: (m, n).
+        chosen: (m, k) columns.
+        slack: (2,) by how much equals may differ: at all, and for each unit of distance.
+        counts: (m, 2) int32, overwritten: how many, and how many of these equal the largest.
+    """
+    for i in range(len(distances)):
+        row = distances[i]
+        largest = row[chosen[i, 0]]
+        for place in range(1, chosen.shape[1]):
+            largest = max(largest, row[chosen[i, place]])
+        apart = slack[0] + slack[1] * abs(largest)
+        low, high = largest - apart, largest + apart
+        within = below = np.int32(0)
+        for j in range(len(row)):
+            within += np.int32(row[j] <= high)
+            below += np.int32(row[j] < low)
+        counts[i, 0], counts[i, 1] = within, within - below

@@ -2,13 +2,17 @@
 
 Trustworthiness and continuity are Venna and Kaski 2001, "Neighborhood preservation in nonlinear
 projection methods": the first falls where points are neighbours on the map only, the second where
-they are in the full space only. Tied distances count as the nearer rank.
+they are in the full space only.
+
+Where distances are equal, which point is the nearer one is open. The measures are then their means
+over all orders of equals, on the map and in the full space alike: a map gains nothing by ties.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +32,8 @@ ALL_UP_TO = 3_000
 N_SAMPLE = 2_000
 """Points measured above that, drawn by a seed; their ranks are still among all points."""
 _BLOCK_BYTES = 8 << 20
+_ROUNDING: dict[type[np.floating], float] = {np.float64: 1e-12, np.float32: 1e-6}
+"""By how much equal distances may differ, in units of what they are computed from."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Honesty:
         recall: in [0, 1], the share of the k true neighbours that are map neighbours.
         k: how many neighbours were compared, less than half of the points.
         n_measured: how many points were measured.
+        n_tied: of these, those whose k true neighbours are open: others are as far as the k-th.
+        is_flat: whether all distances in the full space are equal, so that none is near.
     """
 
     trustworthiness: float
@@ -47,6 +55,8 @@ class Honesty:
     recall: float
     k: int
     n_measured: int
+    n_tied: int = 0
+    is_flat: bool = False
 
 
 def measure(
@@ -106,13 +116,18 @@ def measure_in(
     blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
     known = neighbors is not None and neighbors.k >= k
     true = neighbors.indices[:, :k] if known and neighbors else None
+    rounding = _ROUNDING[kind]
+    in_full = np.array([rounding * max(1.0, 2 * float(half_squares.max())), 0.0], kind)
+    on_map = np.array([0.0, rounding], kind)
 
-    def count(some: IntArray) -> NDArray[np.int64]:
+    def count(some: IntArray) -> NDArray[np.float64]:
         here, there = full[some] @ full.T, _map_distances(places, some)
         np.subtract(half_squares, here, out=here)
-        return _counts(here, there, some, k, None if true is None else true[some])
+        here[np.arange(len(some)), some] = there[np.arange(len(some)), some] = np.inf
+        near = None if true is None else true[some]
+        return _counts(_Side(here, in_full, k, near), _Side(there, on_map, k))
 
-    counts = np.zeros(3, np.int64)
+    counts = np.zeros(5)
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(count, some) for some in blocks]
         try:
@@ -121,26 +136,87 @@ def measure_in(
                 report((i + 1) / len(blocks))
         finally:
             pool.shutdown(cancel_futures=True)
-    false, missed, shared = counts.tolist()
+    false, missed, shared, n_tied, n_flat = counts.tolist()
     worst = len(points) * k * (2 * n - 3 * k - 1) / 2
     recall = shared / (len(points) * k)
-    return Honesty(1 - false / worst, 1 - missed / worst, recall, k, len(points))
+    is_flat = space.all_same or n_flat == len(points)
+    kept = 1 - false / worst, 1 - missed / worst, recall
+    return Honesty(*kept, k, len(points), int(n_tied), is_flat)
 
 
-def _counts(
-    here: NDArray[np.floating],
-    there: NDArray[np.floating],
-    some: IntArray,
-    k: int,
-    true: IntArray | None,
-) -> NDArray[np.int64]:
-    """Ranks above k of map neighbours, of true neighbours, and neighbours that are both."""
-    own = (np.arange(len(some)), some)
-    here[own] = there[own] = np.inf
-    on_map = _nearest(there, k)
-    true = _nearest(here, k) if true is None else true
-    found = _excess(here, on_map, k), _excess(there, true, k), _n_shared(on_map, true)
-    return np.array(found, np.int64)
+class _Side:
+    """Some points' distances from all, on the map or in the full space.
+
+    Attributes:
+        distances: (m, n), infinite from a point to itself.
+        nearest: (m, k) the columns of each row's k smallest distances, in no order.
+        is_open: (m,) whether more than k columns could be the nearest.
+        is_flat: (m,) whether all distances of the row are equal.
+    """
+
+    def __init__(
+        self, distances: NDArray[Any], slack: NDArray[Any], k: int, nearest: IntArray | None = None
+    ) -> None:
+        from components.maps.distance_kernel import n_as_near
+
+        self.distances, self.slack, self.k = distances, slack, k
+        self.nearest = np.ascontiguousarray(_nearest(distances, k) if nearest is None else nearest)
+        counts = np.empty((len(distances), 2), np.int32)
+        n_as_near(distances, self.nearest, slack, counts)
+        self.is_open = counts[:, 0] > k
+        self.is_flat = counts[:, 1] == distances.shape[1] - 1
+
+    def excess(self, chosen: IntArray) -> NDArray[np.float64]:
+        """(m, k) by how much the middle ranks of chosen columns exceed k."""
+        from components.maps.distance_kernel import middle_ranks
+
+        ranks = np.empty(chosen.shape, np.int32)
+        middle_ranks(self.distances, chosen, self.slack, ranks)
+        return np.maximum(ranks / 2 - self.k, 0)
+
+    def expected(self, rows: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of some rows, means over all orders of equals.
+
+        Two arrays, (rows, n): how likely a column is among the k nearest, and by how much its rank
+        exceeds k.
+        """
+        distances, k = self.distances[rows], self.k
+        order = np.argsort(distances, axis=1)
+        rising = np.take_along_axis(distances, order, 1)
+        with np.errstate(invalid="ignore"):  # the point itself, infinitely far, is the last
+            steps = np.diff(rising, axis=1) > self.slack[0] + self.slack[1] * np.abs(rising[:, :-1])
+        starts = np.pad(steps, ((0, 0), (1, 0)), constant_values=True)
+        place = np.arange(distances.shape[1])
+        first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
+        ends = np.pad(steps, ((0, 0), (0, 1)), constant_values=True)
+        behind = np.where(ends, place + 1, distances.shape[1])[:, ::-1]
+        last = np.minimum.accumulate(behind, axis=1)[:, ::-1]
+        size, low, high = last - first, np.maximum(first - k, 0), np.maximum(last - k, 0)
+        chance, excess = np.empty(distances.shape), np.empty(distances.shape)
+        np.put_along_axis(chance, order, np.clip((k - first) / size, 0, 1), 1)
+        above = (high * (high + 1) - low * (low + 1)) / 2
+        np.put_along_axis(excess, order, above / size, 1)
+        return chance, excess
+
+
+def _counts(here: _Side, there: _Side) -> NDArray[np.float64]:
+    """What is added up over points: five numbers.
+
+    Ranks above k of map neighbours and of true ones, neighbours that are both, and points whose
+    true neighbours are open, or all as far.
+    """
+    is_open = here.is_open | there.is_open
+    told, rows = ~is_open, np.flatnonzero(is_open)
+    false = here.excess(there.nearest)[told].sum()
+    missed = there.excess(here.nearest)[told].sum()
+    shared = _n_shared(there.nearest[told], here.nearest[told])
+    found = np.array([false, missed, shared, here.is_open.sum(), here.is_flat.sum()], np.float64)
+    step = max(1, _BLOCK_BYTES // (64 * here.distances.shape[1]))
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        (true, below), (near, beyond) = here.expected(some), there.expected(some)
+        found[:3] += (near * below).sum(), (true * beyond).sum(), (near * true).sum()
+    return found
 
 
 def _sample(n: int, sample: int | None, seed: int) -> IntArray:
@@ -165,15 +241,6 @@ def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
     found = np.zeros((len(distances), k), np.int64)
     nearest_columns(distances, np.empty(found.shape, distances.dtype), found)
     return found
-
-
-def _excess(distances: NDArray[np.floating], chosen: IntArray, k: int) -> int:
-    """By how much the ranks of the chosen columns exceed k, added up over all rows."""
-    from components.maps.distance_kernel import n_below
-
-    ranks = np.empty(chosen.shape, np.int32)
-    n_below(distances, np.ascontiguousarray(chosen), ranks)
-    return int(np.maximum(ranks.astype(np.int64) + 1 - k, 0).sum())
 
 
 def _n_shared(first: IntArray, second: IntArray) -> int:

@@ -141,6 +141,93 @@ def test_equal_and_zero_vectors_are_measured(metric: Metric) -> None:
     assert 0 < found.continuity <= 1
 
 
+def tied_scene(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Points of which many are equally far, in numbers that nothing rounds: so ties are ties."""
+    random = np.random.default_rng(5)
+    if kind == "corners of a cube":
+        corners = 2.0 * (np.arange(64)[:, None] >> np.arange(6) & 1) - 1
+        vectors = np.tile(corners, (4, 1)).astype(np.float32)
+        return vectors, (vectors[:, :2] + random.normal(size=(256, 2))).astype(np.float32)
+    vectors = random.integers(0, 30, (300, 6)).astype(np.float32)
+    places = vectors[:, :2] + random.normal(size=(300, 2)).astype(np.float32) * 3
+    if kind == "half of the vectors are equal":
+        vectors[:150] = vectors[0]
+        places[:150] = places[0] + np.arange(150)[:, None] / 100
+    if kind == "equal places":
+        places = np.round(places / 8)
+    return vectors, places.astype(np.float32)
+
+
+def ranks_in_some_order(distances: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Ranks from 1, of equals in a random order of each row's own."""
+    order = np.lexsort((random.random(distances.shape), distances), axis=1)
+    return np.argsort(order, axis=1) + 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["half of the vectors are equal", "corners of a cube", "equal places"]
+)
+def test_the_measures_are_means_over_all_orders_of_equals(kind: str) -> None:
+    vectors, places = tied_scene(kind)
+    found = measure(vectors, places, "euclidean", k=15)
+    squares = [((own[:, None] - own[None]) ** 2).sum(axis=2) for own in (vectors, places)]
+    for own in squares:
+        np.fill_diagonal(own, np.inf)
+    n, runs = len(vectors), []
+    worst = n * 15 * (2 * n - 45 - 1) / 2
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        full, here = (ranks_in_some_order(own, random) for own in squares)
+        false = np.maximum(full[here <= 15] - 15, 0).sum() / worst
+        missed = np.maximum(here[full <= 15] - 15, 0).sum() / worst
+        runs.append((1 - false, 1 - missed, ((full <= 15) & (here <= 15)).sum() / (15 * n)))
+    error = np.std(runs, axis=0) / np.sqrt(len(runs))
+    ours = np.array([found.trustworthiness, found.continuity, found.recall])
+    assert (np.abs(ours - np.mean(runs, axis=0)) < 4 * error + 1e-6).all()
+
+
+def test_scikit_learn_s_order_of_equals_is_one_of_those_that_are_averaged() -> None:
+    """Which of equal vectors it takes for the nearer one, the order of the points decides."""
+    vectors, places = tied_scene("half of the vectors are equal")
+    full, here = vectors.astype(np.float64), places.astype(np.float64)
+    orders = [np.random.default_rng(seed).permutation(300) for seed in range(40)]
+    runs = [trustworthiness(full[o], here[o], n_neighbors=15) for o in orders]
+    error = np.std(runs) / np.sqrt(len(runs))
+    ours = measure(vectors, places, "euclidean", k=15).trustworthiness
+    assert ours == pytest.approx(np.mean(runs), abs=5 * error + 1e-6)
+
+
+def test_equal_vectors_do_not_count_in_a_map_s_favour() -> None:
+    """Half of the points are one vector, drawn anywhere: the map keeps nothing of them."""
+    vectors, _ = tied_scene("half of the vectors are equal")
+    places = np.random.default_rng(0).normal(size=(300, 2))
+    found = measure(vectors, places, "euclidean", k=15)
+    assert found.trustworthiness == pytest.approx(0.5, abs=0.02)
+    assert found.recall == pytest.approx(15 / 299, abs=0.02)
+    assert found.n_tied >= 150
+    assert not found.is_flat
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("n", [40, 3100])
+def test_where_all_vectors_are_equal_every_map_is_as_good_as_chance(metric: Metric, n: int) -> None:
+    places = np.random.default_rng(0).normal(size=(n, 2)).astype(np.float32)
+    found = measure(np.ones((n, 5), np.float32), places, metric, k=15, sample=100)
+    assert found.is_flat
+    assert found.n_tied == found.n_measured
+    chance = 1 - (n - 15) * (n - 16) / ((n - 1) * (2 * n - 46))
+    assert found.trustworthiness == pytest.approx(chance)
+    assert found.continuity == pytest.approx(chance)
+    assert found.recall == pytest.approx(15 / (n - 1))
+
+
+def test_points_without_ties_are_not_called_tied() -> None:
+    for n in (300, 3100):
+        found = measure(*scene(n), "cosine")
+        assert found.n_tied <= n // 500
+        assert not found.is_flat
+
+
 def test_what_cannot_be_measured_is_refused() -> None:
     vectors, places = scene(3)
     with pytest.raises(RequestError, match="4 points or more"):

@@ -127,6 +127,13 @@ R(k) = \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap M_k(i)| \qquad
 R_{\mathrm{chance}} = \frac{k}{n - 1}
 $$
 
+Where distances are equal, it is open which points are the $k$ nearest and what a rank is. All three
+measures are then means over all orders of equals, on the map and in the full space: a point that
+ties with others for some of the last places among the $k$ counts in part, and a rank is averaged
+over the places that its equals share. A map gains nothing by ties, and where all distances are
+equal it is worth what chance gives. scikit-learn takes one such order; without ties its
+trustworthiness is the same. On the map Euclidean distances count.
+
 **The verdict** counts how far a measure $m$ gets from chance towards 1,
 $(m - m_{\mathrm{chance}}) / (1 - m_{\mathrm{chance}})$ (for recall this is $R_{NX}$ of Lee et al.
 2013). A map is to be trusted where the lower of trustworthiness and continuity gets 0.8 of the way

@@ -89,6 +89,8 @@ def map_title(
         return f"{_groups(n, '')} of {points.unit} on the map" if n else "No groups on the map"
     if honesty is None:
         return _unit(points, points.n_points, "")
+    if honesty.is_flat:
+        return f"{_unit(points, points.n_points, '')}, all equally far from each other"
     return f"{percent(honesty.recall)} of true neighbours are near on the map"
 
 

@@ -37,6 +37,8 @@ SMALL = 50
 _GOOD = 0.8
 _HALF = 0.5
 _POOR = 0.1
+_MANY = 0.05
+"""Share of points whose nearest are open, from which this is said."""
 
 
 class StabilityNumbers(Protocol):
@@ -99,17 +101,20 @@ def verdict(
         honesty: what was measured; None where there were too few points to measure.
         stability: how maps of several seeds differ, where they were drawn.
         n_points: points on the map.
-        n_identical: points whose vector another point has too.
+        n_identical: points at distance 0 from another one.
     """
     if honesty is None or n_points < FEW or not 0 < honesty.k < n_points / 2:
         return _few(n_points, n_identical)
+    if honesty.is_flat:
+        return Verdict("few", _flat(n_points))
     measured = _level(honesty, n_points)
     held = n_points >= SMALL and not _wavers(stability, n_points, honesty.k)
     word: VerdictWord = measured if held or measured != "trust" else "care"
     notes = (
         _weaker(honesty, n_points),
-        _small(n_points),
+        _small(honesty, n_points),
         _sampled(honesty, n_points),
+        _tied(honesty),
         _identical(n_identical),
         _steady(stability),
     )
@@ -153,6 +158,13 @@ def _few(n: int, n_identical: int) -> Verdict:
     return Verdict("few", said, (note,) if note else ())
 
 
+def _flat(n: int) -> str:
+    return (
+        f"Nothing can be told apart: all distances between the **{n:,}** points are equal in the "
+        "full space, so whatever is near on the map says nothing."
+    )
+
+
 def _weaker(honesty: Honesty, n: int) -> str:
     """A sentence on the worse of trustworthiness and continuity, where it is not good."""
     chance = chance_trustworthiness(n, honesty.k)
@@ -165,10 +177,11 @@ def _weaker(honesty: Honesty, n: int) -> str:
     return f"{what}: {name} {bold(value)}, where chance gives {two(chance)}."
 
 
-def _small(n: int) -> str:
+def _small(honesty: Honesty, n: int) -> str:
     if n >= SMALL:
         return ""
-    return f"With only **{n}** points such measures say little: a random map does well too."
+    chance = percent(chance_recall(n, honesty.k))
+    return f"With only **{n}** points such measures say little: a random map keeps {chance} too."
 
 
 def _sampled(honesty: Honesty, n: int) -> str:
@@ -177,13 +190,19 @@ def _sampled(honesty: Honesty, n: int) -> str:
     return f"Measured on a sample of **{honesty.n_measured:,}** of the {n:,} points."
 
 
+def _tied(honesty: Honesty) -> str:
+    if honesty.n_tied < _MANY * honesty.n_measured:
+        return ""
+    return (
+        f"For **{percent(honesty.n_tied / honesty.n_measured)}** of points, equal distances leave "
+        f"open which are the {honesty.k} nearest: measures are means over all orders of equals."
+    )
+
+
 def _identical(n: int) -> str:
     if not n:
         return ""
-    return (
-        f"**{n:,}** points share their vector with another one: no map can tell these apart, and "
-        "which of them counts as nearest is arbitrary."
-    )
+    return f"**{n:,}** points are at distance 0 from another one: no map can tell these apart."
 
 
 def _wavers(stability: StabilityNumbers | None, n: int, k: int) -> bool:

@@ -211,6 +211,8 @@ def test_without_labels_and_groups_the_title_tells_how_true_the_map_is() -> None
         "40% of true neighbours are near on the map"
     )
     assert map_title(made(None, 60)) == "60 sentences"
+    flat = map_title(made(None, 60), honesty=replace(HONESTY, is_flat=True))
+    assert flat == "60 sentences, all equally far from each other"
     assert map_title(made(None, 1)) == "1 sentence: too few to judge it"
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.manifold import trustworthiness
 
 from components.features.map.reading.trust import chance_recall, chance_trustworthiness, verdict
-from components.maps.honesty import Honesty
+from components.maps.honesty import Honesty, measure
 
 ORDER = ("doubt", "care", "trust")
 
@@ -112,7 +112,27 @@ def test_a_sample_and_identical_vectors_are_told() -> None:
     found = verdict(replace(GOOD, n_measured=2000), n_points=10_000, n_identical=40)
     assert found.word == "trust"
     assert "sample of **2,000** of the 10,000 points" in found.notes[0]
-    assert found.notes[1].startswith("**40** points share their vector")
+    assert found.notes[1].startswith("**40** points are at distance 0 from another one")
+
+
+def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:
+    """A map of 100 equal vectors: no neighbour is truer than another one."""
+    vectors, places = np.ones((100, 8), np.float32), np.random.default_rng(0).normal(size=(100, 2))
+    for metric in ("cosine", "euclidean"):
+        honesty = measure(vectors, places.astype(np.float32), metric)
+        found = verdict(honesty, n_points=100, n_identical=100)
+        assert found.word == "few"
+        assert found.said.startswith("Nothing can be told apart: all distances between the **100**")
+        assert found.notes == ()
+
+
+def test_many_ties_are_told_and_a_few_are_not() -> None:
+    found = verdict(replace(GOOD, n_tied=150), n_points=1000)
+    assert found.notes == (
+        "For **15%** of points, equal distances leave open which are the 15 nearest: measures are "
+        "means over all orders of equals.",
+    )
+    assert verdict(replace(GOOD, n_tied=3), n_points=1000).notes == ()
 
 
 def test_seeds_that_agree_are_told_and_seeds_that_differ_cost_trust() -> None:
