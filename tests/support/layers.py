@@ -9,6 +9,15 @@ from components.features.layers.compute.tokens import HiddenStates, hidden_state
 from components.features.layers.controls import PAGE
 from components.features.layers.reading.tokens import layers_reading
 from components.ui.state.view import Sentence, ViewState
+from tests.support.texts import TYPED
+
+ODD_TEXTS = (
+    *(text for text in TYPED.values() if len(text) < 100),
+    "the cat the dog the",
+    "hello",
+    "no no no no",
+)
+"""Short texts of which something odd is true: nothing in them, one token, the same again."""
 
 
 def of(*texts: str, pair: str | None = None, model: str = BUNDLED_ID, **controls: Any) -> ViewState:

@@ -129,13 +129,14 @@ def _predicates(measure: Measure, labels: Sequence[str], *, plural: bool) -> tup
 
 
 def _single(measure: Measure, labels: Sequence[str], at: int, value: float) -> str:
-    said = {
-        "start": "has a cosine of {} to its own vector of layer 0",
-        "before": "has a cosine of {} to its own vector of the layer before",
-        "first": f"has a cosine of {{}} to {placed(labels[0], 0, labels)}",
-        "length": "has a vector of length {}",
-    }[measure.kind]
-    return f"{placed(labels[at], at, labels)} {said.format(bold(value))}"
+    name = placed(labels[at], at, labels)
+    if measure.kind == "length":
+        return f"{name} has a vector of length {bold(value)}"
+    to = {
+        "start": "its own vector of layer 0",
+        "before": "its own vector of the layer before",
+    }.get(measure.kind, placed(labels[0], 0, labels))
+    return f"{name} has a cosine of {bold(value)} to {to}"
 
 
 def _yardstick(measure: Measure, layer: int, baseline: FloatArray | None) -> str:
