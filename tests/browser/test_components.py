@@ -311,7 +311,7 @@ def hex_of(color: str) -> str:
 def test_tokens_light_up_are_walked_and_picked(opened: Opened) -> None:
     page = opened.page
     page.locator(".strip .piece", has_text="pet").hover()
-    expect(page.locator(".strip .token.lit")).to_have_text("pet1")
+    expect(page.locator(".strip .token.lit")).to_have_text("pet 1")
     expect(page.locator(".strip .says")).to_have_text("Token 1: pet, ID 1, characters 1 to 3")
     page.locator(".strip .token", has_text="##s").hover()
     expect(page.locator(".strip .piece.lit")).to_have_text("s")
@@ -319,13 +319,13 @@ def test_tokens_light_up_are_walked_and_picked(opened: Opened) -> None:
     expect(tokens).to_have_count(5)
     tokens.first.focus()
     page.keyboard.press("ArrowLeft")
-    assert focused_name(page) == "Token 0: [CLS], ID 0, added by the tokenizer"
+    assert focused_name(page) == "[CLS] 0, token 0, added by the tokenizer"
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     opened.press("Enter")
     assert picked(page) == [["token", 3]]
     page.keyboard.press("Control+ArrowLeft")
-    assert str(focused_name(page)).startswith("Token 3: nap")
+    assert str(focused_name(page)).startswith("nap 3, token 3")
 
 
 def test_heads_are_painted_and_lines_weighed_and_both_walked_and_picked(opened: Opened) -> None:

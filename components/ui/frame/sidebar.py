@@ -1,4 +1,4 @@
-"""The sidebar: menu, model and its card in one line, shared sentences, examples, Reset."""
+"""The sidebar: menu, model and its card, shared sentences, examples, Reset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ __all__ = ["draw", "finish"]
 def draw(view: ViewState) -> DeltaGenerator:
     """The whole sidebar; gives the place of the model card, which needs the model loaded."""
     with st.sidebar:
-        st.markdown("### :material/center_focus_strong: Contextlens")
+        with st.container(key="brand"):
+            st.markdown(":material/center_focus_strong: **Contextlens**")
         navigation.menu(view)
         st.divider()
         picker.draw(view)

@@ -44,6 +44,8 @@ T = TypeVar("T")
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
 _EXACT = st.column_config.NumberColumn(format="%.4f")
 _DRAWN = "drawn_page"
+_PASSPORT = GLOSSARY["passport"]
+_LIMITS = "What this does not show"
 _SAME_NUMBERS = "The same numbers with transformers alone"
 
 
@@ -151,8 +153,8 @@ def look_closer(
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """The three tabs under a picture."""
-    first, second, third = st.tabs(["Numbers", "Under the hood", "What this does not show"])
+    """The three tabs under a picture; the one line of limits stands open, the others are closed."""
+    first, second, third = st.tabs(["Numbers", "Under the hood", _LIMITS], default=_LIMITS)
     with first:
         numbers()
     with second:
@@ -193,6 +195,7 @@ def under_the_hood(
             st.markdown("**Shapes**")
             shapes()
         st.markdown("**Passport**")
+        st.caption(_PASSPORT)
         text = json.dumps(passport.as_dict(), indent=2, ensure_ascii=False)
         st.code(text, language="json")
 
@@ -214,6 +217,7 @@ def downloads(
         )
         st.caption("Numbers, with the passport inside")
         yield
+        st.caption(f"Passport: {_PASSPORT}")
 
 
 def download_files(

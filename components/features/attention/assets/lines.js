@@ -90,11 +90,22 @@ class Lines {
         tokens[i].classList.toggle("active", own && i === active.index);
         tokens[i].setAttribute("aria-pressed", String(same(this.picked, { side: name, index: i })));
         value.textContent = own ? "" : values[i].toFixed(DIGITS);
+        this.call(tokens[i], value.textContent);
         value.classList.toggle("strong", !own && values[i] === largest && largest > 0);
       }
     }
     this.draw(active, values);
     this.tell(active, values, other);
+  }
+
+  // A name begins with what is seen, for who speaks it to choose the token.
+  call(token, value) {
+    const { text } = this.data[token.parentElement.dataset.side === "to" ? "columns" : "rows"][
+      Number(token.dataset.index)
+    ];
+    const verb = token.parentElement.getAttribute("aria-label");
+    const seen = value ? `${text} ${value}` : text;
+    token.setAttribute("aria-label", `${seen}, token ${token.dataset.position}, ${verb}`);
   }
 
   draw(active, values) {
@@ -196,8 +207,7 @@ function side(name, items, verb) {
       const token = button(`token ${kind}`);
       token.dataset.index = index;
       token.dataset.position = position;
-      token.setAttribute("aria-label", `${text}, token ${position}, ${verb}`);
-      token.append(make("span", "name", text), make("span", "value"));
+      token.append(make("span", "name", text), " ", make("span", "value"));
       return token;
     }),
   );

@@ -79,7 +79,7 @@ class Strip {
       );
     }
     const first = token ?? this.tokens.find((each) => lit.has(each.dataset.position));
-    this.says.textContent = first ? first.getAttribute("aria-label") : HINT;
+    this.says.textContent = first ? first.dataset.says : HINT;
     if (piece && first) reveal(first.parentElement, first);
   }
 
@@ -137,10 +137,12 @@ function chip({ position, mark, text, id, kind, joined, chosen, says }) {
   token.dataset.position = position;
   token.classList.toggle("joined", joined);
   token.classList.toggle("chosen", chosen);
-  token.setAttribute("aria-label", `Token ${position}: ${mark}${text}, ID ${id}, ${says}`);
+  // A name begins with what is seen, for who speaks it to choose the token.
+  token.setAttribute("aria-label", `${mark}${text} ${id}, token ${position}, ${says}`);
+  token.dataset.says = `Token ${position}: ${mark}${text}, ID ${id}, ${says}`;
   const box = make("span", "box");
   if (mark) box.append(make("span", "mark", mark));
   box.append(text);
-  token.append(box, make("span", "id", String(id)));
+  token.append(box, " ", make("span", "id", String(id)));
   return token;
 }

@@ -1,0 +1,111 @@
+"""Every page for everyone: read by machines, seen in light and dark, reached by keyboard, still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from components.figures.theme import SMALLEST
+from components.ui.frame.navigation import PAGES
+from tests.support.browser import DESK
+
+if TYPE_CHECKING:
+    from tests.support.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+SERIOUS = {"serious", "critical"}
+NAMES = "label-content-name-mismatch"  # who says the visible name aloud must be heard
+ASKED = {"resultTypes": ["violations"], "rules": {NAMES: {"enabled": True}}}
+TABS = 8  # from the top of the page to the first word
+STILL = 0.05  # of the screen, moved; Google calls 0.1 good
+SMALL_TEXTS = """
+smallest => [...document.querySelectorAll('.js-plotly-plot text')]
+  .filter(text => text.textContent.trim() && text.checkVisibility({ opacityProperty: true }))
+  .filter(text => parseFloat(getComputedStyle(text).fontSize) < smallest)
+  .map(text => `${getComputedStyle(text).fontSize}: ${text.textContent}`)
+"""
+WATCH_SHIFTS = """
+window.__shifts = [];
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) {
+    const moved = entry.sources.map(({ node }) => {
+      const near = node?.nodeType === 1 ? node : node?.parentElement;
+      const keyed = near?.closest('[class*="st-key-"], [data-testid]');
+      return keyed?.className?.match?.(/st-key-[\\w-]+/)?.[0] ?? keyed?.dataset.testid ?? 'gone';
+    });
+    window.__shifts.push([entry.value, moved.join(' ')]);
+  }
+}).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+def address(name: str) -> str:
+    return "/" if name == "home" else f"/{name}"
+
+
+def assert_none(offenders: list[str]) -> None:
+    assert not offenders, "\n" + "\n".join(offenders)
+
+
+def shifts(here: Visit) -> list[str]:
+    """What moved since the last time, where that was too much."""
+    seen = here.page.evaluate(
+        "() => { const seen = window.__shifts; window.__shifts = []; return seen; }"
+    )
+    whole = sum(value for value, _ in seen)
+    return [f"{whole:.3f} of the screen: {seen}"] if whole > STILL else []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_machines_find_nothing_that_keeps_anyone_out(visit: Callable, scheme: str) -> None:
+    here, found = visit("/", color_scheme=scheme, **DESK), []
+    for page in PAGES:
+        here.goto(address(page.name))
+        for violation in Axe().run(here.page, options=ASKED).response["violations"]:
+            if violation["impact"] in SERIOUS:
+                found += [
+                    f"{page.name}: {violation['id']}: {node['target']} {node['html'][:160]} "
+                    f"{node['failureSummary'][-200:]}"
+                    for node in violation["nodes"]
+                ]
+    assert_none(found)
+
+
+def test_the_text_of_every_chart_can_be_read(visit: Callable) -> None:
+    here, found = visit("/", **DESK), []
+    for page in PAGES:
+        here.goto(address(page.name))
+        small = here.page.evaluate(SMALL_TEXTS, SMALLEST)
+        found += [f"{page.name}: {text}" for text in small]
+    assert_none(found)
+
+
+def test_nothing_moves_while_a_page_comes_and_while_a_layer_is_chosen(visit: Callable) -> None:
+    here, found = visit("/", **DESK), []
+    here.page.add_init_script(WATCH_SHIFTS)
+    for page in PAGES:
+        here.goto(address(page.name))
+        found += [f"{page.name} comes: {moved}" for moved in shifts(here)]
+        slider = here.main.get_by_role("slider")
+        if slider.count():
+            with here.rerun():
+                slider.first.press("ArrowLeft")
+            found += [f"{page.name}, another layer: {moved}" for moved in shifts(here)]
+    assert_none(found)
+
+
+def test_the_first_word_is_a_few_tabs_away(visit: Callable) -> None:
+    here = visit("/meaning", **DESK)
+    first = here.words("sentence A").and_(here.page.locator("[tabindex='0']"))
+    skip = here.page.get_by_role("link", name="Skip to main content")  # Streamlit's own
+    for _ in range(TABS):
+        here.page.keyboard.press("Tab")
+        if skip.evaluate("skip => skip.matches(':focus')"):
+            here.page.keyboard.press("Enter")
+        if first.evaluate("word => word.matches(':focus-visible')"):
+            return
+    pytest.fail(f"{TABS} presses of Tab did not come to the words of sentence A")
