@@ -102,7 +102,7 @@ def figure(
         **layout,
     }
     # Plain dicts, not the add_* methods: 1 ms instead of 44 ms for twelve lines.
-    return go.Figure(data=[_readable_bars(trace) for trace in traces], layout=_readable(whole))
+    return go.Figure(data=[_readable_trace(trace) for trace in traces], layout=_readable(whole))
 
 
 def _with_axes(traces: list[dict[str, Any]]) -> dict[str, Any]:
@@ -117,15 +117,17 @@ def _readable(layout: dict[str, Any]) -> dict[str, Any]:
         name: _titled({"tickfont": _FONT, **part}) if name.startswith(("xaxis", "yaxis")) else part
         for name, part in layout.items()
     }
-    return {**said, "legend": {"font": _FONT, **layout.get("legend", {})}}
+    return {**said, "legend": _titled({"font": _FONT, **layout.get("legend", {})})}
 
 
-def _readable_bars(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace whose colour bar is written so too."""
+def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace whose colour bar, and cells where they are written on, have that size too."""
+    if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
+        trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:
         trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **trace["colorbar"]})}
     if "colorbar" in trace.get("marker", {}):
-        trace = {**trace, "marker": _readable_bars(trace["marker"])}
+        trace = {**trace, "marker": _readable_trace(trace["marker"])}
     return trace
 
 

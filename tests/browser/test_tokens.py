@@ -178,7 +178,7 @@ def test_html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
     expect(here.main.locator(".strip .line.pair").first).to_have_text(shown)
     piece(here, "naïve").hover()
     assert lit(here) == (["naïve"], ["naive"])
-    expect(here.main.locator(".token.typed")).to_have_text(["[MASK]103"])
+    expect(here.main.locator(".token.typed")).to_have_text(["[MASK] 103"])
     for section in SECTIONS:
         here.choose(section)
         token(here, "script").hover()

@@ -105,7 +105,8 @@ def test_a_figure_has_its_finding_as_title_and_leaves_colors_to_the_page() -> No
 def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
     scatter = {"type": "scatter", "y": [1], "marker": {"color": [1], "colorbar": {}}}
     bar = {"title": {"text": "cosine"}, "tickfont": {"size": 20}}
-    heatmap = {"type": "heatmap", "z": [[1]], "xaxis": "x2", "colorbar": bar}
+    cells = {"texttemplate": "%{z}", "textfont": {"color": "#ffffff"}}
+    heatmap = {"type": "heatmap", "z": [[1]], "xaxis": "x2", "colorbar": bar, **cells}
     built = figure(
         [scatter, heatmap], {"xaxis2": {"title": {"text": "layer"}}}, title="", height=90
     )
@@ -113,7 +114,9 @@ def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
     for axis in (layout.xaxis, layout.yaxis, layout.xaxis2, built.data[0].marker.colorbar):
         assert axis.tickfont.size == axis.title.font.size == SMALLEST
     assert layout.xaxis2.title.text == "layer"
-    assert layout.legend.font.size == layout.hoverlabel.font.size == SMALLEST
+    assert layout.legend.font.size == layout.legend.title.font.size == SMALLEST
+    assert layout.hoverlabel.font.size == built.data[1].textfont.size == SMALLEST
+    assert built.data[1].textfont.color == "#ffffff"
     assert built.data[1].colorbar.tickfont.size == 20  # what a figure says itself stays
     assert built.data[1].colorbar.title.font.size == SMALLEST
     assert "xaxis" not in figure([{"type": "treemap"}], {}, title="", height=90).to_dict()["layout"]

@@ -79,7 +79,7 @@ def _cell_labels(matrix: FloatArray, scale: tuple[float, float]) -> list[dict[st
             "x": x,
             "y": y,
             "showarrow": False,
-            "font": {"size": 12, "color": "#111111" if value > bright else "#ffffff"},
+            "font": {"size": 13, "color": "#111111" if value > bright else "#ffffff"},
         }
         for y, row in enumerate(matrix)
         for x, value in enumerate(row)
