@@ -66,6 +66,7 @@ class Picture:
         own = {
             "map": self.request.settings.as_dict(),
             "method": self.method,
+            **({"placed_by": self._placed_by} if self.method == "umap" else {}),
             "unit": self.request.unit,
             "pooling": self.request.pooling,
             "layers": list(self.layers),
@@ -81,6 +82,13 @@ class Picture:
             versions={**encoded.versions, **libraries},
             settings={**encoded.settings, **own},
         )
+
+    @property
+    def _placed_by(self) -> str:
+        """Whose graph and whose optimiser UMAP was."""
+        if self.request.footing == "aligned":
+            return "AlignedUMAP's optimiser on umap-learn's graphs"
+        return "Contextlens' own optimiser of UMAP's objective, on umap-learn's graph"
 
     @cached_property
     def spots(self) -> list[tuple[str, int, int, str]]:

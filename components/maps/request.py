@@ -66,6 +66,7 @@ class MapRequest:
         own = self.settings
         parts = [method_name(own.method)]
         if own.method == "umap":
+            parts[0] += "" if self.footing == "aligned" else " with an optimiser of our own"
             parts.append(f"{own.n_neighbors} neighbours, minimum distance {own.min_dist:g}")
         if own.method == "tsne":
             parts.append(f"perplexity {own.n_neighbors}")

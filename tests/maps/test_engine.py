@@ -258,6 +258,11 @@ def test_a_picture_s_passport_says_how_to_get_it_again(draw: Any, card: ModelCar
     assert own["corpus_sha256"] == FEW.digest
     assert {"umap-learn", "openTSNE", "scikit-learn", "numpy", "torch"} <= set(passport["versions"])
     assert passport["checksum"] == card.checksum
+    assert "placed_by" not in own
+    arranged = replace(picture, method="umap").passport.settings
+    assert arranged["placed_by"] == (
+        "Contextlens' own optimiser of UMAP's objective, on umap-learn's graph"
+    )
 
 
 def test_spots_are_alike_where_maps_have_the_same_words_of_the_same_texts(draw: Any) -> None:

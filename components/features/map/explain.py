@@ -22,7 +22,11 @@ METHODS: Mapping[str, str] = MappingProxyType(
     {
         "umap": (
             "UMAP keeps near points near, and mostly lets the rest fall where it may; a seed "
-            "decides what it draws at random."
+            "decides what it draws at random. Graph and objective are UMAP's, the graph "
+            "umap-learn's; the optimiser that moves the points is our own, but for aligned fits. "
+            "Measured on the 362 chosen words of the ready-made corpus (all-MiniLM-L6-v2, layer 6, "
+            "three seeds): a map of ours and one of umap-learn share 80% of each point's 15 "
+            "nearest, two seeds of umap-learn 81%, all at a trustworthiness of 0.99."
         ),
         "pca": (
             "PCA looks at the vectors from the side from which they differ most: nothing is left "
@@ -81,9 +85,13 @@ $$
 + (1 - p_{ij}) \log \frac{1 - p_{ij}}{1 - q_{ij}} \right]
 $$
 
-In practice links are drawn by their weight, and a few random points are pushed away at each step
-instead of all; what is really optimised then repels less than the formula does. The places start
-from PCA, so that the broad outline is not left to chance.
+The optimiser is our own. umap-learn draws links by their weight and moves points one by one; here
+all points move at once in each round: every link pulls by its weight, and a run of up to 32 points,
+drawn at random, pushes each point as strongly as five points would for each pull. A step is as long
+as a spring of the links' stiffness would let it be, and carries momentum, from 0.98 falling to
+none. Pushing with few points instead of all repels less than the formula does, in umap-learn as
+well. The places start from PCA, so that the broad outline is not left to chance. An aligned fit is
+moved by AlignedUMAP's optimiser, which is umap-learn's.
 
 **Layers on one map.** For a joint fit every layer $\ell$ is put on the same footing: with
 $\mu_\ell$ the mean of its $n$ vectors,

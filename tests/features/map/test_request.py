@@ -336,8 +336,8 @@ def test_another_place_of_the_same_texts_is_named(card: ModelCard) -> None:
     [
         (
             {},
-            "words · all layers · UMAP · 15 neighbours, minimum distance 0.1 · cosine distance, "
-            "seed 0",
+            "words · all layers · UMAP with an optimiser of our own · 15 neighbours, minimum "
+            "distance 0.1 · cosine distance, seed 0",
         ),
         (
             {"settings": MapSettings(method="tsne", n_neighbors=30, metric="euclidean", seed=4)},

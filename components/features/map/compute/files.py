@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from components.core import ModelCard
 from components.features.map.compute.shown import MapShown
+from components.features.map.snippet.layers import redraw_layers_snippet
+from components.features.map.snippet.redraw import redraw_snippet
 from components.features.map.snippet.vectors import MapText, map_vectors_snippet
 
-__all__ = ["map_arrays", "map_shapes", "map_table", "vectors_snippet"]
+__all__ = ["drawing_snippet", "map_arrays", "map_shapes", "map_table", "vectors_snippet"]
 
 _N_SNIPPET = 3
 
@@ -61,6 +63,20 @@ def map_shapes(shown: MapShown) -> list[dict[str, str]]:
         {"array": "true neighbours (points, k)", "shape": str(shown.neighbors.indices.shape)},
         {"array": "places at all layers", "shape": str(shown.picture.coordinates.shape)},
     ]
+
+
+def drawing_snippet(shown: MapShown, *, file: str) -> str:
+    """A script that draws the map again from the page's download."""
+    picture = shown.picture
+    if len(picture.layers) == 1:
+        return redraw_snippet(picture.as_map(), file=file)
+    return redraw_layers_snippet(
+        picture.request.settings,
+        picture.method,
+        "aligned" if picture.request.footing == "aligned" else "joint",
+        n_points=picture.points.n_points,
+        file=file,
+    )
 
 
 def vectors_snippet(shown: MapShown, card: ModelCard) -> str:

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.wording import escape
 from components.core import ModelCard
 from components.features.map.compute.files import (
+    drawing_snippet,
     map_arrays,
     map_shapes,
     map_table,
@@ -17,7 +18,6 @@ from components.features.map.compute.shown import MapShown
 from components.features.map.explain import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
 from components.features.map.page.chart import CHART
 from components.features.map.reading.frames import frame_reading
-from components.features.map.snippet.redraw import redraw_snippet
 from components.ui.widgets import export, kit
 
 __all__ = ["downloads", "explain", "notes", "terms", "words"]
@@ -25,10 +25,7 @@ __all__ = ["downloads", "explain", "notes", "terms", "words"]
 _FILE = "map"
 _MOST_ROWS = 5_000
 _VECTORS = "**The vectors with transformers alone**, of this map's first sentences"
-_AGAIN = "**The same map with a script of your own**, from this page's NPZ"
-_NOT_AGAIN = (
-    "For a script that draws this map again, choose “The chosen layer alone” in the settings."
-)
+_AGAIN = "**The map with a script of your own**, from this page's NPZ"
 
 
 def words(shown: MapShown) -> None:
@@ -91,9 +88,10 @@ def _numbers(shown: MapShown) -> None:
 def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
     picture = shown.picture
     one_layer = len(picture.layers) == 1
-    snippets = [(_VECTORS, vectors_snippet(shown, card))]
-    if one_layer:
-        snippets.append((_AGAIN, redraw_snippet(picture.as_map(), file=f"{_FILE}.npz")))
+    snippets = [
+        (_VECTORS, vectors_snippet(shown, card)),
+        (_AGAIN, drawing_snippet(shown, file=f"{_FILE}.npz")),
+    ]
     kit.under_the_hood(
         formula=[
             FORMULA,
@@ -101,7 +99,6 @@ def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
             *([] if one_layer else [LAYER_MAPS[picture.request.footing]]),
         ],
         snippet=snippets,
-        remark="" if one_layer else _NOT_AGAIN,
         passport=picture.passport,
         shapes=kit.shapes(map_shapes(shown), key="map_shapes"),
     )

@@ -1,7 +1,7 @@
-"""A map drawn again from the page's download, with umap-learn and openTSNE.
+"""A map of one layer drawn again from the page's download, with umap-learn and openTSNE.
 
-UMAP's points are moved by a layout of our own, which the script takes from here; beside it stands
-how umap-learn alone draws a map of its own from the same neighbours.
+For UMAP the script begins with umap-learn alone on the same vectors: another map, as good. The very
+same one follows, which needs the layout of our own that moved its points.
 
 The same machine and versions give the very same coordinates: what precedes the drawing (lengths
 taken out, the start from PCA) is done here to the letter, for UMAP and t-SNE carry a difference in
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from components.analysis.snippet_start import literal
 from components.maps.honesty import Honesty
-from components.maps.projection import Map
+from components.maps.projection import K_MEASURED, Map
 
 __all__ = ["redraw_snippet"]
 
@@ -20,12 +20,22 @@ _IMPORTS = """\
 import numpy
 from sklearn.manifold import trustworthiness
 """
-_UMAP_IMPORTS = (
-    "import warnings\n\n"
-    + _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
-    + "from umap.umap_ import find_ab_params, fuzzy_simplicial_set\n"
-    + "\nfrom components.maps.umap_layout import optimize\n"
-)
+_UMAP_IMPORTS = _IMPORTS.replace("numpy\n", "numpy\nimport umap\n", 1)
+_PLAIN = """\
+# With umap-learn alone: another map, as good. Only who is near whom can be compared.
+plain = umap.UMAP(
+    n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
+    min_dist={min_dist}, init="pca", random_state={seed}, n_jobs=1,
+).fit_transform(vectors)
+print(trustworthiness(vectors, plain, n_neighbors={k}, metric="{metric}"))
+
+# Optional: the very same map. The links and the curve of the forces are umap-learn's; what follows
+# the forces is Contextlens' own, so this needs its folder.
+from umap.umap_ import find_ab_params, fuzzy_simplicial_set
+
+from components.maps.umap_layout import optimize
+
+"""
 _TSNE_IMPORTS = """\
 import numpy
 from openTSNE import TSNE
@@ -73,8 +83,7 @@ def main_axes(rows, n_components):
 
 _UMAP = """\
 # UMAP from that start, scaled and shaken a little, on the true neighbours; each point is its own
-# first neighbour. The links and the curve of its forces are umap-learn's; the layout that follows
-# the forces is Contextlens' own, quicker and in all threads, so it is imported from there.
+# first neighbour.
 largest = float(numpy.abs(start).max())
 begin = start * (10 / largest if largest > 0 else 1)
 shaking = numpy.random.RandomState({seed}).normal(scale=1e-4, size=start.shape)
@@ -91,13 +100,6 @@ graph = fuzzy_simplicial_set(
 )[0]
 a, b = find_ab_params(1.0, {min_dist})
 coordinates = optimize(graph, begin, a=a, b=b, n_epochs={n_epochs}, seed={seed})
-
-# With umap-learn alone: another map, as good, of the same neighbours from the same start.
-warnings.filterwarnings("ignore", message="precomputed_knn")  # no new points will be added
-plain = umap.UMAP(
-    n_neighbors={n_neighbors}, n_components={n_components}, metric="{metric}",
-    min_dist={min_dist}, init=begin, random_state={seed}, n_jobs=1, precomputed_knn=known,
-).fit_transform(vectors)
 """
 
 _TSNE = """\
@@ -118,7 +120,8 @@ coordinates = numpy.asarray(coordinates, numpy.float32)
 """
 
 _ALL = """\
-# How far the map can be trusted: neighbours there beside neighbours in the full space.
+# How far the map can be trusted: neighbours there beside neighbours in the full space. Where
+# distances are equal the page has the mean over all orders of equals, scikit-learn takes one order.
 trusted = trustworthiness(rows, coordinates, n_neighbors={k})
 continuity = trustworthiness(coordinates, rows, n_neighbors={k})
 """
@@ -161,17 +164,20 @@ def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
         "n_epochs": settings.n_epochs(n_points),
         "n_neighbors": min(settings.n_neighbors, most),
         "lengths": lengths,
+        "k": min(K_MEASURED, (n_points - 1) // 2),
     }
     drawing = {"umap": _UMAP, "tsne": _TSNE, "pca": "coordinates = start\n"}[method]
     lines = [
         imports,
         "",
-        _AXES,
-        "",
         f"with numpy.load({literal(file)}) as download:  # from this page",
         "    page = dict(download)",
         'vectors = page["vectors"]',
         "n = len(vectors)",
+        "",
+        *([_PLAIN.format(**values)] if method == "umap" else []),
+        "",
+        _AXES,
         "",
         _ROWS[settings.metric] + f"start = main_axes(rows, {settings.n_components})",
         "",

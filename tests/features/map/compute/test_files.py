@@ -11,6 +11,7 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.corpus import Corpus
 from components.features.map.compute.files import (
+    drawing_snippet,
     map_arrays,
     map_shapes,
     map_table,
@@ -86,3 +87,12 @@ def test_the_snippet_computes_the_vectors_of_the_first_sentences(
     assert names["names"] == list(shown.points.names[:n])
     assert n == sum(shown.points.sentence < 3)
     np.testing.assert_allclose(names["vectors"], shown.vectors[:n], atol=2e-5)
+
+
+def test_every_map_has_a_script_that_draws_it_again(service: EncoderService) -> None:
+    """The usual one is of all layers: numpy, umap-learn or openTSNE come first, ours at the end."""
+    for footing, exact in (("joint", "project_layers("), ("one", "main_axes(")):
+        shown = shown_of(service, map_view(*TEXTS, footing=footing, **QUICK))
+        code = drawing_snippet(shown, file="map.npz")
+        assert "components." not in code.split("# Optional: ")[0].replace("n_components", "")
+        assert exact in code
