@@ -29,6 +29,7 @@ _MUCH = 0.3  # of a head's attention, at least, to be called its habit
 _CLEARLY = 1.5  # times what even attention gives
 _SAID = 0.005  # a second weight that is worth telling
 _OF_SMALL = 0.1  # of the largest weight, where that is small
+_LEAST = 0.0001  # a weight that is told by its digits
 _PLACES = {
     "previous": "the token before, where there is one",
     "next": "the token after, where there is one",
@@ -103,7 +104,7 @@ def _share(value: float) -> str:
     """A share in two decimals; a small one, as in a long text, by its first two digits."""
     if value >= 0.0995 or value == 0:
         return two(value)
-    return f"{value:.2g}" if value >= 0.0001 else "under 0.0001"
+    return f"{value:.2g}" if value >= _LEAST else f"under {_LEAST:.4f}"
 
 
 def _bold(value: float) -> str:
@@ -111,7 +112,7 @@ def _bold(value: float) -> str:
 
 
 def _margin(values: Sequence[float]) -> float:
-    return min(MARGIN, _OF_SMALL * max(values))
+    return max(min(MARGIN, _OF_SMALL * max(values)), _LEAST / 2)
 
 
 def _alike(values: Sequence[float]) -> bool:
