@@ -99,7 +99,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "pooling": "Making one vector out of several, for example by taking their mean.",
         "pooler": (
             "An extra layer that some models apply to the last vector of the first token; in some "
-            "files it was never trained."
+            "files nothing shows that it was trained."
         ),
         "cosine similarity": (
             "How far two vectors point in the same direction, from -1 (opposite) over 0 (at right "
