@@ -77,11 +77,11 @@ def test_the_menu_leads_here_the_first_screen_tells_the_story_and_the_mask_heals
     expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
     expect(told).to_contain_text("layer 6: cosine 0.8584")
     here.page.mouse.move(area["x"] + area["width"] / 4, area["bottom"] - 20)
-    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 0")
+    expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 1")
     with here.still(FIGURES):
         switch(here)
-    assert here.title == "With the mask, padding changes nothing"
-    assert "every real token has the vector that it has alone (1.00)" in here.reading
+    assert here.title == "With the mask, padding turns no token"
+    assert "every real token of A points where it points alone (cosine 1.00)" in here.reading
 
 
 def test_back_reload_and_the_copied_link_restore_the_laboratory(visit: Callable) -> None:
@@ -180,5 +180,5 @@ def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
     here.leave_menu()
     assert "67% of the 64 positions" in here.reading
     switch(here)
-    assert here.title == "With the mask, padding changes nothing"
+    assert here.title == "With the mask, padding turns no token"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

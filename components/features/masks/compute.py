@@ -55,10 +55,10 @@ class Masks:
     """What Padding & masks shows for a view.
 
     Attributes:
-        lab: the batch; None where every sentence is empty.
+        lab: the batch; None where the text of every sentence is blank.
         row: the text whose layers are shown.
         padding: what the batch can be padded to.
-        left_out: letters of the sentences that are empty.
+        left_out: letters of the sentences whose text is blank.
         unfit: a length that was asked for and is too short or too long, or "".
     """
 
@@ -73,7 +73,7 @@ class Masks:
     def batch(self) -> tuple[Lab, LabRow]:
         """The batch, and the text of it whose layers are shown."""
         if self.lab is None or self.row is None:
-            raise ValueError("Every sentence is empty, so there is no batch; ask `lab` first.")
+            raise ValueError("Every text is blank, so there is no batch; ask `lab` first.")
         return self.lab, self.row
 
     @property
@@ -96,6 +96,7 @@ class OverLimit:
     tokens: Tokens
     limit: int
     position_rows: int | None  # rows of the model's table of position vectors
+    first_row: int  # the one for the first place in a text
 
 
 def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
@@ -172,6 +173,7 @@ def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: 
         tokens=service.tokenize(card.id, [text])[0],
         limit=card.max_length,
         position_rows=_position_rows(service, card),
+        first_row=int(service.embedding_parts(card.id, "").position_ids[0]),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 __all__ = ["FORMULA", "LIMITS", "OUTPUTS"]
 
 LIMITS = (
-    "These cosines say how far padding moves this model's vectors for these texts; they do not say "
-    "how much worse a search or a classifier built on them becomes, and positions are only a rough "
-    "measure of time."
+    "These cosines say how far padding turns this model's vectors for these texts, not whether "
+    "their lengths change; they do not say how much worse a search or a classifier built on them "
+    "becomes, and positions are only a rough measure of time."
 )
 
 OUTPUTS = (
@@ -29,6 +29,9 @@ With the mask switched off every $m_j$ is 1, and padding takes part of every tok
 $h'_{\ell,t}$ in the padded batch. The cells show
 
 $$\cos(h, h') = \frac{h \cdot h'}{\lVert h \rVert \, \lVert h' \rVert}$$
+
+A token is said to move most, or a text to be hit harder, only where its cosine is more than 0.01
+below, a layer to cost most where its loss is more than 0.01 above every other.
 
 **Means.** Over the $n$ real tokens of a text padded to $N$ positions, and over all positions:
 

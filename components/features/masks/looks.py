@@ -15,7 +15,7 @@ from components.features.masks.compute import (
     sample_saving,
 )
 from components.features.masks.figures.limit import limit_bar
-from components.features.masks.reading import (
+from components.features.masks.reading.limits import (
     cut_title,
     limit_reading,
     limit_title,
@@ -66,4 +66,5 @@ def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCa
             key="masks_limit",
             alt=f"{title}. What fits, and what is cut off.",
         )
-        st.markdown(" ".join(limit_reading(found.tokens, found.limit, found.position_rows)))
+        said = limit_reading(found.tokens, found.limit, found.position_rows, found.first_row)
+        st.markdown(" ".join(said))

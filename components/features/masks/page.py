@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
 from components.core import ModelCard
-from components.features.masks import reading
 from components.features.masks.compute import Masks, color_of_cells
 from components.features.masks.controls import MASK, SENTENCE, color_within
 from components.features.masks.explain import FORMULA, LIMITS, OUTPUTS
@@ -17,6 +16,14 @@ from components.features.masks.figures.laboratory import layer_lines, mask_range
 from components.features.masks.measures.laboratory import Lab
 from components.features.masks.measures.shapes import shape_steps
 from components.features.masks.measures.tables import arrays, summary_rows, token_rows
+from components.features.masks.reading import limits
+from components.features.masks.reading.batch import (
+    batch_title,
+    layers_title,
+    masks_reading,
+    padding_note,
+    share_title,
+)
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
@@ -61,14 +68,14 @@ def choices(masks: Masks, view: ViewState, card: ModelCard, place: DeltaGenerato
 def problems(masks: Masks) -> None:
     """What was left out, cut or not possible, in a sentence each."""
     limit = list(masks.padding.options)[-1]
-    said = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    said = limits.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
     for sentence in said:
         st.caption(sentence)
 
 
 def nothing() -> None:
     """What to do where there is no text at all."""
-    st.info("Type a sentence: every one here is empty.", icon=":material/edit:")
+    st.info("Type a sentence: every one here is blank.", icon=":material/edit:")
 
 
 def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
@@ -85,8 +92,8 @@ def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
 def words(masks: Masks) -> None:
     """The reading, and that padding has vectors too."""
     lab, row = masks.batch
-    kit.reading(reading.masks_reading(lab, row, masks.layer))
-    if note := reading.padding_note(lab, row, masks.layer):
+    kit.reading(masks_reading(lab, row, masks.layer))
+    if note := padding_note(lab, row, masks.layer):
         st.caption(note)
 
 
@@ -123,7 +130,7 @@ def _batch(masks: Masks, view: ViewState, card: ModelCard, scale: tuple[float, f
     lab, row = masks.batch
     color = color_of_cells(view, card)
     cosines = color == "cosine"
-    title = reading.batch_title(lab, row, masks.layer) if cosines else reading.share_title(lab)
+    title = batch_title(lab, row, masks.layer) if cosines else share_title(lab)
     kit.chart(
         batch_grid(lab, masks.layer, color=color, scale=scale, title=title),
         key=_CHART,
@@ -132,8 +139,8 @@ def _batch(masks: Masks, view: ViewState, card: ModelCard, scale: tuple[float, f
 
 
 def _layers(masks: Masks, card: ModelCard, scale: tuple[float, float]) -> None:
-    lab, row = masks.batch
-    title = reading.layers_title(row, masked=lab.masked)
+    _, row = masks.batch
+    title = layers_title(row)
     lines, tokens = st.tabs(["Layer by layer", "Every token"])
     with lines:
         kit.chart(
@@ -151,7 +158,7 @@ def _layers(masks: Masks, card: ModelCard, scale: tuple[float, float]) -> None:
 
 def _pooler_name(card: ModelCard) -> str:
     trained = card.provenance.pooler.state == "trained"
-    return "pooler_output" if trained else "pooler (untrained)"
+    return "pooler_output" if trained else "pooler (untrained?)"
 
 
 def _numbers(masks: Masks) -> None:

@@ -27,13 +27,13 @@ from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE, SENTEN
 from components.features.masks.figures.batch import batch_grid
 from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
 from components.features.masks.measures.tables import arrays, summary_rows, token_rows
-from components.features.masks.reading import (
+from components.features.masks.reading.batch import (
     batch_title,
     layers_title,
     masks_reading,
     padding_note,
-    problems,
 )
+from components.features.masks.reading.limits import problems
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
 from components.ui.widgets import export
@@ -78,9 +78,7 @@ def assert_whole(view: ViewState, service: EncoderService) -> Masks:
             each.damage.mean[masks.layer]
         )
     for figure in (
-        layer_lines(
-            row, masks.layer, scale=scale, pooler="p", title=layers_title(row, masked=True)
-        ),
+        layer_lines(row, masks.layer, scale=scale, pooler="p", title=layers_title(row)),
         token_heatmap(row, scale=scale, title=title),
     ):
         assert json.loads(figure.to_json())["data"]
@@ -232,7 +230,7 @@ def test_a_length_that_cannot_be_is_said_and_not_done(service: EncoderService, s
     masks = shown(view_of(pad_to=size), service)
     assert masks.batch[0].pad_to == 32
     assert notes(masks) == [
-        f"Padding to {size} is not possible here: the longest sentence has 7 tokens and the model "
+        f"Padding to {size} is not on offer here: the longest sentence has 7 tokens and the model "
         "takes 512. Padded to 32 instead."
     ]
 
@@ -348,8 +346,8 @@ def test_the_downloads_hold_the_numbers_and_the_passport(service: EncoderService
     rows = [r for each in lab.rows for r in token_rows(each)]
     found = pd.read_csv(io.BytesIO(export.to_csv(rows, masks.passport)), comment="#")
     assert len(found) == 64
-    assert found["mask"].sum() == 14
-    assert found.loc[found["mask"] == 0, "layer 6"].isna().all()
+    assert found["mask"].sum() == 64  # the mask is off
+    assert found["layer 6"].notna().sum() == 14
     assert found["layer 6"][6] == pytest.approx(row.damage.tokens[6, 6])
     with np.load(io.BytesIO(export.to_npz(arrays(lab), masks.passport))) as data:
         passport: dict[str, Any] = json.loads(str(data["passport"]))

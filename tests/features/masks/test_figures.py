@@ -80,9 +80,9 @@ def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: Lab) -> None:
     assert bar["base"] == [7, 4]
     ends = {base + y for base, y in zip(bar["base"], bar["y"], strict=True)}
     assert len(ends) == 1
-    assert "positions 4 to 31 · ID 0 · mask 0" in bar["customdata"][1]
+    assert f"positions 4 to 31 · ID 0 · mask {int(not lab.masked)}" in bar["customdata"][1]
     length = lab.rows[1].damage.lengths[6, 4:].mean()
-    assert f"vectors of length {length:.4f} on average, to be ignored" in bar["customdata"][1]
+    assert f"vectors of length {length:.4f} on average, of no" in bar["customdata"][1]
 
 
 def test_the_ticks_are_positions_and_end_at_the_last(lab: Lab) -> None:

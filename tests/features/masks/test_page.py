@@ -16,7 +16,7 @@ from components.core import EncoderService
 from components.features.masks.compute import masks_of
 from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE, REPEAT, SENTENCE
 from components.features.masks.measures.tables import summary_rows, token_rows
-from components.features.masks.reading import batch_title, masks_reading
+from components.features.masks.reading.batch import batch_title, masks_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages
 from tests.support.fields import field
@@ -75,7 +75,12 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
+    assert "[PAD], mask 1, as if it were a token" in captions(app)
     assert "These positions have vectors too" in captions(app)
+    assert set(table(app, "mask")["mask"]) == {1}
+    on = framed(MASK.put(DEFAULT, True))
+    assert "[PAD], mask 0, so that nothing attends to it" in captions(on)
+    assert table(on, "mask")["mask"].tolist() == [1] * 7 + [0] * 25
     for key in (LAYERS, TOKENS, LIMIT):
         assert chart(app, key)["data"]
     sorting, limit = (b.label for b in app.expander)
@@ -142,16 +147,16 @@ def test_what_is_left_out_cut_or_impossible_is_said(service: EncoderService) -> 
     texts = ("python " * 600, "", "x")
     view = PAD_TO.put(replace(DEFAULT, sentences=tuple(map(Sentence, texts))), "16")
     app = framed(view)
-    assert "B is empty and left out of the batch." in captions(app)
-    assert "Padding to 16 is not possible here: the longest sentence has 512" in captions(app)
-    assert "A: the text is longer than the model takes; its last 90 tokens" in captions(app)
+    assert "The text of B is blank, so it is left out of the batch." in captions(app)
+    assert "Padding to 16 is not on offer here: the longest sentence has 512" in captions(app)
+    assert "A: the text is longer than the model takes; 90 tokens are cut off" in captions(app)
     assert_shows(app, service, view)
 
 
 def test_nothing_but_empty_sentences_asks_for_one() -> None:
     app = framed(replace(DEFAULT, sentences=(Sentence(" \n "),)))
     assert not app.exception
-    assert [info.value for info in app.info] == ["Type a sentence: every one here is empty."]
+    assert [info.value for info in app.info] == ["Type a sentence: every one here is blank."]
     app = type_in(app, "I love my pet python")
     assert not app.info
     assert "sentence A padded to 32" in reading(app)

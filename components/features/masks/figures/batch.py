@@ -99,7 +99,7 @@ class _Cells:
     def _numbers(self, row: LabRow) -> NDArray[Any]:
         """(n_real,) what the cells of one text say in colour."""
         kinds = row.padded.token_type_ids
-        found: NDArray[Any] = row.padded.attention_mask
+        found: NDArray[Any] = row.mask
         if self.color == "cosine":
             found = row.damage.tokens[row.damage.layers.index(self.layer)]
         elif self.color == "segment":
@@ -120,11 +120,11 @@ class _Cells:
         ]
 
     def _hovers(self, row: LabRow, cosines: NDArray[Any]) -> list[str]:
-        padded, names = row.padded, token_labels(row.alone)
+        padded, names, mask = row.padded, token_labels(row.alone), row.mask
         kinds = padded.token_type_ids
         return [
             f"{row.label}: {plain(names[i])}<br>position {i} · ID {padded.token_ids[i]} · "
-            f"mask {padded.attention_mask[i]}"
+            f"mask {mask[i]}"
             + ("" if kinds is None else f" · segment {kinds[i]}")
             + f"<br>layer {self.layer}: cosine {value:.4f}"
             for i, value in enumerate(cosines.tolist())
@@ -224,16 +224,17 @@ def _padding_hover(row: LabRow, layer: int) -> str:
     length = float(row.damage.lengths[row.damage.layers.index(layer), first:].mean())
     return (
         f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{where} · "
-        f"ID {row.padded.token_ids[last]} · mask 0{segment}<br>layer {layer}: vectors of length "
-        f"{length:.4f} on average, to be ignored"
+        f"ID {row.padded.token_ids[last]} · mask {row.mask[last]}{segment}<br>layer {layer}: "
+        f"vectors of length {length:.4f} on average, of no token of the text"
     )
 
 
 def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, Any]]:
-    few, zero = len(lab.rows) <= 4, " · 0" if color == "mask" else ""
+    few = len(lab.rows) <= 4
     return [
         {
-            "text": f"{row.n_padding} × {plain(row.pad_token)}{zero}"
+            "text": f"{row.n_padding} × {plain(row.pad_token)}"
+            + (f" · {row.mask[-1]}" if color == "mask" else "")
             if few
             else f"{row.n_padding} pad",
             "x": i,

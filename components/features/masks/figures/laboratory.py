@@ -170,9 +170,12 @@ def _pooled_label(pooled: float | None, name: str) -> list[_Line]:
 
 
 def _tokens_label(row: LabRow) -> list[_Line]:
-    """A name for the faint lines (or band), at the lowest of them."""
+    """A name for the faint lines (a band is of all tokens), at the lowest of them."""
     last = row.damage.tokens[-1]
-    return [("every other token", last[[last.argmin()]], NEUTRAL)]
+    if row.n_real > _MAX_LINES:
+        return [("every token", last[[last.argmin()]], NEUTRAL)]
+    others = last[1:]
+    return [("every other token", others[[others.argmin()]], NEUTRAL)] if others.size else []
 
 
 def _end_labels(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.core.errors import RequestError
-from components.core.schema import Encoding, FloatArray, Tokens
+from components.core.schema import Encoding, FloatArray, IntArray, Tokens
 
 __all__ = [
     "SIZES",
@@ -77,6 +77,13 @@ class LabRow:
     def n_padding(self) -> int:
         """How many of the positions are padding."""
         return self.padded.n_tokens - self.alone.n_tokens
+
+    @property
+    def mask(self) -> IntArray:
+        """(n_tokens,) the mask that the model was given: all ones where it was switched off."""
+        own = self.padded.attention_mask
+        switched_off = self.padded.passport.settings.get("mask") == "ones"
+        return np.ones_like(own) if switched_off else own
 
     @property
     def pad_token(self) -> str:

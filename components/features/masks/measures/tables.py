@@ -34,14 +34,14 @@ def token_rows(row: LabRow) -> list[dict[str, Any]]:
 
     Padding has no counterpart in the text alone, so it has a length but no cosine.
     """
-    padded, damage = row.padded, row.damage
+    padded, damage, mask = row.padded, row.damage, row.mask
     return [
         {
             "sentence": row.label,
             "position": i,
             "token": padded.tokens[i],
             "token ID": int(padded.token_ids[i]),
-            "mask": int(padded.attention_mask[i]),
+            "mask": int(mask[i]),
             "segment": None if padded.token_type_ids is None else int(padded.token_type_ids[i]),
             **{
                 f"layer {layer}": float(damage.tokens[at, i]) if i < row.n_real else None
@@ -64,7 +64,7 @@ def arrays(lab: Lab) -> dict[str, NDArray[Any]]:
     pooled = [np.nan if r.damage.pooled is None else r.damage.pooled for r in rows]
     return {
         "token_ids": np.stack([r.padded.token_ids for r in rows]),
-        "attention_mask": np.stack([r.padded.attention_mask for r in rows]),
+        "attention_mask": np.stack([r.mask for r in rows]),
         **(
             {"token_type_ids": np.stack([k for k in kinds if k is not None])}
             if all(k is not None for k in kinds)
