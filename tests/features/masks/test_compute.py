@@ -353,7 +353,7 @@ def test_the_downloads_hold_the_numbers_and_the_passport(service: EncoderService
         passport: dict[str, Any] = json.loads(str(data["passport"]))
         assert data["token_cosines"].shape == (2, 7, 32)
         assert np.isnan(data["token_cosines"]).sum() == 2 * 7 * 25
-        np.testing.assert_array_equal(data["attention_mask"].sum(axis=1), [7, 7])
+        np.testing.assert_array_equal(data["attention_mask"].sum(axis=1), [32, 32])
         for name in ("mean_cosines", "mean_with_padding_cosines"):
             assert data[name].shape == (2, 7)
     assert passport["settings"]["mask"] == "ones"

@@ -64,8 +64,8 @@ def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService
         _curve(table.look, n if chosen == POSITIONS.default else len(drawn))
     if drawn.step > 1:
         st.caption(
-            f"The matrix draws one of every {drawn.step} of {n} positions; choose the first {FEW} for "
-            "each one. Distances in the curve are those of two components only."
+            f"The matrix draws one of every {drawn.step} of {n} positions; choose the first {FEW} "
+            "for each one. Distances in the curve are those of two components only."
         )
 
 
