@@ -15,9 +15,10 @@ with st.container(border=True, gap="xsmall"):
     drawing.chips(view)
     page.toolbar(view)
 
-card = runtime.load(view.model, height=560)
-with kit.room("meaning", height=560):
+card = runtime.load(view.model, height=480)
+with kit.room("meaning", height=480):
     baseline = runtime.baseline(card)
+    ruler = runtime.ruler(card, baseline)
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 
 drawing.problems(meaning)
@@ -26,10 +27,10 @@ if portrait is None:
     drawing.missing_words()
 else:
     page.picture(portrait)
-    drawing.words(portrait)
     inputs.layer_slider(view, portrait.comparison.layers, key="layer")
+    page.in_words(portrait, ruler)
     page.terms()
     page.explain(portrait, card)
     page.downloads(portrait, downloads)
-    if baseline is None:
+    if ruler is None:
         runtime.await_measures(card)

@@ -26,7 +26,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
 from components.ui.models import runtime
 from components.ui.models.background import jobs
-from components.ui.models.tasks import BASELINES, LOADS, TOKENIZERS
+from components.ui.models.tasks import BASELINES, LOADS, RULERS, TOKENIZERS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -53,7 +53,7 @@ def app_settings(**variables: str) -> Iterator[None]:
 
 def finish_background_work() -> None:
     """Loads and baselines under way would otherwise go on under the next test's settings."""
-    for kind in (LOADS, TOKENIZERS, BASELINES):
+    for kind in (LOADS, TOKENIZERS, BASELINES, RULERS):
         for job in jobs().under_way(kind):
             assert job.wait(SECONDS)
 
@@ -82,10 +82,13 @@ def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> Iterator[None]:
-    """The app offline with the bundled model, its baseline measured and on disk."""
+    """The app offline with the bundled model, its baseline and ruler measured and on disk."""
     data = str(app_data(tmp_path_factory))
     with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0", **variables):
-        runtime.baseline(runtime.service().load(BUNDLED_ID))
+        card = runtime.service().load(BUNDLED_ID)
+        runtime.baseline(card)
+        finish_background_work()
+        runtime.ruler(card, runtime.baseline(card))
         finish_background_work()
         yield
 

@@ -1,27 +1,112 @@
-"""The parts of Start here beside its miniature: the introduction and the examples."""
+"""The parts of Start here: two words that part, what that means, and examples to try."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from components.analysis.ruler import Ruler
+from components.analysis.similarity import Pair
 from components.content.examples import EXAMPLES
+from components.content.wording import escape, two
+from components.core import EncoderService, ModelCard
+from components.features.home import reading
+from components.features.home.compute import angles, example_angles
 from components.features.home.explain import HOME_INTRO
+from components.features.home.figures import parting, thumbnail
+from components.ui.frame import navigation
 from components.ui.state.view import ViewState
-from components.ui.widgets import examples
+from components.ui.widgets import examples, kit
+from components.ui.widgets.comparison import drawing
+from components.ui.widgets.comparison.compute import Portrait
+from components.ui.widgets.comparison.ruler import ruler_of
 
-__all__ = ["gallery", "introduction"]
+__all__ = ["fill_cards", "gallery", "introduction", "open_meaning", "story"]
+
+_SMALL = 48
+"""Pixels of a card's picture."""
 
 
 def introduction() -> None:
     """What this app is, in three sentences."""
-    st.markdown(HOME_INTRO)
+    st.caption(HOME_INTRO)
 
 
-def gallery(view: ViewState) -> None:
-    """Each example as a link, with the question that it asks."""
+def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
+    """Each example as a card that can be clicked; gives the places of their small pictures."""
     st.subheader("Try an example", anchor=False)
+    places = {}
     for example in EXAMPLES:
-        with st.container(gap=None, key=f"home_{example.key}"):
-            examples.link(example, view, where="home")
-            model = examples.needs(example)
-            st.caption(example.question + (f" Needs {model}." if model else ""))
+        with st.container(
+            border=True,
+            horizontal=True,
+            vertical_alignment="center",
+            key=f"home_card_{example.key}",
+        ):
+            with st.container(width=100, height=_SMALL, border=False):
+                places[example.key] = st.empty()
+            with st.container(gap=None, key=f"home_words_{example.key}"):
+                examples.link(example, view, where="home")
+                model = examples.needs(example)
+                st.caption(example.question + (f" Needs {model}." if model else ""))
+    return places
+
+
+def fill_cards(
+    places: Mapping[str, DeltaGenerator], service: EncoderService, card: ModelCard
+) -> None:
+    """The small picture of each card that this model can draw."""
+    for key, degrees in example_angles(service, card.id).items():
+        alt = f"{degrees[0]:.0f} degrees apart at layer 0, {degrees[-1]:.0f} at the last layer"
+        places[key].html(f'<img src="{thumbnail(degrees)}" alt="{alt}" height="44">')
+
+
+def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
+    """Headline, picture, and an answer to each question that a first look raises."""
+    pairs = portrait.comparison.pairs("sentences")
+    if not pairs:
+        drawing.lines(portrait, key="home_lines", height=300)
+        drawing.words(portrait)
+        return
+    pair = pairs[0]
+    shown = ruler_of(portrait, ruler)
+    with st.container(key="headline", gap=None):
+        st.header(reading.headline(portrait, pair, shown), anchor=False)
+        if leaning := reading.leaning(portrait, pair):
+            st.caption(leaning)
+    _picture(portrait, pair)
+    pair_cosine = portrait.comparison.along(pair)[portrait.comparison.layers.index(portrait.layer)]
+    answers = {
+        "Why?": reading.why(portrait, pair),
+        "What is a layer?": reading.what_is_a_layer(card.n_layers),
+        f"Is {two(float(pair_cosine))} much?": reading.how_much(portrait, pair, shown),
+    }
+    with st.container(key="answers", gap="xsmall"):
+        for question, answer in answers.items():
+            st.markdown(f"**{question}** {answer}")
+    if shown is not None:
+        drawing.ruler(portrait, shown, key="home_ruler", height=118)
+
+
+def _picture(portrait: Portrait, pair: Pair) -> None:
+    comparison = portrait.comparison
+    titles = reading.parting_titles(comparison, pair)
+    degrees = angles(comparison.along(pair))
+    names = [comparison.items[i].name for i in (pair.first, pair.second)]
+    figure = parting(
+        degrees,
+        comparison.layers,
+        (names[0], names[1]),
+        layer=portrait.layer,
+        titles=titles,
+    )
+    row = comparison.layers.index(portrait.layer)
+    alt = f"{titles[row]}. The gap at each layer is the angle between the two vectors."
+    kit.chart(figure, key="home_parting", alt=escape(alt))
+
+
+def open_meaning(view: ViewState) -> None:
+    """The way to all lines and numbers."""
+    navigation.link(navigation.row("meaning"), view, label="All lines and numbers")

@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
+from components.analysis.ruler import Ruler
 from components.analysis.similarity import pair_rows
 from components.core import ModelCard
 from components.core.schema import FloatArray
@@ -22,9 +23,11 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
-from components.ui.widgets.comparison.drawing import lines
+from components.ui.widgets.comparison.drawing import lines, words
+from components.ui.widgets.comparison.drawing import ruler as draw_ruler
+from components.ui.widgets.comparison.ruler import ruler_of, ruler_reading
 
-__all__ = ["downloads", "explain", "picture", "terms", "toolbar"]
+__all__ = ["downloads", "explain", "in_words", "picture", "terms", "toolbar"]
 
 CHART = "meaning_chart"
 _FILE = "meaning-in-context"
@@ -49,13 +52,27 @@ def picture(portrait: Portrait) -> None:
     comparison, layer = portrait.comparison, portrait.layer
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        lines(portrait, key=CHART)
+        lines(portrait, key=CHART, height=330)
     with right:
         here, static = st.tabs([f"In context, layer {layer}", "Without context"])
         with here:
             _matrix(portrait, comparison.cosines[comparison.layers.index(layer)], "here")
         with static:
             _matrix(portrait, comparison.static, "static")
+
+
+def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
+    """The reading, and beside it the first pair's cosine on its ruler."""
+    shown = ruler_of(portrait, ruler)
+    if shown is None:
+        words(portrait)
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        words(portrait)
+    with right, st.container(key="ruler"):
+        draw_ruler(portrait, shown, key="meaning_ruler")
+        st.markdown(ruler_reading(shown))
 
 
 def terms() -> None:
@@ -82,7 +99,7 @@ def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
 
 
 def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
-    figure = cosine_heatmap(portrait.comparison, matrix, scale=portrait.scale, title="", height=344)
+    figure = cosine_heatmap(portrait.comparison, matrix, scale=portrait.scale, title="", height=276)
     alt = "The cosine of every word with every other one."
     kit.chart(figure, key=f"meaning_matrix_{name}", alt=alt)
 

@@ -1,12 +1,14 @@
-"""Start here, headless: what this is, a live miniature, and six examples to open."""
+"""Start here, headless: two words that part, what that means, and six examples to open."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from components.content.examples import EXAMPLES, Example
@@ -27,7 +29,6 @@ from tests.support.pages import (
     choose,
     expected,
     framed,
-    lines,
     messages,
     pick,
     press,
@@ -39,7 +40,7 @@ from tests.support.pages import (
 from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[3]
-CHART = "home_lines"
+PICTURE = "home_parting"
 
 
 def home(view: ViewState | str = DEFAULT) -> Any:
@@ -49,6 +50,19 @@ def home(view: ViewState | str = DEFAULT) -> Any:
 def links(app: Any) -> dict[str, Any]:
     """The links of the page itself, by what they say."""
     return {link.proto.label: link.proto for link in app.main.get("page_link")}
+
+
+def answers(app: Any) -> dict[str, str]:
+    """What is answered to each question."""
+    said = [markdown.value for markdown in app.main.markdown]
+    found = [re.match(r"\*\*([^*]+\?)\*\* (.*)", text) for text in said]
+    return {match[1]: match[2] for match in found if match}
+
+
+def gaps(app: Any) -> np.ndarray:
+    """Degrees between the two words at each layer, as they are drawn."""
+    upper, lower = chart(app, PICTURE)["data"][-2:]
+    return np.array(upper["y"]) - np.array(lower["y"])
 
 
 def target(link: Any) -> ViewState:
@@ -68,8 +82,13 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert not app.exception
     assert not messages(app)
     assert app.title[0].value == "Start here"
-    assert HOME_INTRO in [markdown.value for markdown in app.markdown]
-    assert "“python” in A and “python” in B start equal at layer 0" in reading(app)
+    assert HOME_INTRO in [caption.value for caption in app.caption]
+    assert app.header[0].value == "Same word, two meanings"
+    said = answers(app)
+    assert list(said) == ["Why?", "What is a layer?", "Is 0.78 much?"]
+    assert "Both began equal, so all of that gap comes from the words around them." in said["Why?"]
+    assert "This model has 6 of them." in said["What is a layer?"]
+    assert "of two senses" in said["Is 0.78 much?"]
 
 
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
@@ -80,17 +99,35 @@ def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     assert app.title[0].value == "Start here"
 
 
-def test_the_miniature_shows_the_model_s_numbers(service: EncoderService) -> None:
-    drawn = list(lines(home(), CHART).values())
-    for line, numbers in zip(drawn, expected(service, DEFAULT), strict=True):
-        assert line == pytest.approx(numbers[:-1], abs=1.5e-5)
+def test_the_picture_shows_the_model_s_numbers(service: EncoderService) -> None:
+    cosines = expected(service, DEFAULT)[0][:-1]
+    drawn = np.cos(np.radians(gaps(home())))
+    assert drawn.tolist() == pytest.approx(cosines, abs=1e-5)
+
+
+def test_play_shows_each_layer_s_own_gap_and_title(service: EncoderService) -> None:
+    drawn = chart(home(), PICTURE)
+    cosines = expected(service, DEFAULT)[0][:-1]
+    assert [frame["name"] for frame in drawn["frames"]] == [str(n) for n in range(7)]
+    for frame, cosine in zip(drawn["frames"], cosines, strict=True):
+        upper, lower = frame["data"][2]["y"]
+        assert np.cos(np.radians(upper - lower)) == pytest.approx(cosine, abs=1e-5)
+        title = frame["layout"]["title"]["text"]
+        assert title == ("Same vector" if cosine > 0.99999 else f"Cosine {cosine:.2f}")
+
+
+def test_one_sentence_with_references_has_its_lines() -> None:
+    app = home(replace(DEFAULT, sentences=DEFAULT.sentences[:1]))
+    assert not app.exception
+    assert not app.header
+    assert "“python” in A and “snake”" in reading(app)
 
 
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
-    assert "A pet ~ snake" in lines(app, CHART)
-    link = links(app)["Open in Meaning in context"]
+    assert app.header[0].value != "Same word, two meanings"
+    link = links(app)["All lines and numbers"]
     assert link.page == "meaning"
     assert target(link) == shown_view(app)
 
@@ -105,7 +142,7 @@ def test_the_sentences_can_be_edited_from_here() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "🐍", "my pyt\x00hon", "<b>x</b>", "שלום", "python " * 600])
-def test_no_text_breaks_the_miniature(text: str) -> None:
+def test_no_text_breaks_the_story(text: str) -> None:
     app = type_in(home(), text, where="side_sentences")
     assert not app.exception
     assert not app.error
@@ -116,7 +153,7 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     app = home(ViewState(BUNDLED_ID, (Sentence("one"), Sentence("two"))))
     assert not app.exception
     assert any(said.startswith("Two words are needed") for said in messages(app))
-    assert "Open in Meaning in context" in links(app)
+    assert "All lines and numbers" in links(app)
 
 
 # Examples
@@ -195,7 +232,7 @@ def test_a_broken_address_gives_the_opening_view_and_a_notice(parameter: str) ->
     assert not app.exception
     assert not app.error
     assert len(app.warning) == 1
-    assert len(lines(app, CHART)) == 5
+    assert len(gaps(app)) == 7
 
 
 @pytest.mark.parametrize(
@@ -205,11 +242,11 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     app = home(replace(DEFAULT, model=model))
     assert not app.exception
     assert len(app.error) == 1
-    assert HOME_INTRO in [markdown.value for markdown in app.markdown]
+    assert HOME_INTRO in [caption.value for caption in app.caption]
     assert "Bank, river or money" in links(app)
     app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
     assert not app.error
-    assert len(lines(app, CHART)) == 5
+    assert len(gaps(app)) == 7
 
 
 def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
@@ -224,4 +261,4 @@ def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
         assert not app.exception
         assert not app.error
         assert field(app.selectbox, "model").value == "folder:bert"
-        assert "trace" not in chart(app, CHART)
+        assert "trace" not in chart(app, PICTURE)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.content.wording import escape, quoted
+from components.content.wording import escape, quoted, two
+from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
 from components.figures.theme import color_of
 from components.ui.state.view import Sentence, ViewState, letter
@@ -18,8 +19,9 @@ from components.ui.widgets.comparison.compute import (
     missing,
 )
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
+from components.ui.widgets.comparison.ruler import RulerShown
 
-__all__ = ["chips", "lines", "missing_words", "problems", "words"]
+__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
 
 
 def chips(view: ViewState) -> None:
@@ -77,6 +79,16 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     )
     alt = f"{title}. Cosine of each pair of words at every layer; the table has the numbers."
     kit.chart(figure, key=key, alt=alt)
+
+
+def ruler(portrait: Portrait, shown: RulerShown, *, key: str, height: int = 160) -> None:
+    """The first pair's cosine among those of pairs of known kinds."""
+    drawn = ruler_figure(shown.ranges, shown.cosine, scale=portrait.scale, height=height)
+    kinds = "; ".join(
+        f"{each.kind}: {two(each.low)} to {two(each.high)}, median {two(each.median)}"
+        for each in shown.ranges
+    )
+    kit.chart(drawn, key=key, alt=f"Cosine {two(shown.cosine)}. {kinds}.")
 
 
 def words(portrait: Portrait) -> None:

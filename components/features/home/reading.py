@@ -1,0 +1,119 @@
+"""Start here, said in words: a headline, and the three questions that everybody asks."""
+
+from __future__ import annotations
+
+from components.analysis.similarity import Comparison, Pair
+from components.content.wording import bold, quoted, two
+from components.ui.widgets.comparison.compute import Portrait
+from components.ui.widgets.comparison.reading import MARGIN, against
+from components.ui.widgets.comparison.ruler import RulerShown, ruler_reading
+
+__all__ = ["headline", "how_much", "leaning", "parting_titles", "what_is_a_layer", "why"]
+
+_EQUAL = 1 - 1e-5  # cosines of equal vectors, rounding in float32 apart
+
+
+def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
+    """What the model makes of two words, in words of every day; plain text."""
+    comparison = portrait.comparison
+    row = comparison.layers.index(portrait.layer)
+    cosine = float(comparison.along(pair)[row])
+    if not _same_word(comparison, pair):
+        return _of_two_words(portrait, pair, row, cosine)
+    if cosine >= _EQUAL:
+        return "Same word, same vector"
+    if leaning(portrait, pair):
+        return "Same word, two meanings"
+    chance = None if ruler is None else ruler.chance
+    if chance is not None and chance.tells and round(10 * chance.share) != 5:
+        return f"Same word, most likely {'two meanings' if chance.share > 0.5 else 'one meaning'}"
+    return "Same word, two vectors"
+
+
+def leaning(portrait: Portrait, pair: Pair) -> str:
+    """Which reference each of the two words is closer to, where these differ; else "".
+
+    Closer means: by `MARGIN`, in other digits, and more alike than random pairs of words. Of
+    several references on one side the widest gap counts.
+    """
+    comparison, row = portrait.comparison, portrait.comparison.layers.index(portrait.layer)
+    widest: dict[int, tuple[float, str]] = {}
+    for j, item in enumerate(comparison.items):
+        if item.role != "reference":
+            continue
+        cosines = {i: float(comparison.cosines[row, i, j]) for i in (pair.first, pair.second)}
+        near, far = sorted(cosines, key=lambda i: -cosines[i])
+        band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
+        if band is None or cosines[near] <= band.high[row] or gap < MARGIN:
+            continue
+        said = (
+            f"{quoted(item.word)} is closer to {comparison.items[near].label} "
+            f"({two(cosines[near])} against {two(cosines[far])})"
+        )
+        widest[near] = max(widest.get(near, (0.0, "")), (gap, said))
+    if len(widest) < 2:
+        return ""
+    return " and ".join(widest[i][1] for i in (pair.first, pair.second)) + "."
+
+
+def why(portrait: Portrait, pair: Pair) -> str:
+    """Why the two are as far apart as they are, in two or three sentences."""
+    comparison = portrait.comparison
+    along, row = comparison.along(pair), comparison.layers.index(portrait.layer)
+    start, now = float(along[0]), float(along[row])
+    begin = (
+        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: there the "
+        f"two have a cosine of {bold(start)}."
+    )
+    if row == 0:
+        return f"{begin} Each later layer mixes in what stands around them."
+    texts = {portrait.meaning.chosen[i].encoding.text for i in (pair.first, pair.second)}
+    differs = "" if len(texts) == 1 else ", which differs"
+    moved = (
+        f"{begin} Each later layer mixes in what stands around them{differs}: at layer "
+        f"{portrait.layer} it is {bold(now)}."
+    )
+    if start >= _EQUAL and start - now >= MARGIN:
+        return f"{moved} Both began equal, so all of that gap comes from the words around them."
+    return moved
+
+
+def what_is_a_layer(n_layers: int) -> str:
+    """What a layer is, in a sentence or two."""
+    rounds = "one of them" if n_layers == 1 else f"{n_layers} of them"
+    return (
+        "One round of reading, in which the numbers that stand for each word (its vector) are "
+        f"computed anew from those of the whole sentence. This model has {rounds}."
+    )
+
+
+def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
+    """What the cosine says: against pairs of known kinds, else against random pairs."""
+    if ruler is not None:
+        return ruler_reading(ruler)
+    row = portrait.comparison.layers.index(portrait.layer)
+    cosine = float(portrait.comparison.along(pair)[row])
+    said = f"A cosine runs from -1 to 1, which is the same direction; this one is {bold(cosine)}"
+    return said + against(cosine, portrait.meaning.band(pair), row)
+
+
+def parting_titles(comparison: Comparison, pair: Pair) -> list[str]:
+    """The finding of the picture at each layer."""
+    return [
+        "Same vector" if cosine >= _EQUAL else f"Cosine {two(cosine)}"
+        for cosine in comparison.along(pair).tolist()
+    ]
+
+
+def _same_word(comparison: Comparison, pair: Pair) -> bool:
+    first, second = (comparison.items[i].word.casefold() for i in (pair.first, pair.second))
+    return first == second
+
+
+def _of_two_words(portrait: Portrait, pair: Pair, row: int, cosine: float) -> str:
+    band = portrait.meaning.band(pair)
+    if band is None:
+        return "Two words, two vectors" if cosine < _EQUAL else "Two words, same vector"
+    if cosine > band.high[row]:
+        return "Two words that the model holds alike"
+    return "Two words, no more alike than words often are"

@@ -1,0 +1,84 @@
+"""A cosine on its ruler: what pairs of known kinds get, and where one pair lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from plotly import graph_objects as go
+
+from components.analysis.ruler import Range
+from components.figures.theme import CATEGORICAL, SMALLEST, figure
+
+__all__ = ["ruler_figure"]
+
+_COLORS = (CATEGORICAL[9], CATEGORICAL[3], CATEGORICAL[2])
+_OWN = CATEGORICAL[0]
+
+
+def ruler_figure(
+    ranges: Sequence[Range], cosine: float, *, scale: tuple[float, float], height: int = 160
+) -> go.Figure:
+    """Bars from the 5th to the 95th percentile of each kind, their medians, and one cosine.
+
+    Args:
+        ranges: one for each kind, drawn from the top.
+        cosine: the pair's own.
+        scale: the lowest and highest cosine that there is room for.
+        height: in pixels.
+    """
+    names = [each.kind for each in ranges]
+    bars: dict[str, Any] = {
+        "type": "bar",
+        "orientation": "h",
+        "y": names,
+        "base": [each.low for each in ranges],
+        "x": [each.high - each.low for each in ranges],
+        "width": 0.5,
+        "marker": {"color": _COLORS[: len(names)], "opacity": 0.55},
+        "customdata": [[each.low, each.median, each.high] for each in ranges],
+        "hovertemplate": (
+            "%{y}<br>5%%: %{customdata[0]:.4f}<br>median %{customdata[1]:.4f}"
+            "<br>95%%: %{customdata[2]:.4f}<extra></extra>"
+        ).replace("%%", "%"),
+        "showlegend": False,
+    }
+    medians: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [each.median for each in ranges],
+        "y": names,
+        "marker": {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": "#000037"}},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    layout = {
+        "xaxis": {
+            "range": [min(scale[0], cosine), max(scale[1], cosine) + 0.02],
+            "zeroline": False,
+            "tickformat": ".1f",
+        },
+        "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "automargin": True},
+        "margin": {"l": 8, "r": 12, "t": 24, "b": 24},
+        "shapes": [_line(cosine)],
+        "annotations": [_label(cosine)],
+    }
+    return figure([bars, medians], layout, title="", height=height)
+
+
+def _line(cosine: float) -> dict[str, Any]:
+    along = {"x0": cosine, "x1": cosine, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **along, "line": {"color": _OWN, "width": 3}}
+
+
+def _label(cosine: float) -> dict[str, Any]:
+    return {
+        "text": f"<b>this pair {round(cosine, 2) + 0.0:.2f}</b>",
+        "x": cosine,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "right" if cosine > 0.5 else "left",
+        "showarrow": False,
+        "font": {"size": SMALLEST, "color": "#000037"},
+    }

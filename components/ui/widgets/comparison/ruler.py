@@ -1,0 +1,121 @@
+"""A pair's cosine on the ruler: which pair, what it is held against, and what that tells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from components.analysis.baseline import is_in_sample_script
+from components.analysis.ruler import DIFFERENT, KINDS, Chance, Range, Ruler
+from components.analysis.similarity import Pair
+from components.content.wording import bold, quoted, two
+from components.ui.widgets.comparison.compute import Portrait
+
+__all__ = ["RulerShown", "ruler_of", "ruler_reading"]
+
+
+@dataclass(frozen=True)
+class RulerShown:
+    """One pair of words on the ruler.
+
+    Attributes:
+        name: what the pair is called.
+        cosine: of the pair, at the layer shown.
+        ranges: of labelled pairs at that layer.
+        same_word: whether both are one word, upper and lower case alike.
+        chance: that two uses of one word at this cosine are of two senses; None for two different
+            words, and where it was measured on too few.
+        left_out: the word, where it is one of those that the ruler was measured on; else "".
+    """
+
+    name: str
+    cosine: float
+    ranges: tuple[Range, ...]
+    same_word: bool
+    chance: Chance | None
+    left_out: str
+
+
+def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
+    """The first two sentences' words on the ruler; None without a ruler, a pair or Latin script."""
+    comparison, meaning = portrait.comparison, portrait.meaning
+    pairs = comparison.pairs("sentences")
+    if ruler is None or not pairs:
+        return None
+    items = [comparison.items[i] for i in (pairs[0].first, pairs[0].second)]
+    words = [item.word for item in items]
+    if not all(map(is_in_sample_script, words)):
+        return None
+    cosine = _cosine(portrait, pairs[0])
+    known = tuple(word for word in words if ruler.knows(word))
+    centred, at = comparison.centred, (portrait.layer, meaning.pooling)
+    same_word = words[0].casefold() == words[1].casefold()
+    return RulerShown(
+        name=comparison.pair_name(pairs[0]),
+        cosine=cosine,
+        ranges=ruler.ranges(*at, centred=centred, without=known),
+        same_word=same_word,
+        chance=ruler.chance(cosine, *at, centred=centred, without=known) if same_word else None,
+        left_out=known[0] if known else "",
+    )
+
+
+def _cosine(portrait: Portrait, pair: Pair) -> float:
+    row = portrait.comparison.layers.index(portrait.layer)
+    return float(portrait.comparison.along(pair)[row])
+
+
+def ruler_reading(shown: RulerShown) -> str:
+    """What the pair's place on the ruler tells, in a sentence."""
+    if not shown.same_word:
+        return _of_different(shown)
+    chance = shown.chance
+    if chance is None:
+        return "The ready corpus has too few other words to tell what this cosine says."
+    if chance.outside:
+        than = "less" if chance.outside == "below" else "more"
+        return (
+            f"A cosine of {bold(shown.cosine)} is {than} than any two uses of one word have in the "
+            f"ready corpus{_left_out(shown)}."
+        )
+    ends = math.floor(10 * chance.low + 1e-9), math.ceil(10 * chance.high - 1e-9)
+    between = f"{ends[0]} to {ends[1]} in 10"
+    where = (
+        f"both kinds taken as equally frequent, over {chance.n_words} words of the ready "
+        f"corpus{_left_out(shown)}"
+    )
+    if not chance.tells or round(10 * chance.share) == 5:
+        return (
+            f"A cosine of {bold(shown.cosine)} tells little here: of pairs of one word that are so "
+            f"alike, {between} are of two senses ({where})."
+        )
+    return (
+        f"Of pairs of one word at a cosine of {bold(shown.cosine)}, "
+        f"**{_tenths(chance.share)} in 10** are of two senses ({between}, {where})."
+    )
+
+
+def _tenths(share: float) -> str:
+    tenths = round(10 * share)
+    if tenths in (0, 10):
+        return "over 9" if tenths else "under 1"
+    return f"about {tenths}"
+
+
+def _of_different(shown: RulerShown) -> str:
+    found = next((each for each in shown.ranges if each.kind == KINDS[DIFFERENT]), None)
+    if found is None:
+        return ""
+    place = "within"
+    if shown.cosine > found.high:
+        place = "above"
+    elif shown.cosine < found.low:
+        place = "below"
+    return (
+        f"Of pairs of different words in the ready corpus{_left_out(shown)}, 90 of 100 have a "
+        f"cosine from {two(found.low)} to {two(found.high)}: {bold(shown.cosine)} is {place} that."
+    )
+
+
+def _left_out(shown: RulerShown) -> str:
+    return f", {quoted(shown.left_out)} left out" if shown.left_out else ""
