@@ -80,17 +80,21 @@ def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Words that were cut into several tokens, each once: the word, and its tokens' labels."""
+    """Words that were cut into several tokens, each once: the word, and its tokens' labels.
+
+    A word whose end did not fit is left out: how many tokens it has is not known.
+    """
     pieces: dict[tuple[int, int], list[str]] = {}
     for i, key in enumerate(zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True)):
         if key[1] >= 0:
             pieces.setdefault(key, []).append(labels[i])
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
-    texts = (tokens.text, tokens.pair or "")
+    texts, lost = (tokens.text, tokens.pair or ""), lost_spans(tokens)
     found: dict[str, tuple[str, ...]] = {}
     for (which, word), own in pieces.items():
-        if len(own) > 1:  # the first time: a later one may have been cut off in its middle
-            found.setdefault(texts[which][slice(*spans[which][word])], tuple(own))
+        span, gone = spans[which][word], lost[which]
+        if len(own) > 1 and (gone is None or span[1] <= gone[0]):
+            found.setdefault(texts[which][slice(*span)], tuple(own))
     return list(found.items())
 
 

@@ -58,7 +58,12 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
         inputs.choice(view, KIND)
         found = look_up(view, service, every)
         said = vocabulary_reading(
-            found.query, found.normalized, found.tokens, every, n_found=len(found.ids)
+            found.query,
+            found.normalized,
+            found.tokens,
+            every,
+            n_found=len(found.ids),
+            among=found.among,
         )
         kit.reading(said, key="reading_vocabulary")
     with right:

@@ -81,6 +81,8 @@ def test_tokens_are_counted_and_cut_words_spelled(read: Callable[..., str]) -> N
         ("\x00", "no token of its own"),
         ("python", "Its word is one token."),
         ("my python", "Every word is one token."),
+        ("my python!", "Every word is one token."),
+        ("my \u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35", "No word is cut."),
         ("🐍", "**1** token is unknown"),
         ("🐍 🍕", "**2** tokens are unknown"),
         ("nanorobot tokenizer unmasked", "**1** more word is cut too"),
@@ -91,8 +93,19 @@ def test_one_and_many_and_none(read: Callable[..., str], text: str, said: str) -
     assert said.replace(r"\[", "\\[") in read(text)
 
 
+def test_a_word_whose_end_does_not_fit_is_said_neither_cut_nor_whole(
+    read: Callable[..., str], service: EncoderService
+) -> None:
+    assert "No word that fits whole is cut." in read("my nanorobot", max_length=4)
+    assert "No word that fits whole is cut." in read("my nanorobot", max_length=5)
+    one = service.tokenize(BUNDLED_ID, ["token tokenizer"], max_length=4)[0]
+    assert one.tokens[1:3] == ("token", "token")
+    assert twins_reading(one)[0].startswith("No two words")
+
+
 def test_nothing_is_said_of_words_where_there_are_none(read: Callable[..., str]) -> None:
     assert "word" not in read("")
+    assert "word" not in read("?!")
     assert "word" not in read("   ", model="folder:roberta")
 
 
@@ -231,15 +244,23 @@ def test_words_that_one_tokenizer_merges_are_named(tiny_service: EncoderService)
     text = "US told us"
     cased, uncased = (tokens_of(tiny_service, text, m) for m in ("folder:roberta", BUNDLED_ID))
     said = " ".join(tokenizers_reading(uncased, cased, ("small", "big *one*")))
-    assert "“US” and “us” are the same to small; big \\*one\\* keeps them apart." in said
+    assert "“US” and “us” have the same token IDs in small, and others in big \\*one\\*." in said
     said = " ".join(tokenizers_reading(cased, uncased, ("big", "small")))
-    assert "are the same to small; big keeps them apart." in said
+    assert "have the same token IDs in small, and others in big." in said
 
 
 def test_the_same_tokens_are_said_to_be_the_same(service: EncoderService) -> None:
     one = tokens_of(service, "I love it")
     assert tokenizers_reading(one, one, ("a", "b")) == [
         "Both cut this text into the same **3** tokens."
+    ]
+    nothing = tokens_of(service, "")
+    assert tokenizers_reading(nothing, nothing, ("a", "b")) == [
+        "Neither tokenizer finds a token in this text."
+    ]
+    long = tokens_of(service, "python " * 600)
+    assert tokenizers_reading(long, long, ("a", "b")) == [
+        "Both make **600** tokens of this text, and those that fit are the same."
     ]
 
 
@@ -252,7 +273,7 @@ def test_as_many_but_other_tokens(tiny_service: EncoderService) -> None:
 
 def test_twins(service: EncoderService) -> None:
     assert twins_reading(tokens_of(service, "Zoë met ZOE")) == [
-        "“Zoë” and “ZOE” have the same token IDs: to the model they are the same."
+        "“Zoë” and “ZOE” have the same token IDs: the model cannot tell them apart."
     ]
     (said,) = twins_reading(tokens_of(service, "two words, two"))
     assert said.startswith("No two words")
@@ -266,9 +287,11 @@ def test_twins(service: EncoderService) -> None:
     ("decoded", "text", "counts", "said"),
     [
         ("a b", "a b", (0, 0, 0), "exactly as it was typed"),
-        ("", "", (0, 0, 0), "exactly as it was typed"),
-        ("a , b", "a, b", (0, 0, 0), "only spaces differ"),
-        ("a", "A", (1, 0, 0), "**1** character rewritten before cutting."),
+        ("", "", (0, 0, 0), "There is no text, so nothing comes back."),
+        ("", "   ", (0, 0, 0), "Nothing of the text comes back from the IDs."),
+        ("", "\x00", (1, 0, 0), "comes back from the IDs: **1** character rewritten or dropped"),
+        ("a , b", "a, b", (0, 0, 0), "only spaces are not as they were typed"),
+        ("a", "A", (1, 0, 0), "**1** character rewritten or dropped before cutting."),
         ("ab", "AB", (2, 0, 0), "**2** characters rewritten"),
         ("[UNK]", "🐍", (0, 1, 0), "**1** unknown token cannot be read back."),
         ("a", "a b c", (0, 0, 3), "**3** characters did not fit."),

@@ -76,7 +76,7 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
         reading = said(app, "reading_tokenizers")
         assert "all-MiniLM-L6-v2 makes 7 tokens of this text, bert-base-cased" in reading
-        assert "“US” and “us” are the same to all-MiniLM-L6-v2" in reading
+        assert "“US” and “us” have the same token IDs in all-MiniLM-L6-v2" in reading
         other = showing("Another visitor", **TWO)
         assert_whole(other)
         assert ids(other, "token_strip_1")

@@ -37,12 +37,14 @@ class LookUp:
         normalized: the same as the tokenizer sees it.
         tokens: the query cut by the tokenizer.
         ids: those of the pieces of the chosen kind that begin with it.
+        among: the chosen kind, "" for all pieces.
     """
 
     query: str
     normalized: str
     tokens: Tokens
     ids: list[int]
+    among: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +97,12 @@ def look_up(view: ViewState, service: EncoderService, vocabulary: Vocabulary) ->
     """Look the view's query up in the vocabulary of its model."""
     query = SEARCH.of(view)
     normalized = service.normalize(view.model, [query])[0]
-    asked = (query.strip(), normalized.replace("▁", " ").strip())
-    ids = find_pieces(vocabulary, *asked, kind=KINDS[KIND.of(view)])
-    return LookUp(query, normalized, service.tokenize(view.model, [query])[0], ids)
+    seen = normalized.replace("▁", " ").strip()
+    asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
+    kind = KIND.of(view)
+    ids = find_pieces(vocabulary, *asked, kind=KINDS[kind])
+    among = "" if KINDS[kind] == "all" else kind
+    return LookUp(query, normalized, service.tokenize(view.model, [query])[0], ids, among)
 
 
 def table_rows(

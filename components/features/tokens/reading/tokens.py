@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.analysis.tokens import Kind, cut_words, source
+from components.analysis.tokens import Kind, cut_words, lost_spans, source
 from components.content.wording import escape, quoted
 from components.core.schema import Tokens
 from components.core.words import split_words
@@ -54,10 +54,16 @@ def tokenizers_reading(one: Tokens, other: Tokens, names: tuple[str, str]) -> li
     """How two tokenizers differ on one text."""
     counts = [int((t.text_ids >= 0).sum()) for t in (one, other)]
     titles = [escape(name) for name in names]
-    if _pieces(one) == _pieces(other):
+    lost = [t.n_truncated for t in (one, other)]
+    if not any(counts):
+        return ["Neither tokenizer finds a token in this text."]
+    if _pieces(one) == _pieces(other) and not any(lost):
         return [f"Both cut this text into the same {_some(counts[0], 'token')}."]
+    counts = [count + more for count, more in zip(counts, lost, strict=True)]
     if counts[0] == counts[1]:
-        first = f"Both make {_some(counts[0], 'token')} of this text, but not the same."
+        same = _pieces(one) == _pieces(other)
+        but = "and those that fit are the same" if same else "but not the same"
+        first = f"Both make {_some(counts[0], 'token')} of this text, {but}."
     else:
         first = (
             f"{titles[0]} makes {_some(counts[0], 'token')} of this text, "
@@ -71,7 +77,7 @@ def twins_reading(tokens: Tokens) -> list[str]:
     pairs = _twins(tokens)
     if not pairs:
         return ["No two words of this text are written differently and have the same token IDs."]
-    return [f"{_listed_pairs(pairs)} have the same token IDs: to the model they are the same."]
+    return [f"{_listed_pairs(pairs)} have the same token IDs: the model cannot tell them apart."]
 
 
 def back_reading(decoded: str, text: str, changes: int, n_unknown: int, n_lost: int) -> list[str]:
@@ -80,20 +86,24 @@ def back_reading(decoded: str, text: str, changes: int, n_unknown: int, n_lost: 
     Args:
         decoded: what came back.
         text: what was typed.
-        changes: characters that the tokenizer rewrote before cutting.
+        changes: characters that the tokenizer rewrote or dropped before cutting.
         n_unknown: unknown tokens.
         n_lost: characters that did not fit.
     """
+    if not text:
+        return ["There is no text, so nothing comes back."]
     if decoded == text:
         return ["The IDs give back the text exactly as it was typed."]
     causes = [
-        f"{_some(changes, 'character')} rewritten before cutting" if changes else "",
+        f"{_some(changes, 'character')} rewritten or dropped before cutting" if changes else "",
         f"{_some(n_unknown, 'unknown token')} cannot be read back" if n_unknown else "",
         f"{_some(n_lost, 'character')} did not fit" if n_lost else "",
     ]
     why = "; ".join(cause for cause in causes if cause)
+    if not decoded:
+        return [f"Nothing of the text comes back from the IDs{': ' if why else ''}{why}."]
     if not why and "".join(decoded.split()) == "".join(text.split()):
-        return ["Every token comes back; only spaces differ, because IDs do not keep them."]
+        return ["Every character comes back; only spaces are not as they were typed."]
     why = why or "some characters come back written in another way"
     return [f"The IDs do not give back the text as it was typed: {why}."]
 
@@ -111,6 +121,8 @@ def _counts(tokens: Tokens, kinds: Sequence[Kind]) -> str:
     added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
     names = ", ".join(escape(name) for name in dict.fromkeys(added))
     subject = "This pair of texts" if tokens.pair is not None else "This text"
+    if not own and tokens.n_truncated:
+        return f"No token of its own fits: the model sees only {names}."
     if not own:
         return f"{subject} has no token of its own: the model sees only {names}."
     plus = f", {own} of its own and {len(added)} that the tokenizer adds ({names})"
@@ -119,15 +131,31 @@ def _counts(tokens: Tokens, kinds: Sequence[Kind]) -> str:
 
 def _cuts(tokens: Tokens, labels: Sequence[str]) -> str:
     cut = cut_words(tokens, labels)
-    words = zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True)
-    n_words = len({key for key in words if key[1] >= 0})
     if not cut:
-        return ("", "Its word is one token.", "Every word is one token.")[min(n_words, 2)]
+        return _uncut(tokens)
     named = [f"{quoted(word)} is cut into {_spelled(pieces)}" for word, pieces in cut[:_MOST]]
     more = len(cut) - len(named)
     if more:
         named.append(f"{_some(more, 'more word')} {_be(more)} cut too")
     return f"{'; '.join(named)}."
+
+
+def _uncut(tokens: Tokens) -> str:
+    """That no word is cut, where there are words; signs alone are none."""
+    seen = set(zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True))
+    words = [
+        (which, i)
+        for which, text in enumerate((tokens.text, tokens.pair or ""))
+        for i, span in enumerate(split_words(text))
+        if any(map(str.isalnum, text[slice(*span)]))
+    ]
+    if seen.isdisjoint(words):
+        return ""
+    if tokens.n_truncated:
+        return "No word that fits whole is cut."
+    if not seen.issuperset(words):
+        return "No word is cut."
+    return "Its word is one token." if len(words) == 1 else "Every word is one token."
 
 
 def _spelled(pieces: Sequence[str]) -> str:
@@ -161,15 +189,17 @@ def _merged(one: Tokens, other: Tokens, names: tuple[str, str]) -> list[str]:
     """A sentence on words that one tokenizer writes alike and the other keeps apart."""
     for tokens, against, name, rival in ((one, other, *names), (other, one, *names[::-1])):
         there = _ids_by_word(against)
-        pairs = [(a, b) for a, b in _twins(tokens) if there.get(a) != there.get(b)]
+        both = [(a, b) for a, b in _twins(tokens) if a in there and b in there]
+        pairs = [(a, b) for a, b in both if there[a] != there[b]]
         if pairs:
-            are = f"{_listed_pairs(pairs)} are the same to {escape(name)}"
-            return [f"{are}; {escape(rival)} keeps them apart."]
+            said = f"{_listed_pairs(pairs)} have the same token IDs in {escape(name)}"
+            return [f"{said}, and others in {escape(rival)}."]
     return []
 
 
 def _listed_pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{quoted(a)} and {quoted(b)}" for a, b in pairs[:_MOST])
+    named = [f"{quoted(a)} and {quoted(b)}" for a, b in pairs[:_MOST]]
+    return ", and likewise ".join(named)
 
 
 def _twins(tokens: Tokens) -> list[tuple[str, str]]:
@@ -183,7 +213,8 @@ def _twins(tokens: Tokens) -> list[tuple[str, str]]:
 
 
 def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
-    """The token IDs of each word as it is written, at its first place."""
+    """The token IDs of each word as it is written, at its first place, where all of it fits."""
+    lost = lost_spans(tokens)
     spans = (split_words(tokens.text), split_words(tokens.pair or ""))
     ids: dict[tuple[int, int], list[int]] = {}
     for i in range(tokens.n_tokens):
@@ -192,6 +223,7 @@ def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
             ids.setdefault(key, []).append(int(tokens.token_ids[i]))
     found: dict[str, tuple[int, ...]] = {}
     for (which, word), own in ids.items():
-        text = tokens.text if which == 0 else tokens.pair or ""
-        found.setdefault(text[slice(*spans[which][word])], tuple(own))
+        text, span, gone = (tokens.text, tokens.pair or "")[which], spans[which][word], lost[which]
+        if gone is None or span[1] <= gone[0]:
+            found.setdefault(text[slice(*span)], tuple(own))
     return found

@@ -12,7 +12,13 @@ __all__ = ["no_row_reading", "row_reading", "vocabulary_reading"]
 
 
 def vocabulary_reading(
-    query: str, normalized: str, tokens: Tokens, vocabulary: Vocabulary, *, n_found: int
+    query: str,
+    normalized: str,
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    *,
+    n_found: int,
+    among: str = "",
 ) -> list[str]:
     """Whether a query is a piece, what it becomes, how it is cut, and how many begin with it.
 
@@ -22,16 +28,17 @@ def vocabulary_reading(
         tokens: the query cut by the tokenizer.
         vocabulary: where it was looked up.
         n_found: pieces of the chosen kind that begin with it.
+        among: the chosen kind as it is said, "" for all pieces.
     """
     size = f"**{len(vocabulary.pieces):,}**"
     if not query.strip():
-        return [f"The vocabulary has {size} pieces; **{n_found:,}** of them are listed."]
+        return [f"The vocabulary has {size} pieces; **{n_found:,}** of them {_be(n_found)} listed."]
     seen = normalized.replace("▁", " ").strip()
     said = [
         _there(query.strip(), vocabulary),
         _becomes(query.strip(), seen, vocabulary),
         _cut(tokens, seen, vocabulary),
-        f"**{n_found:,}** of {size} pieces begin{'s' if n_found == 1 else ''} with it.",
+        _begin(n_found, size, among, read=seen != query.strip()),
     ]
     return [sentence for sentence in said if sentence]
 
@@ -49,8 +56,8 @@ def row_reading(piece: str, token_id: int, n_rows: int, row: FloatArray) -> list
 def no_row_reading(token_id: int, last: int) -> str:
     """That an ID lies behind the end of the table."""
     return (
-        f"ID {token_id} has no row: the table of this model ends at row {last}, so its "
-        "tokenizer is that of another model."
+        f"ID {token_id} has no row: the table of this model ends at row {last}, so tokenizer and "
+        "table do not fit together."
     )
 
 
@@ -85,5 +92,18 @@ def _cut(tokens: Tokens, seen: str, vocabulary: Vocabulary) -> str:
     if len(own) < 2:
         return ""
     named = [f"{escape(tokens.tokens[i])} ({int(tokens.token_ids[i])})" for i in own[:8]]
-    dots = " …" if len(own) > len(named) else ""
-    return f"It is cut into **{len(own)}** tokens: {', '.join(named)}{dots}."
+    whole = len(own) + tokens.n_truncated
+    dots = " …" if whole > len(named) else ""
+    return f"It is cut into **{whole:,}** tokens: {', '.join(named)}{dots}."
+
+
+def _begin(n_found: int, size: str, among: str, *, read: bool) -> str:
+    """How many pieces begin with a query, as typed or as it is read."""
+    of = f"of those under “{escape(among)}”" if among else f"of {size} pieces"
+    verb = "begins" if n_found == 1 else "begin"
+    also = ", as typed or as read" if read else ""
+    return f"**{n_found:,}** {of} {verb} with it{also}."
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
