@@ -91,7 +91,7 @@ _ICICLE: dict[str, Any] = {"tiling": {"orientation": "v", "pad": 1}, "leaf": {"o
 
 
 def model_bars(
-    names: Sequence[str], parts: Sequence[dict[str, int]], *, title: str, height: int = 320
+    names: Sequence[str], parts: Sequence[dict[str, int]], *, title: str, height: int = 360
 ) -> go.Figure:
     """Each model's parameters as a bar, with its embedding layer, layers and pooler apart.
 
@@ -119,7 +119,8 @@ def model_bars(
     layout = {
         "barmode": "stack",
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
+        # Below: above, its lines on a phone would lie over the title.
+        "legend": {"orientation": "h", "y": -0.33, "yanchor": "top", "traceorder": "normal"},
         "xaxis": {"title": {"text": "parameters"}, "tickformat": "~s"},
         "yaxis": {
             "tickvals": list(range(len(labels))),
@@ -128,7 +129,7 @@ def model_bars(
             "automargin": True,
             "showgrid": False,
         },
-        "margin": {"l": 56, "r": 16, "t": 72, "b": 48},
+        "margin": {"l": 56, "r": 16, "t": 40, "b": 124},
     }
     return figure(traces, layout, title=title, height=height)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.content.wording import escape
+from components.content.wording import escape, quoted
 from components.core.schema import Architecture, ModelCard
 from components.features.anatomy.explain import NO_POOLER
 from components.features.anatomy.measures.parameters import Node, Totals, n_values
@@ -31,8 +31,7 @@ def anatomy_title(tree: Node, chosen: Node) -> str:
     """The finding: what holds most, or what the chosen part holds."""
     if chosen.path:
         share = share_said(_share(chosen, tree))
-        steps = chosen.title.split(" › ")
-        return f"{' › '.join(dict.fromkeys((steps[0], steps[-1])))}: {share} of the model"
+        return f"{_short_title(chosen, tree)}: {share} of the model"
     layers = _layers(tree)
     largest = max((n for n in tree.walk() if not n.children), key=lambda n: n.n_values)
     if _share(largest, tree) > 0.5:
@@ -60,7 +59,10 @@ def anatomy_reading(
     """
     held = " and ".join(counted.dtypes)
     tied = (
-        f"; **{counted.n_tied}** names are tied to others and count once" if counted.n_tied else ""
+        f"; **{counted.n_tied}** of them {'is' if counted.n_tied == 1 else 'are'} tied to others "
+        "and not counted again"
+        if counted.n_tied
+        else ""
     )
     said = [
         f"{escape(architecture.title)} has **{counted.n_values:,}** parameters in "
@@ -82,22 +84,23 @@ def part_reading(part: Node, tree: Node) -> list[str]:
     ]
     made = escape(", ".join(arrays)) if len(arrays) < 4 else f"{len(arrays)} arrays"
     share = f", {share_said(_share(part, tree))} of the model" if part.path else ""
-    return [f"**{part.n_values:,}** parameters{share}: {made}."]
+    tied = " Tied arrays are counted where they stand first." if _tied(part) else ""
+    return [f"**{part.n_values:,}** parameters{share}: {made}.{tied}"]
 
 
 def held_reading(part: Node, own: ModelCard | None) -> str:
-    """How a part is held, and whether it was trained; `own` is None without the weights."""
+    """How a part is held, and whether it looks trained; `own` is None without the weights."""
     dtypes = " and ".join(sorted({p.dtype for p in part.parameters}))
     held = f"{part.n_bytes / 1e6:,.3f} MB as {dtypes}"
     trained = {p.trained for p in part.parameters}
     if own is None:
         return f"{held}. The weights are not here: sizes come from the config."
     if trained == {True}:
-        return f"{held}, trained."
+        return f"{held}, from the checkpoint, whose biases here are not all 0."
     if trained == {False}:
-        return f"{held}, **not trained**. {escape(_why_untrained(own))}"
+        return f"{held}. **Nothing shows that it was trained**. {escape(_why_untrained(part, own))}"
     apart = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
-    return f"{held}. Not trained: {escape(', '.join(apart) or part.name)}."
+    return f"{held}. Nothing shows that this was trained: {escape(', '.join(apart) or part.name)}."
 
 
 def absent_reading(tree: Node, architecture: Architecture, own: ModelCard | None) -> list[str]:
@@ -109,8 +112,8 @@ def absent_reading(tree: Node, architecture: Architecture, own: ModelCard | None
         said.append("No pooler. " + (own.provenance.pooler.reason if own else known))
     if tree.find("embeddings/segment") is None:
         said.append(
-            f"No segment table. The {architecture.family} architecture does not tell the first "
-            "text of a pair from the second."
+            f"No segment table. The {architecture.family} architecture adds nothing that tells the "
+            "first text of a pair from the second."
         )
     return [escape(sentence) for sentence in said]
 
@@ -119,23 +122,25 @@ def search_reading(query: str, tree: Node, found: frozenset[str]) -> list[str]:
     """What a search found."""
     own = [p for p in tree.parameters if p.name in found]
     if not own:
-        return [f"No array of this model has “{escape(query)}” in its name."]
+        return [f"No array of this model has {quoted(query, 60)} in its name or its part's."]
     together = sum(n_values(p) for p in own if p.tied_to is None)
     share = share_said(together / (tree.n_values or 1))
     arrays = "array has" if len(own) == 1 else "arrays have"
     return [
-        f"**{len(own)}** {arrays} “{escape(query)}” in the name: **{together:,}** parameters, "
-        f"{share} of the model."
+        f"**{len(own)}** {arrays} {quoted(query, 60)} in the name or that of the part: "
+        f"**{together:,}** parameters, {share} of the model."
     ]
 
 
 def models_title(rows: Sequence[Mapping[str, object]]) -> str:
     """The finding of models side by side."""
-    counts = {str(row["model"]): _number(row["parameters"]) for row in rows}
-    most, least = max(counts, key=lambda n: counts[n]), min(counts, key=lambda n: counts[n])
-    if len(rows) < 2 or counts[most] == counts[least]:
-        return "Parameters of each model"
-    return f"From {counts[least] / 1e6:.3g} to {counts[most] / 1e6:.3g} million parameters"
+    counts = [_number(row["parameters"]) for row in rows]
+    least, most = (f"{count / 1e6:.3g}" for count in (min(counts), max(counts)))
+    return (
+        "Parameters of each model"
+        if least == most
+        else f"From {least} to {most} million parameters"
+    )
 
 
 def models_reading(
@@ -171,27 +176,61 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
     array = f"`{name}`" if n_rows is None else f"A sample of {stats.shape[0]:,} rows of `{name}`"
     if stats.low == stats.high:
         return [f"{array}: every one of its values is **{stats.low:.4g}**."]
+    low, high, mean, std = _digits(stats)
     spread = (
-        f"{array}: values from **{stats.low:.3f}** to **{stats.high:.3f}** around "
-        f"{stats.mean:.3f}, with a standard deviation of **{stats.std:.3f}**."
+        f"{array}: values from **{low}** to **{high}** around {mean}, with a standard deviation of "
+        f"**{std}**."
     )
     if not stats.singular.size:
         return [spread, "It is a vector, which has no singular values."]
+    if len(stats.singular) == 1:
+        return [spread, "It has a single singular value."]
     return [spread, _directions(stats)]
+
+
+def _digits(stats: WeightStatistics) -> list[str]:
+    """Lowest, highest, mean and spread; to three decimals, or more where those say nothing."""
+    values = [float(v) for v in (stats.low, stats.high, stats.mean, stats.std)]
+    if min(stats.high - stats.low, stats.std) >= 0.01:
+        return [f"{round(value, 3) + 0.0:.3f}" for value in values]
+    digits = 6 if f"{stats.low:.6g}" != f"{stats.high:.6g}" else 9  # as many as float32 has
+    return [f"{value:.{digits}g}" for value in values]
+
+
+def _short_title(part: Node, tree: Node) -> str:
+    """The first and the last step to a part; all of them where another part has the same two."""
+    ends = _ends(part)
+    alike = sum(_ends(node) == ends for node in tree.walk() if node.path)
+    return part.title if alike > 1 else " › ".join(ends)
+
+
+def _ends(part: Node) -> tuple[str, ...]:
+    steps = part.title.split(" › ")
+    return tuple(dict.fromkeys((steps[0], steps[-1])))
+
+
+def _tied(part: Node) -> bool:
+    return any(p.tied_to is not None for p in part.parameters)
 
 
 def share_said(share: float) -> str:
     """A share of the whole, with two digits that count: "52 %", "0.65 %"."""
     if 0 < share < 0.0001:
         return "under 0.01\u00a0%"
+    if 0.995 <= share < 1:
+        return "over 99\u00a0%"
     digits = 0 if share >= 0.0995 or share == 0 else 1 if share >= 0.00995 else 2
     return f"{100 * share:.{digits}f}\u00a0%"
 
 
-def _why_untrained(card: ModelCard) -> str:
+def _why_untrained(part: Node, card: ModelCard) -> str:
+    """The reasons of those parts of the model that the chosen one is of."""
     states = card.provenance
-    parts = (states.embedding_layer, states.encoder, states.pooler)
-    return " ".join(part.reason for part in parts if part.state == "untrained")
+    named = {"embeddings": states.embedding_layer, "pooler": states.pooler}
+    first = part.path.split("/")[0]
+    every = (states.embedding_layer, states.encoder, states.pooler)
+    own = [named.get(first, states.encoder)] if part.path else every
+    return " ".join(state.reason for state in own if state.state == "untrained")
 
 
 def _where(tree: Node, architecture: Architecture) -> str:
@@ -199,8 +238,9 @@ def _where(tree: Node, architecture: Architecture) -> str:
     held = sum(node.n_values for node in layers)
     share = share_said(held / (tree.n_values or 1))
     first = "" if words is None else f"The word table holds **{share_said(_share(words, tree))}**, "
-    if any(node.kind == "shared" for node in layers):
-        uses = architecture.n_layers / len(layers)
+    groups = {node.path.split("-")[1] for node in layers if node.kind == "shared"}
+    if groups and architecture.n_layers > len(groups):
+        uses = architecture.n_layers / len(groups)
         return (
             f"{first}the weights that its {architecture.n_layers} layers share **{share}**: they "
             f"are stored once and used again, or the layers would take **{round(held * uses):,}**."
@@ -214,7 +254,7 @@ def _said(count: int, millions: float | None) -> str:
         return ""
     off = count / 1e6 / millions - 1
     if abs(off) < 0.01:
-        return f"The often quoted **{millions:g} million** are this number, rounded."
+        return f"The often quoted **{millions:g} million** are this number to within 1\u00a0%."
     more = "fewer" if off < 0 else "more"
     by = share_said(abs(off))
     return f"Often **{millions:g} million** are quoted; counted, there are {by} {more}."

@@ -91,7 +91,7 @@ def test_a_part_is_chosen_said_to_be_untrained_and_seen_at_work_elsewhere() -> N
     app = page(part="pooler")
     said = everything_said(app)
     assert "A linear layer and a tanh" in said
-    assert "**not trained**. Every bias of the pooler is exactly 0" in said
+    assert "shows that it was trained**. Every bias of the pooler is exactly 0" in said
     assert list(table(app, "array")["shape"]) == ["384 × 384", "384"]
     app = field(app.selectbox, PART.key).select("embeddings/word").run()
     assert shown_view(app).controls == {PAGE: {PART.name: "embeddings/word"}}
@@ -137,7 +137,7 @@ def test_the_number_of_tokens_changes_the_work() -> None:
 def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     app = page(section=WEIGHTS)
     assert "A sample of" in words(app, "reading_weights")
-    assert "Every 6th of 30,522 rows" in everything_said(app)
+    assert "One of every 6 of 30,522 rows" in everything_said(app)
     name = "encoder.layer.1.attention.self.key.weight"
     app = field(app.selectbox, ARRAY.key).select(name).run()
     assert not app.exception

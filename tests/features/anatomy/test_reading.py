@@ -58,7 +58,7 @@ def test_in_bert_the_layers_hold_most_and_the_usual_counts_are_put_right(
     said = said_of(base, SAID_MILLIONS[BASE])
     assert "**109,482,240**" in said
     assert "**109,360,128**" in said
-    assert "often quoted **110 million** are this number, rounded" in said
+    assert "often quoted **110 million** are this number to within 1 %" in said
     said = said_of(large, SAID_MILLIONS[LARGE])
     assert "**335,141,888**" in said
     assert "Often **340 million** are quoted; counted, there are 1.4 % fewer." in said
@@ -91,7 +91,7 @@ def test_a_model_of_matrices_alone_has_nothing_left_out(service: EncoderService)
     made = replace(service.architecture(BASE), parameters=(one, tied))
     said = said_of(made)
     assert "two dimensions" not in said
-    assert "**1** names are tied" in said
+    assert "**1** of them is tied to others and not counted again" in said
     assert "the one layer **100 %**" in said
     tree = build_tree(made)
     assert anatomy_title(tree, tree) == "The query is 100\u00a0% of the model"
@@ -110,6 +110,9 @@ def test_a_part_is_told_with_its_arrays(service: EncoderService) -> None:
     assert "**590,592** parameters, 0.54\u00a0% of the model" in said
     assert "weight 768 × 768, bias 768" in said
     assert anatomy_title(tree, query) == "Layer 1 › Query: 0.54\u00a0% of the model"
+    norm = tree.find("layer-1/attention/layernorm")
+    assert norm is not None
+    assert anatomy_title(tree, norm).startswith("Layer 1 › Attention › LayerNorm: under 0.01")
     assert part_reading(tree, tree) == ["**109,482,240** parameters: 199 arrays."]
     assert anatomy_title(tree, tree.children[-1]).startswith("Pooler: ")
 
@@ -175,9 +178,13 @@ def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
     pooler, query = tree.find("pooler"), tree.find("layer-1/attention/query")
     assert pooler is not None
     assert query is not None
-    assert held_reading(query, card) == "0.591 MB as float32, trained."
-    assert "**not trained**. Every bias of the pooler is exactly 0" in held_reading(pooler, card)
-    assert held_reading(tree, card) == "90.853 MB as float32. Not trained: Pooler."
+    assert held_reading(query, card) == (
+        "0.591 MB as float32, from the checkpoint, whose biases here are not all 0."
+    )
+    said = held_reading(pooler, card)
+    assert "**Nothing shows that it was trained**. Every bias of the pooler is exactly 0" in said
+    said = held_reading(tree, card)
+    assert said == "90.853 MB as float32. Nothing shows that this was trained: Pooler."
     assert held_reading(query, None).endswith(
         "The weights are not here: sizes come from the config."
     )
@@ -210,6 +217,7 @@ def test_without_weights_the_architecture_says_why(service: EncoderService) -> N
     [
         (0, "0"),
         (1, "100"),
+        (0.9999, "over 99"),
         (0.516, "52"),
         (0.078, "7.8"),
         (0.0065, "0.65"),
