@@ -35,8 +35,8 @@ def pooler_reading(card: ModelCard, largest: float | None) -> list[str]:
     if pooler.state == "untrained":
         return [
             *said,
-            f"But nothing shows that it was trained: {_lower(pooler.reason)} Such weights mix the "
-            "first token's vector at random, so read no meaning into its output.",
+            f"But nothing shows that it was trained: {_lower(pooler.reason)} Take its output for a "
+            "random mix of the first token's vector, with no meaning of its own.",
         ]
     return [*said, _purpose(card.family)]
 
