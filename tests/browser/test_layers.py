@@ -84,7 +84,10 @@ def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Vi
     expect(here.main.locator(".st-key-reading")).to_contain_text("At layer 5")
     there = visit(here.link())
     assert there.reading == here.reading
-    assert "nothing shows that it was trained" in there.main.locator(".st-key-reading_pooler").inner_text()
+    assert (
+        "nothing shows that it was trained"
+        in there.main.locator(".st-key-reading_pooler").inner_text()
+    )
     svg = there.download("SVG").decode()
     assert there.title in svg
     assert "weights 53aa51172d14" in svg
