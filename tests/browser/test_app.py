@@ -61,8 +61,10 @@ def test_start_here_is_live_and_its_examples_open_meaning_in_context(visit: Call
     expect(here.main.get_by_role("heading", level=1)).to_have_text("Start here")
     assert here.chosen[:2] == OPENING
     expect(here.figure).to_be_visible()
-    before = here.reading
-    assert "“python” in A" in before
+    headline = here.main.get_by_role("heading", level=2).first
+    expect(headline).to_have_text("Same word, two meanings")
+    before = here.main.locator(".st-key-answers").inner_text()
+    assert "Is 0.78 much?" in before
     for example in EXAMPLES:
         kind = "button" if example.model else "link"
         expect(here.main.get_by_role(kind, name=example.title, exact=True)).to_be_visible()
@@ -73,9 +75,11 @@ def test_start_here_is_live_and_its_examples_open_meaning_in_context(visit: Call
     button.locator("..").hover()
     expect(here.page.get_by_role("tooltip")).to_contain_text(cased.model)
     here.pick("sentence A", "pet")
-    assert "“pet” in A" in here.reading
-    assert here.reading != before
-    here.main.get_by_role("link", name="Bank, river or money").click()
+    expect(headline).not_to_have_text("Same word, two meanings")
+    assert here.main.locator(".st-key-answers").inner_text() != before
+    card = here.main.locator(".st-key-home_card_bank")
+    assert card.get_by_role("img").evaluate("image => image.naturalWidth") > 0
+    card.click(position={"x": 20, "y": 20})  # its picture: the whole card is the link
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
     here.wait()
     bank = next(example for example in EXAMPLES if example.key == "bank")
@@ -208,7 +212,7 @@ def test_the_menu_keeps_the_view(similarity: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
     here.wait()
     assert (here.rows, here.chosen) == before
-    here.main.get_by_role("link", name="Open in Meaning in context").click()
+    here.main.get_by_role("link", name="All lines and numbers").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
     here.wait()
     assert (here.rows, here.chosen) == before

@@ -37,14 +37,16 @@ def test_both_pages_fit_and_can_be_read(visit: Callable, scheme: str, size: dict
     here = visit("/", color_scheme=scheme, **size)
     assert_fits_and_is_readable(here, "Start here", scheme)
     if size is DESK:
-        assert_first_screen(here)
+        assert_first_screen(here, ".st-key-answers")
+        ruler = here.main.get_by_role("figure").nth(1)
+        assert box(ruler)["bottom"] <= 900
         places = [box(here.main.get_by_text(each.title, exact=True).first) for each in EXAMPLES]
         assert len({round(place["x"]) for place in places}) == 1  # one column
         assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
-    here.main.get_by_role("link", name="Open in Meaning in context").click()
+    here.main.get_by_role("link", name="All lines and numbers").click()
     assert_fits_and_is_readable(here, "Meaning in context", scheme)
     if size is DESK:
-        assert_first_screen(here)
+        assert_first_screen(here, ".st-key-reading")
         assert_names_of_lines_do_not_overlap(here)
 
 
@@ -61,7 +63,7 @@ def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
     for text in (
         heading,
         here.words("sentence A").first,
-        here.main.locator(".st-key-reading p"),
+        here.main.locator(".st-key-reading p, .st-key-answers p").first,
     ):
         assert contrast(style(text, "color"), ground) > 7
     for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
@@ -70,9 +72,9 @@ def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
         assert contrast(style(label, "fill"), ground) > 3, label.text_content()
 
 
-def assert_first_screen(here: Visit) -> None:
-    """It holds the picture, and the reading below."""
-    reading = box(here.main.locator(".st-key-reading"))
+def assert_first_screen(here: Visit, words: str) -> None:
+    """It holds the picture, and the words below."""
+    reading = box(here.main.locator(words))
     assert box(here.figure)["y"] > box(here.page.get_by_role("heading", level=1))["bottom"]
     assert box(here.figure)["bottom"] <= reading["y"] + 1
     assert reading["bottom"] <= 900

@@ -26,7 +26,7 @@ def parting(
     *,
     layer: int,
     titles: Sequence[str],
-    height: int = 195,
+    height: int = 178,
 ) -> go.Figure:
     """Two dots whose gap at each layer is the angle between their vectors, and Play.
 

@@ -72,7 +72,7 @@ def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
         return
     pair = pairs[0]
     shown = ruler_of(portrait, ruler)
-    with st.container(key="headline", gap=None):
+    with st.container(key="headline", gap="xxsmall"):
         st.header(reading.headline(portrait, pair, shown), anchor=False)
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
@@ -87,7 +87,7 @@ def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
         for question, answer in answers.items():
             st.markdown(f"**{question}** {answer}")
     if shown is not None:
-        drawing.ruler(portrait, shown, key="home_ruler", height=118)
+        drawing.ruler(portrait, shown, key="home_ruler", height=108)
 
 
 def _picture(portrait: Portrait, pair: Pair) -> None:

@@ -37,7 +37,7 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
     several references on one side the widest gap counts.
     """
     comparison, row = portrait.comparison, portrait.comparison.layers.index(portrait.layer)
-    widest: dict[int, tuple[float, str]] = {}
+    widest: dict[int, tuple[float, str, str]] = {}
     for j, item in enumerate(comparison.items):
         if item.role != "reference":
             continue
@@ -46,14 +46,13 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
         band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
         if band is None or cosines[near] <= band.high[row] or gap < MARGIN:
             continue
-        said = (
-            f"{quoted(item.word)} is closer to {comparison.items[near].label} "
-            f"({two(cosines[near])} against {two(cosines[far])})"
-        )
-        widest[near] = max(widest.get(near, (0.0, "")), (gap, said))
+        ends = f"({two(cosines[near])} against {two(cosines[far])})"
+        said = (gap, quoted(item.word), f"to {comparison.items[near].label} {ends}")
+        widest[near] = max(widest.get(near, said), said)
     if len(widest) < 2:
         return ""
-    return " and ".join(widest[i][1] for i in (pair.first, pair.second)) + "."
+    (_, one, to_one), (_, other, to_other) = (widest[i] for i in (pair.first, pair.second))
+    return f"{one} is closer {to_one}, {other} {to_other}."
 
 
 def why(portrait: Portrait, pair: Pair) -> str:
@@ -62,16 +61,16 @@ def why(portrait: Portrait, pair: Pair) -> str:
     along, row = comparison.along(pair), comparison.layers.index(portrait.layer)
     start, now = float(along[0]), float(along[row])
     begin = (
-        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: there the "
-        f"two have a cosine of {bold(start)}."
+        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: a cosine "
+        f"of {bold(start)} there."
     )
     if row == 0:
-        return f"{begin} Each later layer mixes in what stands around them."
+        return f"{begin} Each later layer mixes in the words around it."
     texts = {portrait.meaning.chosen[i].encoding.text for i in (pair.first, pair.second)}
-    differs = "" if len(texts) == 1 else ", which differs"
+    differ = "" if len(texts) == 1 else ", which differ"
     moved = (
-        f"{begin} Each later layer mixes in what stands around them{differs}: at layer "
-        f"{portrait.layer} it is {bold(now)}."
+        f"{begin} Each later layer mixes in the words around it{differ}: {bold(now)} at layer "
+        f"{portrait.layer}."
     )
     if start >= _EQUAL and start - now >= MARGIN:
         return f"{moved} Both began equal, so all of that gap comes from the words around them."
@@ -82,8 +81,8 @@ def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
     rounds = "one of them" if n_layers == 1 else f"{n_layers} of them"
     return (
-        "One round of reading, in which the numbers that stand for each word (its vector) are "
-        f"computed anew from those of the whole sentence. This model has {rounds}."
+        "One round of reading: the numbers that stand for each word (its vector) are computed anew "
+        f"from the whole sentence's. This model has {rounds}."
     )
 
 

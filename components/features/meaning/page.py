@@ -62,16 +62,15 @@ def picture(portrait: Portrait) -> None:
 
 
 def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
-    """The reading, and beside it the first pair's cosine on its ruler."""
+    """The reading, and below it the first pair's cosine on its ruler."""
+    words(portrait)
     shown = ruler_of(portrait, ruler)
     if shown is None:
-        words(portrait)
         return
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        words(portrait)
-    with right, st.container(key="ruler"):
-        draw_ruler(portrait, shown, key="meaning_ruler")
+        draw_ruler(portrait, shown, key="meaning_ruler", height=140)
+    with right, st.container(key="ruler_words"):
         st.markdown(ruler_reading(shown))
 
 

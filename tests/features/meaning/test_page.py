@@ -606,7 +606,8 @@ def test_a_view_without_sentences_has_an_empty_one_to_fill() -> None:
 def test_the_link_to_copy_opens_what_is_on_the_page(parameter: str) -> None:
     app = framed(parameter)
     app.context["url"] = "https://example.org/meaning?s=old"
-    link = app.run().code[0].value
+    protos = (each.proto for each in app.run().get("bidi_component"))
+    link = json.loads(next(p for p in protos if p.id.endswith("copy_link")).json)["address"]
     assert link.startswith("https://example.org/meaning")
     assert decode(link.partition("?s=")[2]) == (
         replace(DEFAULT, layer=1) if parameter.startswith("1") else DEFAULT
