@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from components.figures.theme import SMALLEST
 from components.ui.frame.navigation import PAGES
-from tests.support.browser import DESK
+from tests.support.browser import DESK, PHONE, box
 
 if TYPE_CHECKING:
     from tests.support.visit import Visit
@@ -28,6 +28,13 @@ smallest => [...document.querySelectorAll('.js-plotly-plot text')]
   .filter(text => parseFloat(getComputedStyle(text).fontSize) < smallest)
   .map(text => `${getComputedStyle(text).fontSize}: ${text.textContent}`)
 """
+GOES_ON = """
+tables => tables.map(table => {
+  const area = table.querySelector('.dvn-scroller');
+  return [area.scrollWidth > area.clientWidth + 1, getComputedStyle(table, '::after').opacity];
+})
+"""
+ENDS = "table => getComputedStyle(table, '::after').opacity === '0'"
 WATCH_SHIFTS = """
 window.__shifts = [];
 new PerformanceObserver(list => {
@@ -109,3 +116,21 @@ def test_the_first_word_is_a_few_tabs_away(visit: Callable) -> None:
         if first.evaluate("word => word.matches(':focus-visible')"):
             return
     pytest.fail(f"{TABS} presses of Tab did not come to the words of sentence A")
+
+
+def test_a_phone_cuts_no_button_covers_no_title_and_says_where_a_table_goes_on(
+    visit: Callable,
+) -> None:
+    here = visit("/layers", **PHONE)
+    for button in here.main.get_by_role("radio").all():
+        assert box(button)["right"] <= 390, button.inner_text()
+    here.goto("/anatomy")
+    bars = here.main.locator(".st-key-anatomy_models")
+    assert box(bars.locator(".gtitle"))["bottom"] <= box(bars.locator(".legend"))["y"]
+    tables = here.main.get_by_test_id("stDataFrame").filter(visible=True)
+    shown = tables.evaluate_all(GOES_ON)
+    assert {goes_on for goes_on, _ in shown} == {True, False}
+    assert all(opacity == str(int(goes_on)) for goes_on, opacity in shown), shown
+    table = tables.nth([goes_on for goes_on, _ in shown].index(True)).element_handle()
+    table.evaluate("table => table.querySelector('.dvn-scroller').scrollTo(9999, 0)")
+    here.page.wait_for_function(ENDS, arg=table)
