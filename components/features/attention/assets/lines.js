@@ -100,9 +100,10 @@ class Lines {
 
   // A name begins with what is seen, for who speaks it to choose the token.
   call(token, value) {
-    const { text } = this.data[token.parentElement.dataset.side === "to" ? "columns" : "rows"][
-      Number(token.dataset.index)
-    ];
+    const { text } =
+      this.data[token.parentElement.dataset.side === "to" ? "columns" : "rows"][
+        Number(token.dataset.index)
+      ];
     const verb = token.parentElement.getAttribute("aria-label");
     const seen = value ? `${text} ${value}` : text;
     token.setAttribute("aria-label", `${seen}, token ${token.dataset.position}, ${verb}`);
