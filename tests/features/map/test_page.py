@@ -228,7 +228,6 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
     app = settled(alone(map_view(**QUICK), PAGE))
     assert_whole(app)
     own = picture(app)
-    assert "choose “The chosen layer alone” in the settings" in said(app)
     app = field(app.slider, "map_layer").set_value(1).run()
     assert_whole(app)
     assert picture(app) is own  # another layer of the joint map needs no new one
