@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-MAP_SECONDS = 240
+MAP_SECONDS = 600
 """A first map compiles, and other tests may share the machine."""
 PICTURE = ".st-key-map_chart .js-plotly-plot"
 LAYER_NOTE = f"() => document.querySelector('{PICTURE}').layout.annotations[0].text"

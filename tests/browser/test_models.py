@@ -23,7 +23,7 @@ PRESET = "distilbert/distilbert-base-uncased"
 TITLE = "distilbert-base-uncased"
 BUNDLED = "all-MiniLM-L6-v2"
 WEIGHTS = "model.safetensors"
-SECONDS = 60
+SECONDS = 300
 LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
 
 
@@ -107,7 +107,7 @@ def address(
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(address)
-        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=120_000)
+        page.get_by_text("random pairs", exact=False).first.wait_for()
     return address
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from components.core.errors import CorpusError
 from components.jobs import Report, StoppedError
 
-WAIT = 60
+WAIT = 300
 
 
 @dataclass(frozen=True)

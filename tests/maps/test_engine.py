@@ -24,7 +24,7 @@ from components.maps.prepare import compiled_folder
 from components.maps.projection import MapSettings
 from components.maps.request import MapRequest, with_layer
 
-WAIT = 60
+WAIT = 300
 LAST = 6
 PCA = MapSettings(method="pca")
 ME, YOU = Visitor("me"), Visitor("you")

@@ -24,7 +24,7 @@ from components.maps.prepare import compiled_folder
 from components.maps.projection import MapSettings
 
 ROOT = Path(__file__).parents[2]
-WAIT = 60
+WAIT = 300
 PCA = MapSettings(method="pca")
 
 

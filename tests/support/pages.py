@@ -32,7 +32,7 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 60
+SECONDS = 300
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 __all__ = ["PATIENCE", "Runs", "settle"]
 
-PATIENCE = 90.0
+PATIENCE = 300.0
 """Seconds after which what has not come will not come; no test gains or loses by it."""
 
 _POLL = 10.0  # milliseconds between two looks at what the socket told

@@ -13,7 +13,7 @@ from components.features.map.marks import found
 from components.maps.points import Points
 from components.ui.state.address import decode
 
-SECONDS = 30
+SECONDS = 300
 
 
 def script() -> None:

@@ -28,7 +28,7 @@ from tests.support.tokens import (
     table,
 )
 
-SECONDS = 30
+SECONDS = 300
 CASED = "google-bert/bert-base-cased"
 TWO = {"section": TWO_TOKENIZERS}
 

@@ -39,7 +39,7 @@ from tests.support.pages import (
 )
 from tests.support.tiny_models import build
 
-SECONDS = 30
+SECONDS = 300
 PRESET = "distilbert/distilbert-base-uncased"  # ids that the picker offers; a tiny BERT behind them
 SECOND = "google-bert/bert-base-cased"
 TYPED = "org/tiny-bert"

@@ -43,7 +43,7 @@ from tests.support.pages import (
 from tests.support.tiny_models import build
 
 ROOT = Path(__file__).parents[3]
-SECONDS = 60
+SECONDS = 300
 PRESET = "distilbert/distilbert-base-uncased"  # an id that the picker offers; a tiny BERT behind it
 OTHER = "org/tiny-bert"
 TINY = "folder:bert"

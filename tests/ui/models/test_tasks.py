@@ -14,7 +14,7 @@ from components.core.settings import Settings
 from components.jobs import Jobs, StoppedError, Visitor, in_words
 from components.ui.models import tasks
 
-SECONDS = 20
+SECONDS = 300
 ME, YOU = Visitor("me"), Visitor("you")
 
 

@@ -148,7 +148,7 @@ def script() -> None:
 
 @pytest.fixture(scope="module")
 def app() -> AppTest:
-    return AppTest.from_function(script, default_timeout=60).run()
+    return AppTest.from_function(script, default_timeout=300).run()
 
 
 def picked(app: AppTest, value: object, key: str = "strip") -> str:
@@ -175,7 +175,7 @@ def test_the_component_gets_its_data(app: AppTest) -> None:
 
 @pytest.mark.parametrize("value", [-1, 99, 1.0, "1", True, None, [1], {"row": 0}, 10**20], ids=repr)
 def test_other_picks_are_ignored(value: object) -> None:
-    app = AppTest.from_function(script, default_timeout=60).run()
+    app = AppTest.from_function(script, default_timeout=300).run()
     assert picked(app, value) == "None"
 
 
@@ -186,6 +186,6 @@ def test_a_pick_reaches_the_callback(app: AppTest) -> None:
 
 
 def test_a_pick_of_another_kind_of_component_is_ignored(app: AppTest) -> None:
-    app = send_pick(AppTest.from_function(script, default_timeout=60).run(), "strip", row=0)
+    app = send_pick(AppTest.from_function(script, default_timeout=300).run(), "strip", row=0)
     assert not app.exception
     assert app.text[0].value == "None"
