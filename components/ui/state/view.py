@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.core.registry import BUNDLED_ID
-from components.core.words import Span, find_word, find_words
+from components.core.words import Span, find_word, find_words, split_words
 
 __all__ = [
     "DEFAULT",
@@ -19,6 +19,7 @@ __all__ = [
     "from_example",
     "letter",
     "retyped",
+    "shared_word",
 ]
 
 MAX_SENTENCES = 8
@@ -102,6 +103,18 @@ def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
         if span is not None:
             return Sentence(text, old.pair, span)
     return Sentence(text, old.pair)
+
+
+def shared_word(text: str, others: Sequence[str]) -> str | None:
+    """The longest word that a text shares with another one, as it stands in it; None for none.
+
+    Words of fewer than three letters are not worth comparing; of equals the last one counts, since
+    a sentence's subject matter mostly stands at its end.
+    """
+    known = {other[slice(*span)].casefold() for other in others for span in split_words(other)}
+    own = [text[slice(*span)] for span in split_words(text)]
+    shared = [w for w in own if len(w) >= 3 and w.isalpha() and w.casefold() in known]
+    return max(reversed(shared), key=len, default=None)
 
 
 def _nearest(text: str, word: str, position: int) -> Span | None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from components.core.words import Span
+from components.core.words import Span, find_words
 from components.ui.state import session
 from components.ui.state.view import (
     MAX_CHARACTERS,
@@ -17,9 +17,10 @@ from components.ui.state.view import (
     ViewState,
     letter,
     retyped,
+    shared_word,
 )
 
-__all__ = ["pair_field", "pick_word", "sentence_editor"]
+__all__ = ["pair_field", "pick_word", "remove_references", "sentence_editor"]
 
 Group = Literal["sentences", "references"]
 
@@ -78,6 +79,11 @@ def pick_word(row: int, span: Span) -> None:
     _replace_row(view, group, index, replace(old, word=None if again else span))
 
 
+def remove_references() -> None:
+    """Take all references away."""
+    _write_rows(session.current(), "references", ())
+
+
 def pair_field(view: ViewState, index: int, *, key: str) -> None:
     """A text field for a sentence's second text; empty, the sentence stands alone."""
     pair = view.sentences[index].pair or ""
@@ -108,11 +114,32 @@ def _retype(group: Group, index: int, key: str) -> None:
     text = str(session.value(key) or "")
     old = rows[index]
     if group == "sentences":
-        _replace_row(view, group, index, retyped(old, text, _word_of_others(view, index)))
+        _write_rows(view, group, _with_words(view, index, text))
     elif old.word == (0, len(old.text)):  # the whole reference was compared, so it stays so
         _replace_row(view, group, index, Sentence(text, old.pair))
     else:
         _replace_row(view, group, index, retyped(old, text, None))
+
+
+def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
+    """The sentences after one was typed anew, each with a word to compare where one can be found.
+
+    A chosen word stays where it still stands, or is the one of another sentence. Else, unless the
+    others are about one word among themselves, all that share a word with the new text get that.
+    """
+    rows = list(view.sentences)
+    rows[index] = retyped(rows[index], text, _word_of_others(view, index))
+    others = [row for i, row in enumerate(rows) if i != index]
+    chosen = [row.text[slice(*row.word)].casefold() for row in others if row.word]
+    wanted = shared_word(text, [row.text for row in others])
+    if rows[index].word or wanted is None or len(set(chosen)) < len(chosen):
+        return rows
+    return [
+        row
+        if i != index and not find_words(row.text, wanted)
+        else retyped(Sentence(row.text, row.pair), row.text, wanted)
+        for i, row in enumerate(rows)
+    ]
 
 
 def _word_of_others(view: ViewState, index: int) -> str | None:

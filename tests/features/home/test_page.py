@@ -141,6 +141,30 @@ def test_the_sentences_can_be_edited_from_here() -> None:
     assert messages(app) == ["Choose a word of this sentence."]
 
 
+def test_sentences_about_something_new_are_compared_by_the_word_that_they_share() -> None:
+    app = type_in(home(), "The grassy bank of a river", where="side_sentences")
+    assert shown_view(app).sentences[0].word is None
+    app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
+    assert not app.exception
+    assert shown_view(app).sentences == (
+        sentence("The grassy bank of a river", "bank"),
+        sentence("A bank lent us money", "bank"),
+    )
+
+
+def test_references_that_fit_nothing_any_more_are_offered_for_removal() -> None:
+    app = home()
+    assert not [b for b in app.button if b.key == "old_references"]
+    app = type_in(app, "The grassy bank of a river", where="side_sentences")
+    app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
+    assert "“snake” and “programming” were there for “python”" in " ".join(
+        caption.value for caption in app.main.caption
+    )
+    app = press(app, "old_references")
+    assert shown_view(app).references == ()
+    assert not [b for b in app.button if b.key == "old_references"]
+
+
 @pytest.mark.parametrize("text", ["", "🐍", "my pyt\x00hon", "<b>x</b>", "שלום", "python " * 600])
 def test_no_text_breaks_the_story(text: str) -> None:
     app = type_in(home(), text, where="side_sentences")

@@ -33,6 +33,7 @@ from components.ui.state.view import (
     ViewState,
     from_example,
     retyped,
+    shared_word,
 )
 
 unhurried = settings(deadline=None)  # other work may share these cores
@@ -572,3 +573,23 @@ def test_writing_a_view_does_not_change_it(write: Callable[[ViewState], str]) ->
 @pytest.mark.parametrize(("layer", "counts"), [(None, 6), (0, 0), (6, 6), (7, 6), (-1, 6)])
 def test_a_layer_that_is_not_there_counts_as_the_last(layer: int | None, counts: int) -> None:
     assert replace(DEFAULT, layer=layer).layer_among(range(7)) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "expected"),
+    [
+        ("the bank of a river", ["A bank gave us money"], "bank"),
+        ("The Bank", ["a bank"], "Bank"),
+        ("a grassy bank", ["the bank was grassy"], "grassy"),
+        ("good food was bad", ["was it good or bad"], "good"),
+        ("to be or not", ["to be"], None),
+        ("one two", ["three four"], None),
+        ("", ["a bank"], None),
+        ("a bank", [], None),
+        ("1234", ["1234"], None),
+    ],
+)
+def test_a_shared_word_is_the_longest_of_those_in_both(
+    text: str, others: list[str], expected: str | None
+) -> None:
+    assert shared_word(text, others) == expected

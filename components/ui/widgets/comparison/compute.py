@@ -12,6 +12,7 @@ from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import Comparison, Item, Pair, compare
 from components.analysis.words import Pooling, pool, token_positions, word_vectors
 from components.analysis.yardstick import Yardstick
+from components.content.examples import EXAMPLES, Example
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
@@ -26,6 +27,7 @@ __all__ = [
     "Portrait",
     "chosen_span",
     "counted_span",
+    "left_behind",
     "meaning_of",
     "missing",
     "portrait_of",
@@ -188,6 +190,18 @@ def chosen_span(sentence: Sentence) -> Span | None:
 def counted_span(sentence: Sentence) -> Span | None:
     """The chosen span; of a reference without one, the whole text."""
     return chosen_span(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
+
+
+def left_behind(view: ViewState) -> Example | None:
+    """The example whose references are still there though no sentence has its words any more."""
+    texts = tuple(reference.text for reference in view.references)
+    chosen = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
+    for example in EXAMPLES:
+        about = {sentence.word.casefold() for sentence in example.sentences if sentence.word}
+        brought = tuple(reference.text for reference in example.references)
+        if texts == brought and chosen and not chosen & about:
+            return example
+    return None
 
 
 def _item(view: ViewState, index: int) -> Item:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.examples import Example
 from components.content.wording import escape, quoted, two
 from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
@@ -16,6 +17,7 @@ from components.ui.widgets.comparison.compute import (
     Portrait,
     chosen_span,
     counted_span,
+    left_behind,
     missing,
 )
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
@@ -30,6 +32,23 @@ def chips(view: ViewState) -> None:
     n = len(own)
     references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
     word_chips([*own, *references], key="chips", on_pick=sentences.pick_word)
+    if example := left_behind(view):
+        _offer_removal(view, example)
+
+
+def _offer_removal(view: ViewState, example: Example) -> None:
+    """A way to be rid of references that an example brought and that fit nothing any more."""
+    names = " and ".join(quoted(reference.text) for reference in view.references)
+    about = quoted(example.sentences[0].word or example.title)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(f"{names} were there for {about}.", width="content")
+        st.button(
+            "Take them away",
+            icon=":material/close:",
+            type="tertiary",
+            key="old_references",
+            on_click=sentences.remove_references,
+        )
 
 
 def _own_row(index: int, sentence: Sentence) -> ChipRow:
