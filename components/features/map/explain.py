@@ -156,12 +156,12 @@ $$\min_{s, \; Q^\top Q = I} \lVert Y - s \, Z Q \rVert_F^2$$
 
 **Labels.** For each labelled point, whether its nearest labelled one of another sentence in the
 full space has the same label; by chance, the share of such points that have it. Tied points count
-in equal parts. A share stands with its 95% interval (Clopper and Pearson 1934), of which each layer
-has its own. Points that are each other's nearest, or at distance 0, count as one observation
-together. A share lies above chance $c$, or above the $(1 + c) / 2$ from which senses count as
-apart, where the whole interval does, in whole per cent. Two labels, or a selection and the whole map, are
-told apart where no interval of all that are compared would miss in 95 of 100 cases; in a selection
-each sentence is one observation.
+in equal parts. A share stands with its 95% interval (Clopper and Pearson 1934), of which each
+layer has its own. Points that are each other's nearest, or at distance 0, count as one
+observation together. A share lies above chance $c$, or above the $(1 + c) / 2$ from which senses
+count as apart, where the whole interval does, in whole per cent. Two labels, or a selection and
+the whole map, are told apart where no interval of all that are compared would miss in 95 of 100
+cases; in a selection each sentence is one observation.
 
 **Cluster labels.** Groups are found on the map (HDBSCAN); a word's weight in group $c$ is its share
 $f_{w,c}$ of the words there times $\log(1 + A / f_w)$, with $A$ the average number of words in a
