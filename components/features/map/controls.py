@@ -34,6 +34,7 @@ __all__ = [
     "METRIC",
     "MIN_DIST",
     "MOST",
+    "NEAR",
     "NEIGHBORS",
     "ONLY",
     "OTHER_LAYER",
@@ -168,7 +169,8 @@ OTHER_SEED = number(PAGE, "other_seed", "Its seed", between=_SEEDS, default=1)
 
 PANELS = TRUST, POINT_PANEL, FIND_SELECT = ("Trust", "Point", "Find & select")
 PANEL = choice(PAGE, "panel", "Look closer", PANELS)
-FIND = text(PAGE, "find", "Find", placeholder="a word or part of a sentence")
+FIND = text(PAGE, "find", "Find on the map", placeholder="a word or part of a sentence")
+NEAR = text(PAGE, "near", "Nearest to what you type", placeholder="any word or sentence")
 MARKS_OF = text(PAGE, "marks_of", "The points that the marks count for")
 _POINTS = (-1, max(MOST))
 POINT = number(PAGE, "point", "The point that is looked at closer", between=_POINTS, default=-1)

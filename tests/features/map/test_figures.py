@@ -131,6 +131,21 @@ def test_lines_go_from_the_point_to_each_neighbour() -> None:
     assert names == ["the point", "its neighbours"]
 
 
+def test_marked_points_have_the_number_of_the_table_each_once() -> None:
+    points, places = points_of(20), layers_of(2, 20)
+    labels = {5: "1", 8: "2", 9: "A"}
+    marks = Marks(rings={"pinned": [9, 5], "hits": [11]}, focus=3, neighbours=[5, 8], labels=labels)
+    still = map_scatter(points, places[1], marks=marks, title="T")
+    plays = layers_scatter(
+        points, places, (0, 1), layer=1, marks=marks, trails=[3, 9], titles=["T", "T"]
+    )
+    for figure in (still, plays):
+        texts = [text for trace in figure.data for text in trace.text or () if text]
+        assert sorted(texts) == ["1", "2", "A"]
+    (near,) = [trace for trace in still.data if trace.name == "its neighbours"]
+    assert list(near.text) == ["1", "2"]
+
+
 # Colours
 
 
@@ -463,16 +478,23 @@ def test_trails_go_through_all_layers_up_to_the_shown_one_older_parts_fainter() 
     assert strengths[0] < strengths[-1]
 
 
-def test_trails_have_their_category_s_colour_and_name_where_names_are_alike() -> None:
+def test_trails_have_their_category_s_colour_and_the_number_of_their_point() -> None:
     points, places = points_of(12, n_senses=3), layers_of(2, 12)
     color = coloring(points, "sense")
     figure = layers_scatter(
-        points, places, (0, 1), layer=1, color=color, trails=[3, 5], titles=["T", "T"]
+        points,
+        places,
+        (0, 1),
+        layer=1,
+        color=color,
+        marks=Marks(labels={3: "1", 5: "2"}),
+        trails=[3, 5],
+        titles=["T", "T"],
     )
     colors = {group.name: group.color for group in groups(color, 12)}
     ends = [trace for trace in figure.data if trace.text is not None]
     senses = [points.labels["sense"][i] for i in (3, 5)]
-    assert [trace.text[1] for trace in ends] == senses
+    assert [trace.text[1] for trace in ends] == ["1", "2"]
     assert [trace.marker.color for trace in ends] == [colors[sense] for sense in senses]
 
 

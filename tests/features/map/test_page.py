@@ -45,7 +45,7 @@ from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
 from tests.support.tiny_models import build
 
-SECONDS = 90  # for a map, on a busy machine
+SECONDS = 300  # for a map, on a busy machine
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
 TEXTS = (
     "I love my pet python",
@@ -281,7 +281,7 @@ def test_choices_are_written_into_the_address() -> None:
     assert "The pooler's output has no layers" in said(app)
     assert "choose 2-D for the lasso" in said(app)
     assert "found, ringed on the map." in said(app)
-    assert "The same map with a script of your own" in said(app)
+    assert "The map with a script of your own" in said(app)
 
 
 def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
@@ -329,6 +329,39 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     assert "Click a point to see" in said(app)
     app = press(app, "map_unpin")
     assert "Pin a second point" not in said(app)
+
+
+def numbers_on(app: AppTest) -> set[str]:
+    """What is written beside points on the map."""
+    texts = [trace.get("text") or [] for trace in figure_of(app, "map_chart")["data"]]
+    return {text for own in texts for text in own if text}
+
+
+def test_points_have_the_numbers_of_the_table_beside_the_map() -> None:
+    app = click(framed(map_view(layer=3, **QUICK)), 7)
+    true, _ = near_tables(app)
+    assert true["on map"].tolist() == [str(i) for i in range(1, 11)]
+    assert numbers_on(app) == set(true["on map"])
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
+    assert numbers_on(app) == set()
+    app = around(app, 3, 17)
+    listed = next(d.value for d in app.dataframe if len(d.value) == 2 and "on map" in d.value)
+    assert listed["on map"].tolist() == ["1", "2"]
+    assert numbers_on(app) == {"1", "2"}
+
+
+def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
+    app = framed(map_view(panel=FIND_SELECT, **QUICK))
+    app = settled(field(app.text_input, f"{PAGE}_near").set_value("My python shed its skin").run())
+    assert_whole(app)
+    assert "Nearest to “python” in the full space at layer 6: 10 words" in said(app)
+    listed = next(d.value for d in app.dataframe if "cosine" in d.value.columns)
+    assert listed["on map"].tolist() == [str(i) for i in range(1, 11)]
+    assert listed["cosine"].is_monotonic_decreasing
+    assert numbers_on(app) == set(listed["on map"])
+    app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
+    assert "Each point is one word, and this is 3" in said(app)
+    assert numbers_on(app) == set()
 
 
 def test_marks_come_with_the_address_and_count_for_their_points_alone(

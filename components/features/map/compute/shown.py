@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,8 +14,9 @@ from components.core.schema import FloatArray, IntArray
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import color_of
 from components.features.map.compute.finding import Finding, finding
+from components.features.map.compute.near import Near, nearest_to
 from components.features.map.compute.once import once
-from components.features.map.controls import FIND
+from components.features.map.controls import FIND, FIND_SELECT, NEAR, PANEL, POINT_PANEL
 from components.features.map.figures.frame import Ranges, enlarged, map_frames, map_ranges
 from components.features.map.figures.marks import Marks
 from components.features.map.marks import Marked
@@ -31,6 +32,8 @@ __all__ = ["N_NEIGHBORS", "MapShown", "linked_points", "map_shown"]
 
 N_NEIGHBORS = 10
 _LONGEST_NAME = 40
+_MAX_NUMBERED = 12
+"""Points up to which those found or selected have numbers on the map."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,9 @@ class MapShown:
         row: of the layer that is shown, in the picture's arrays.
         finding: what is found on it.
         wanted: what is searched for; "" for nothing.
+        near_to: the text whose nearest points are asked for; "" for none.
         marked: the points that are marked.
+        panel: which look stands beside the map.
     """
 
     picture: Picture
@@ -51,7 +56,9 @@ class MapShown:
     row: int
     finding: Finding
     wanted: str
+    near_to: str
     marked: Marked
+    panel: str
 
     @property
     def points(self) -> Points:
@@ -120,6 +127,32 @@ class MapShown:
         return tuple(rows.tolist())
 
     @property
+    def near(self) -> Near | None:
+        """The points nearest to a typed text; None without one, and on an older map."""
+        if not self.near_to or self.is_stale:  # its model may be gone
+            return None
+        return nearest_to(self.picture, self.row, self.near_to)
+
+    @cached_property
+    def labels(self) -> Mapping[int, str]:
+        """What is written beside points on the map, as in the tables of the look beside it."""
+        pins = zip((self.marked.pin_a, self.marked.pin_b), "AB", strict=True)
+        letters = {point: letter for point, letter in pins if point is not None}
+        return {**{row: str(i) for i, row in enumerate(self._listed(), 1)}, **letters}
+
+    def _listed(self) -> Sequence[int]:
+        """The points that the shown look lists, in its order, where they are few."""
+        if self.panel == POINT_PANEL and self.point is not None:
+            return self.true_neighbors(self.point)
+        selection = self.marked.selection
+        listed: Sequence[int] = ()
+        if self.panel == FIND_SELECT and self.near is not None:
+            listed = self.near.rows
+        elif self.panel == FIND_SELECT:
+            listed = self.found or (() if selection is None else selection.points)
+        return listed if len(listed) <= _MAX_NUMBERED else ()
+
+    @property
     def n_able(self) -> int:
         """How many texts may have points."""
         return self.picture.n_able
@@ -169,7 +202,8 @@ class MapShown:
             linked: points that are selected in the other map.
         """
         pins = tuple(p for p in (self.marked.pin_a, self.marked.pin_b) if p is not None)
-        rings = {"Found": self.found or (), "Pinned": pins}
+        near = () if self.near is None else self.near.rows
+        rings = {"Nearest to the text": near, "Found": self.found or (), "Pinned": pins}
         selection, point = self.marked.selection, self.point
         if linked is None and selection is not None and selection.chart != chart:
             linked = selection.points
@@ -178,6 +212,7 @@ class MapShown:
             rings={title: rows for title, rows in rings.items() if rows},
             focus=point,
             neighbours=() if point is None else tuple(self.true_neighbors(point)),
+            labels=self.labels,
         )
 
     def selected_in_words(self) -> tuple[str, ...]:
@@ -217,7 +252,9 @@ def map_shown(
         row=row,
         finding=finding(picture, row, color_of(view, picture), order),
         wanted=FIND.of(view).strip(),
+        near_to=NEAR.of(view).strip(),
         marked=map_marks.marked(view, picture),
+        panel=PANEL.of(view),
     )
 
 

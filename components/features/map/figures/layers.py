@@ -19,10 +19,10 @@ from components.features.map.figures.axes import STALE, axes_of, font_of, map_la
 from components.features.map.figures.colors import UNCOLORED, Coloring, groups
 from components.features.map.figures.frame import Ranges, enlarged, is_enlarged, map_frames
 from components.features.map.figures.labels import cluster_notes
-from components.features.map.figures.marks import NO_MARKS, Marks, mark_traces
+from components.features.map.figures.marks import NO_MARKS, Marks, mark_traces, trail_label
 from components.features.map.figures.points import kind_of, point_size, point_traces
 from components.figures.frames import add_frames
-from components.figures.theme import color_of, figure, plain
+from components.figures.theme import color_of, figure
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points
 
@@ -81,10 +81,10 @@ def layers_scatter(
     strength = 0.5 if len(trails) or stale else 1.0
     traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
-    names = _trail_names(points, color, trails)
+    names = [trail_label(marks, trail) for trail in trails]
     for trail, name, own in zip(trails, names, ink, strict=True):
         traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
-    traces += mark_traces(points, places[shown], marks, kind=kind, size=size)
+    traces += mark_traces(places[shown], marks, kind=kind, size=size)
     every_range = map_frames(places)
     ranges = every_range[shown]
     has_legend = color.kind == "category" and n_own > 1
@@ -151,17 +151,6 @@ def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> lis
     return [inks[trail] for trail in trails]
 
 
-def _trail_names(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
-    """What to write at the trails' ends: their names, or categories where all names are alike."""
-    names = [plain(points.names[trail], 20) for trail in trails]
-    if len(set(names)) > 1 or color.kind != "category":
-        return names
-    return [
-        plain(str(color.values[trail]), 20) or name
-        for trail, name in zip(trails, names, strict=True)
-    ]
-
-
 def _trail(
     way: FloatArray, name: str, color: str, *, kind: str, size: float
 ) -> list[dict[str, Any]]:
@@ -217,6 +206,6 @@ def _frame(
     for trail in trails:
         way = places[:, trail]
         own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
-    marked = mark_traces(points, places[-1], marks, kind=kind_of(points.n_points, 2), size=0)
+    marked = mark_traces(places[-1], marks, kind=kind_of(points.n_points, 2), size=0)
     own += [{axis: trace[axis] for axis in "xy"} for trace in marked]
     return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]

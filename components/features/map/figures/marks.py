@@ -1,4 +1,7 @@
-"""Points of a map that stand out: chosen ones, search hits, pinned ones, neighbours with lines."""
+"""Points of a map that stand out: chosen ones, search hits, pinned ones, neighbours with lines.
+
+Beside them stand numbers or letters, which tables of the page have too: names would pile up.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,12 @@ import numpy as np
 from components.core.schema import FloatArray, IntArray
 from components.features.map.figures.axes import INK, axes_of, font_of
 from components.figures.theme import plain
-from components.maps.points import Points
 
-__all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces"]
+__all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces", "trail_label"]
 
 _SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
 _IN_SPACE = ("square-open", "diamond-open")  # of those, what three dimensions have
 _FOCUS, _NEAR = "the point", "its neighbours"
-_MAX_NAMED = 12  # marked points that have their names written beside them
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class Marks:
         rings: kinds of points by title ("search hits", "pinned"), each with rings of its own.
         focus: a point from which lines go to its neighbours, or None.
         neighbours: where the lines go.
+        labels: what is written beside points that have a ring or a trail: a number, a letter.
     """
 
     chosen: Sequence[int] | None = None
     rings: Mapping[str, Sequence[int]] = field(default_factory=lambda: MappingProxyType({}))
     focus: int | None = None
     neighbours: Sequence[int] = ()
+    labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 NO_MARKS = Marks()
@@ -49,17 +52,16 @@ def mark_rows(marks: Marks) -> list[IntArray]:
 
 
 def mark_traces(
-    points: Points, places: FloatArray, marks: Marks, *, kind: str, size: float
+    places: FloatArray, marks: Marks, *, kind: str, size: float
 ) -> list[dict[str, Any]]:
     """Lines, then rings, to draw over the points; kind of trace and size are the points' own."""
     ringed = _ringed(marks)
-    rows = [row for own in ringed.values() for row in own]
-    named = len(rows) <= _MAX_NAMED and len({points.names[row] for row in rows}) > 1
+    waiting = dict(marks.labels)  # each is written once, whatever rings its point has
     traces = [_lines(kind, places, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         own = ringed[title]
-        names = [plain(points.names[row], 20) for row in own]
-        text = {"mode": "markers+text", "text": names, "textfont": font_of(kind)}
+        labels = [plain(waiting.pop(row, "")) for row in own]
+        text = {"mode": "markers+text", "text": labels, "textfont": font_of(kind)}
         text["textposition"] = "top center"
         ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
         traces.append(
@@ -70,10 +72,16 @@ def mark_traces(
                 "marker": {**ring, "line": {"width": 2, "color": INK}},
                 "name": plain(title),
                 "hoverinfo": "skip",
-                **(text if named else {}),
+                **(text if any(labels) else {}),
             }
         )
     return traces
+
+
+def trail_label(marks: Marks, point: int) -> str:
+    """What is written at the end of a point's trail: its label, unless a ring has it."""
+    has_ring = any(point in own for own in _ringed(marks).values())
+    return "" if has_ring else plain(marks.labels.get(point, ""))
 
 
 def _symbols(ringed: Mapping[str, Any], marks: Marks, kind: str) -> list[str]:

@@ -71,7 +71,7 @@ def map_scatter(
         points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
     )
     kind, size = kind_of(*places.shape), point_size(*places.shape)
-    traces += mark_traces(points, places, marks, kind=kind, size=size)
+    traces += mark_traces(places, marks, kind=kind, size=size)
     traces += shape_traces(shapes, kind)
     has_legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
     legend = (color.title if color.kind == "category" else "") if has_legend else None

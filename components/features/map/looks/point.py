@@ -57,6 +57,7 @@ def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: s
     named = points.unit == "sentences" or not shown.finding.one_name
     columns = {
         "": ["✓" if row in both else "" for row in rows],
+        "on map": [shown.labels.get(row, "") for row in rows],
         "cosine": shown.cosines(point, rows),
         **({unit: [points.names[row] for row in rows]} if named else {}),
         "sentence": [points.text(row) for row in rows],
@@ -66,6 +67,7 @@ def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: s
         height=180,
         columns={
             "": st.column_config.TextColumn(width=28),
+            "on map": st.column_config.TextColumn(width=56),
             "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
         },
         key=f"map_near_{title}",

@@ -1,27 +1,34 @@
-"""What is searched for and what is selected on a map: as a sentence, a table and a file."""
+"""What is looked for and what is selected on a map: as sentences, tables and a file."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from components.features.map import marks
 from components.features.map.compute.shown import MapShown
-from components.features.map.controls import FIND
+from components.features.map.controls import FIND, NEAR
+from components.features.map.reading.near import near_reading
+from components.maps.points import context
 from components.ui.state.view import ViewState
-from components.ui.widgets import export, inputs
+from components.ui.widgets import export, inputs, kit
 
 __all__ = ["selection_look"]
 
 _MOST_ROWS = 2_000
+_MOST_LISTED = 200
+_FIRST = {"on map": 0, "sentence": 1}
+_SNIPPET = 90  # characters
 
 
 def selection_look(view: ViewState, shown: MapShown) -> None:
-    """Points by their word or sentence, and those that were drawn around."""
+    """Points by their word or sentence, those near a typed text, and those drawn around."""
+    inputs.text(view, NEAR)
+    _near(shown)
     inputs.text(view, FIND)
-    if shown.found is not None:
-        n = len(shown.found)
-        st.caption(f"**{n:,}** found" + (", ringed on the map." if n else ": try another word."))
+    _found(shown)
     selection = shown.marked.selection
     if selection is None:
         st.caption(
@@ -34,13 +41,55 @@ def selection_look(view: ViewState, shown: MapShown) -> None:
     _buttons(shown, selection.points)
 
 
+def _near(shown: MapShown) -> None:
+    """The points nearest to a typed text, or why there are none."""
+    near = shown.near
+    if near is None:
+        return
+    if near.problem:
+        st.info(near.problem)
+        return
+    st.markdown(near_reading(shown.points.unit, near.name, near.cosines, shown.layer))
+    cosine = {"cosine": list(near.cosines)}
+    _listed(shown, near.rows, cosine, key="map_near_to")
+
+
+def _found(shown: MapShown) -> None:
+    if shown.found is None:
+        return
+    n = len(shown.found)
+    st.caption(f"**{n:,}** found" + (", ringed on the map." if n else ": try another word."))
+    if n:
+        _listed(shown, shown.found[:_MOST_LISTED], {}, key="map_found")
+
+
+def _listed(
+    shown: MapShown, rows: Sequence[int], more: Mapping[str, list[float]], *, key: str
+) -> None:
+    """Points with their numbers on the map, and a snippet of their text."""
+    columns = {
+        "on map": [shown.labels.get(row, "") for row in rows],
+        **more,
+        "text": ["".join(context(shown.points, row, longest=_SNIPPET)) for row in rows],
+    }
+    kit.table(
+        pd.DataFrame(columns),
+        exact=tuple(more),
+        height=180,
+        columns={"on map": st.column_config.TextColumn(width=56)},
+        key=key,
+    )
+
+
 def _table(shown: MapShown, rows: tuple[int, ...]) -> None:
     table = pd.DataFrame(shown.points.rows(rows[:_MOST_ROWS]))
+    if any(row in shown.labels for row in rows):
+        table.insert(0, "on map", [shown.labels.get(row, "") for row in rows[:_MOST_ROWS]])
     st.dataframe(
         table,
         hide_index=True,
         height=300,
-        column_order=["sentence", *(name for name in table.columns if name != "sentence")],
+        column_order=sorted(table.columns, key=lambda name: _FIRST.get(name, 2)),
         key="map_selection_table",
     )
     if len(rows) > _MOST_ROWS:

@@ -94,7 +94,7 @@ def _kept(
 ) -> tuple[Figure, Order]:
     """The figure and the points of its traces; made anew only where it would be another."""
     trails = _trails(shown) if _plays(shown) else []
-    parts = (drawing, marks.chosen, trails, room)
+    parts = (drawing, marks.chosen, marks.labels, trails, room)
     known: tuple[object, tuple[Figure, Order]] | None = session.kept(f"{key}_figure")
     if known is None or known[0] != parts:
         known = parts, _figure(shown, marks, trails, room)
@@ -150,7 +150,7 @@ def _drawing(shown: MapShown, key: str) -> str:
     """A name for all that decides how the map looks, but for the selection."""
     marked = shown.marked
     parts = (
-        *(key, shown.finding.key, shown.is_stale, shown.wanted),
+        *(key, shown.finding.key, shown.is_stale, shown.wanted, shown.near_to),
         *(marked.point, marked.pin_a, marked.pin_b),
     )
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
