@@ -20,6 +20,7 @@ from components.features.map.figures.colors import UNCOLORED, Coloring, groups
 from components.features.map.figures.frame import Ranges, enlarged, is_enlarged, map_frames
 from components.features.map.figures.labels import cluster_notes
 from components.features.map.figures.marks import NO_MARKS, Marks, mark_traces, trail_label
+from components.features.map.figures.numbers import sides
 from components.features.map.figures.points import kind_of, point_size, point_traces
 from components.figures.frames import add_frames
 from components.figures.theme import color_of, figure
@@ -82,11 +83,14 @@ def layers_scatter(
     traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
     names = [trail_label(marks, trail) for trail in trails]
-    for trail, name, own in zip(trails, names, ink, strict=True):
-        traces += _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
-    traces += mark_traces(places[shown], marks, kind=kind, size=size)
     every_range = map_frames(places)
     ranges = every_range[shown]
+    where = sides(places[shown], marks.labels, ranges)
+    for trail, name, own in zip(trails, names, ink, strict=True):
+        way = _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
+        way[-1]["textposition"] = where.get(trail, "top center")
+        traces += way
+    traces += mark_traces(places[shown], marks, kind=kind, size=size, frame=ranges)
     has_legend = color.kind == "category" and n_own > 1
     layout = map_layout(ranges, legend=color.title if has_legend else None)
     notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
@@ -97,7 +101,10 @@ def layers_scatter(
     write_above(whole, subtitle=subtitle, plays=plays, narrow=narrow)
     if plays:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
-        frames = {n: _frame(traces, points, way, color, trails, marks) for n, way in ways.items()}
+        frames = {
+            n: _frame(traces, points, ways[n], color, trails, marks, own)
+            for n, own in zip(layers, every_range, strict=True)
+        }
         add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)
     return whole
 
@@ -172,7 +179,6 @@ def _trail(
         **_ends(way),
         "text": ["", name],
         "textfont": font_of(kind),
-        "textposition": "top center",
         "marker": {
             "symbol": ["circle-open", "circle"],
             "size": [size, size + 4],
@@ -200,12 +206,15 @@ def _frame(
     color: Coloring,
     trails: Sequence[int],
     marks: Marks,
+    frame: Ranges,
 ) -> list[dict[str, Any]]:
-    """What moves, at the last of the layers given: coordinates alone."""
+    """What moves, at the last of the layers given: coordinates, and the sides of numbers."""
     own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
     for trail in trails:
         way = places[:, trail]
         own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
-    marked = mark_traces(places[-1], marks, kind=kind_of(points.n_points, 2), size=0)
-    own += [{axis: trace[axis] for axis in "xy"} for trace in marked]
+    kind = kind_of(points.n_points, 2)
+    marked = mark_traces(places[-1], marks, kind=kind, size=0, frame=frame)
+    moving = ("x", "y", "textposition")
+    own += [{name: trace[name] for name in moving if name in trace} for trace in marked]
     return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]

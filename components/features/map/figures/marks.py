@@ -14,6 +14,8 @@ import numpy as np
 
 from components.core.schema import FloatArray, IntArray
 from components.features.map.figures.axes import INK, axes_of, font_of
+from components.features.map.figures.frame import Ranges
+from components.features.map.figures.numbers import sides
 from components.figures.theme import plain
 
 __all__ = ["NO_MARKS", "Marks", "mark_rows", "mark_traces", "trail_label"]
@@ -52,17 +54,17 @@ def mark_rows(marks: Marks) -> list[IntArray]:
 
 
 def mark_traces(
-    places: FloatArray, marks: Marks, *, kind: str, size: float
+    places: FloatArray, marks: Marks, *, kind: str, size: float, frame: Ranges
 ) -> list[dict[str, Any]]:
     """Lines, then rings, to draw over the points; kind of trace and size are the points' own."""
-    ringed = _ringed(marks)
+    ringed, where = _ringed(marks), sides(places, marks.labels, frame)
     waiting = dict(marks.labels)  # each is written once, whatever rings its point has
     traces = [_lines(kind, places, marks)] if _has_lines(marks) else []
     for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
         own = ringed[title]
         labels = [plain(waiting.pop(row, "")) for row in own]
         text = {"mode": "markers+text", "text": labels, "textfont": font_of(kind)}
-        text["textposition"] = "top center"
+        text["textposition"] = [where.get(row, "top center") for row in own]
         ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
         traces.append(
             {

@@ -71,11 +71,11 @@ def map_scatter(
         points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
     )
     kind, size = kind_of(*places.shape), point_size(*places.shape)
-    traces += mark_traces(places, marks, kind=kind, size=size)
+    ranges = map_ranges(places) if frame is None else frame
+    traces += mark_traces(places, marks, kind=kind, size=size, frame=ranges)
     traces += shape_traces(shapes, kind)
     has_legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
     legend = (color.title if color.kind == "category" else "") if has_legend else None
-    ranges = map_ranges(places) if frame is None else frame
     layout = map_layout(ranges, legend=legend)
     notes = [STALE] if stale else []
     if places.shape[1] == 2:

@@ -32,8 +32,8 @@ def selection_look(view: ViewState, shown: MapShown) -> None:
     selection = shown.marked.selection
     if selection is None:
         st.caption(
-            "Choose the lasso or the box above the map and draw around points: they are listed "
-            "here, and marked in the other map."
+            "Choose the lasso or the box in the map's bar and draw around points: they are listed "
+            "here, and marked in the other map. With Pan chosen there, a click opens a point."
         )
         return
     st.markdown(" ".join(shown.selected_in_words()))
