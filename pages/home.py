@@ -31,6 +31,7 @@ with left, st.container(border=True):
         drawing.missing_words()
     else:
         page.story(portrait, card, ruler)
+    drawing.old_references(view)
     page.open_meaning(view)
 
 page.fill_cards(places, runtime.service(), card)

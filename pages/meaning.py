@@ -29,6 +29,7 @@ else:
     page.picture(portrait)
     inputs.layer_slider(view, portrait.comparison.layers, key="layer")
     page.in_words(portrait, ruler)
+    drawing.old_references(view)
     page.terms()
     page.explain(portrait, card)
     page.downloads(portrait, downloads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ def head(here: Visit, layer: int, number: int) -> Locator:
 
 
 def token(here: Visit, side: str, text: str, position: int) -> Locator:
-    return here.main.locator(f".{side}").get_by_role("button", name=f"{text}, token {position},")
+    name = re.compile(rf"^{re.escape(text)}( [\d.]+)?, token {position},")
+    return here.main.locator(f".{side}").get_by_role("button", name=name)
 
 
 def values(here: Visit, side: str = "to") -> list[str]:
@@ -55,10 +57,10 @@ def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..
     names = here.main.locator(".lines .name").all()
     assert all(name.evaluate("node => node.scrollWidth <= node.clientWidth") for name in names)
     token(here, "from", "pet", 4).hover()  # shows its weights
-    assert values(here)[3] == "1.0000"
-    assert here.main.locator(".says").inner_text().startswith("pet (4) → my 1.0000")
+    assert values(here)[3] == "1.00"
+    assert here.main.locator(".says").inner_text().startswith("pet (4) → my 1.00")
     here.page.get_by_role("heading", level=1).hover()  # and leaving takes them back
-    assert values(here)[4] == "1.0000"
+    assert values(here)[4] == "1.00"
     here.main.get_by_role("tab", name="Under the hood").click()
     here.main.locator(".katex").first.wait_for()
     assert here.main.locator(".katex-error").count() == 0

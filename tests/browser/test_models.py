@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Locator, expect
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
+from tests.support.rest import PATIENCE
 from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser
@@ -107,7 +108,7 @@ def address(
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(address)
-        page.get_by_text("random pairs", exact=False).first.wait_for()
+        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=PATIENCE * 1000)
     return address
 
 
@@ -127,7 +128,7 @@ def type_model(reader: object, model: str) -> None:
     box = picker(reader)
     box.click()
     box.fill(model)
-    reader.page.get_by_role("option").first.wait_for()
+    reader.page.get_by_role("option").first.wait_for(timeout=PATIENCE * 1000)
     box.press("Enter")
 
 
@@ -265,7 +266,7 @@ def test_an_example_is_enabled_when_its_model_has_come(open_page: Callable, hub:
     expect(reader.main).to_contain_text("Needs google-bert/bert-base-cased.")
     box = picker(reader)
     box.click()
-    reader.page.get_by_role("option").first.wait_for()
+    reader.page.get_by_role("option").first.wait_for(timeout=PATIENCE * 1000)
     look(reader, "list")
     box.fill("bert-base-cased")
     reader.page.get_by_role("option", name=re.compile("bert-base-cased · 436 MB")).click()

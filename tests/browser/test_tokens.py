@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ def tokens(here: Visit) -> Locator:
 
 def token(here: Visit, label: str) -> Locator:
     names = tokens(here).evaluate_all("all => all.map(each => each.ariaLabel)")
-    return tokens(here).nth(next(i for i, name in enumerate(names) if f": {label}, ID" in name))
+    own = re.compile(rf"(##)?{re.escape(label)} \d+, token ")
+    return tokens(here).nth(next(i for i, name in enumerate(names) if own.match(name)))
 
 
 def written(here: Visit) -> list[str]:

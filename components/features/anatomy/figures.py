@@ -78,7 +78,7 @@ def part_map(
     trace |= _TREEMAP if kind == "treemap" else _ICICLE
     layout = {
         "margin": {"l": 0, "r": 0, "t": 64, "b": 0},  # 24 of it for the bar of what is above
-        "uniformtext": {"minsize": SMALLEST, "mode": "hide"},
+        "uniformtext": {"minsize": 9, "mode": "hide"},  # a small name is better than none
     }
     return figure([trace], layout, title=title, height=height)
 

@@ -9,8 +9,8 @@ __all__ = ["FORMULA", "LEARNED", "LIMITS", "VARIANTS"]
 
 LIMITS = (
     "A long row is not an important one: a share tells how far a part points along the sum, and "
-    "leaving a part out how far layer 0 moves; neither tells what later layers make of it. "
-    "Nearness in the word table reflects how words were used in training, not only what they mean."
+    "leaving a part out how far layer 0 moves; neither tells what later layers make of it, and "
+    "nearness in the word table reflects how words were used in training, not only what they mean."
 )
 
 LEARNED = (
@@ -76,8 +76,10 @@ other part's.
 **Left out.** How far layer 0 moves where a part is left out of the sum before LayerNorm, as a share
 of its length, and as one minus the cosine. With $h(x)$ for all that follows the sum:
 
-$$\frac{\lVert h(x - r) - h(x) \rVert}{\lVert h(x) \rVert} \qquad
-1 - \cos(h(x - r),\, h(x))$$
+$$
+\frac{\lVert h(x - r) - h(x) \rVert}{\lVert h(x) \rVert} \qquad
+1 - \cos(h(x - r), \; h(x))
+$$
 
 **Positions** are called more or less alike where two mean cosines are at least 0.1 apart.
 

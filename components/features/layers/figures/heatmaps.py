@@ -46,7 +46,7 @@ def layers_heatmap(
     name: str,
     scale: tuple[float, float],
     title: str,
-    height: int = 330,
+    height: int = 286,
 ) -> go.Figure:
     """A measure of every token at every layer; the chosen layer and token are framed.
 

@@ -18,6 +18,7 @@ Color = Literal["cosine", "mask", "segment"]
 
 _HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
 _MAX_ROWS = 23  # tokens that still have room for their names
+_MAX_WIDE = 4  # columns whose names have the usual size
 _MAX_VALUES = 3  # columns that still have room for numbers beside the names
 
 
@@ -89,6 +90,8 @@ class _Cells:
         if self.named:
             texts = [self._texts(row, scale) for row in self.lab.rows]
             trace |= {"text": _across(texts, longest, ""), "texttemplate": "%{text}"}
+            if len(columns) > _MAX_WIDE:  # so many are narrow on a phone
+                trace["textfont"] = {"size": 10}
         return trace
 
     def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.content.examples import Example
 from components.content.wording import escape, quoted, two
 from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
@@ -23,7 +22,7 @@ from components.ui.widgets.comparison.compute import (
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
 from components.ui.widgets.comparison.ruler import RulerShown
 
-__all__ = ["chips", "lines", "missing_words", "problems", "ruler", "words"]
+__all__ = ["chips", "lines", "missing_words", "old_references", "problems", "ruler", "words"]
 
 
 def chips(view: ViewState) -> None:
@@ -32,12 +31,13 @@ def chips(view: ViewState) -> None:
     n = len(own)
     references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
     word_chips([*own, *references], key="chips", on_pick=sentences.pick_word)
-    if example := left_behind(view):
-        _offer_removal(view, example)
 
 
-def _offer_removal(view: ViewState, example: Example) -> None:
+def old_references(view: ViewState) -> None:
     """A way to be rid of references that an example brought and that fit nothing any more."""
+    example = left_behind(view)
+    if example is None:
+        return
     names = " and ".join(quoted(reference.text) for reference in view.references)
     about = quoted(example.sentences[0].word or example.title)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
