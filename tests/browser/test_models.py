@@ -107,8 +107,8 @@ def address(
     address = run_app("app.py", env)
     with chromium.new_context() as context:
         page = context.new_page()
-        page.goto(address)
-        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=PATIENCE * 1000)
+        page.goto(f"{address}/meaning")
+        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=240_000)
     return address
 
 
