@@ -58,6 +58,11 @@ class Comparison:
     static: FloatArray
     centred: bool
 
+    @property
+    def measure(self) -> str:
+        """What its cosines are called."""
+        return "centred cosine" if self.centred else "cosine"
+
     def pairs(self, kind: Literal["all", "sentences", "references"] = "all") -> list[Pair]:
         """Pairs of sentence words, of a sentence word and a reference, or both kinds."""
         sentence = [item.role == "sentence" for item in self.items]

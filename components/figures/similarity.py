@@ -22,7 +22,7 @@ from components.figures.theme import (
     values,
 )
 
-__all__ = ["axis_name", "cosine_lines", "cosine_range"]
+__all__ = ["cosine_lines", "cosine_range"]
 
 _MAX_LABELS = 9
 _FAINT = {"mode": "lines", "opacity": 0.35}
@@ -56,7 +56,7 @@ def cosine_lines(
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
-        *_band_traces(x, band, axis_name(comparison)),
+        *_band_traces(x, band, comparison.measure),
         *(_line(comparison, pair) | _FAINT for pair in faint),
         *(_line(comparison, pair) for pair in labelled),
     ]
@@ -68,7 +68,7 @@ def cosine_lines(
             "zeroline": False,
             "showgrid": False,
         },
-        "yaxis": {"title": {"text": axis_name(comparison)}, "range": [scale[0], scale[1] + 0.04]},
+        "yaxis": {"title": {"text": comparison.measure}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [_layer_mark(layer)],
         "margin": {"l": 56, "r": _label_margin(comparison, labelled), "t": 40, "b": 48},
         "annotations": [
@@ -78,11 +78,6 @@ def cosine_lines(
         "hovermode": "closest",
     }
     return figure(traces, layout, title=title, height=height)
-
-
-def axis_name(comparison: Comparison) -> str:
-    """What an axis or a colour bar of cosines is called."""
-    return "centred cosine" if comparison.centred else "cosine"
 
 
 def _ticks(layers: list[int]) -> list[int]:
@@ -152,7 +147,7 @@ def _style(comparison: Comparison, pair: Pair) -> _Style:
 
 def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
     style = _style(comparison, pair)
-    name, kind = plain(comparison.pair_name(pair), 48), axis_name(comparison)
+    name, kind = plain(comparison.pair_name(pair), 48), comparison.measure
     return {
         "type": "scatter",
         "mode": "lines+markers",

@@ -10,6 +10,7 @@ over all orders of equals, on the map and in the full space alike: a map gains n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -109,9 +110,8 @@ def measure_in(
     full = space.rows.astype(kind)
     half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
     if space.metric == "cosine":
-        half_squares = np.zeros_like(
-            half_squares
-        )  # so that a zero vector is as far as it should be
+        # So that a zero vector is as far as it should be.
+        half_squares = np.zeros_like(half_squares)
     size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
     blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
     known = neighbors is not None and neighbors.k >= k
@@ -127,6 +127,19 @@ def measure_in(
         near = None if true is None else true[some]
         return _counts(_Side(here, in_full, k, near), _Side(there, on_map, k))
 
+    counts = _summed(blocks, count, report)
+    false, missed, shared, n_tied, n_flat = counts.tolist()
+    worst = len(points) * k * (2 * n - 3 * k - 1) / 2
+    recall = shared / (len(points) * k)
+    is_flat = space.all_same or n_flat == len(points)
+    kept = 1 - false / worst, 1 - missed / worst, recall
+    return Honesty(*kept, k, len(points), int(n_tied), is_flat)
+
+
+def _summed(
+    blocks: list[IntArray], count: Callable[[IntArray], NDArray[np.float64]], report: Report
+) -> NDArray[np.float64]:
+    """The counts of all blocks together, of two at a time."""
     counts = np.zeros(5)
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(count, some) for some in blocks]
@@ -136,12 +149,7 @@ def measure_in(
                 report((i + 1) / len(blocks))
         finally:
             pool.shutdown(cancel_futures=True)
-    false, missed, shared, n_tied, n_flat = counts.tolist()
-    worst = len(points) * k * (2 * n - 3 * k - 1) / 2
-    recall = shared / (len(points) * k)
-    is_flat = space.all_same or n_flat == len(points)
-    kept = 1 - false / worst, 1 - missed / worst, recall
-    return Honesty(*kept, k, len(points), int(n_tied), is_flat)
+    return counts
 
 
 class _Side:

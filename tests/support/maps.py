@@ -15,7 +15,15 @@ from components.maps.picture import Picture
 from components.maps.plan import plan, usual_token_seconds
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
-__all__ = ["QUICK", "drawn_map", "map_view"]
+__all__ = ["QUICK", "TEXTS", "drawn_map", "map_view"]
+
+TEXTS = (
+    "I love my pet python",
+    "My python sleeps, unbelievably",
+    "I love coding in python quickly",
+    "The snake sleeps",
+)
+"""Four texts, two pythons of the pet, one of the language, and a text without one."""
 
 QUICK = {"method": "pca"}
 """Needs nothing that must be compiled first."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 
 from components.analysis.similarity import cosine_matrix
 from components.analysis.words import word_vectors
-from components.content.examples import EXAMPLES, Example
+from components.content.examples import EXAMPLES
 from components.core import EncoderService
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
-from components.core.words import find_word
+from components.ui.state.view import from_example
+from components.ui.widgets.comparison.compute import counted_span
 
 __all__ = ["angles", "example_angles"]
 
@@ -28,24 +30,12 @@ def example_angles(service: EncoderService, model: str) -> Mapping[str, FloatArr
 
     Examples whose words the model drops are left out.
     """
-    own = [example for example in EXAMPLES if example.model in (None, model)]
-    texts = [sentence.text for example in own for sentence in example.sentences[:2]]
-    encodings = iter(service.encode(model, texts))
+    own = {e.key: from_example(e).sentences[:2] for e in EXAMPLES if e.model in (None, model)}
+    encodings = iter(service.encode(model, [s.text for both in own.values() for s in both]))
     found = {}
-    for example in own:
-        both = [next(encodings), next(encodings)]
-        try:
-            vectors = [word_vectors(e, _span(example, i)) for i, e in enumerate(both)]
-        except RequestError:
-            continue
-        cosines = cosine_matrix(np.stack(vectors, axis=1))[:, 0, 1]
-        found[example.key] = angles(cosines)
+    for key, both in own.items():
+        encoded = [(next(encodings), counted_span(sentence) or (0, 0)) for sentence in both]
+        with suppress(RequestError):
+            vectors = np.stack([word_vectors(*each) for each in encoded], axis=1)
+            found[key] = angles(cosine_matrix(vectors)[:, 0, 1])
     return found
-
-
-def _span(example: Example, index: int) -> tuple[int, int]:
-    sentence = example.sentences[index]
-    return find_word(sentence.text, sentence.word or "", sentence.occurrence) or (
-        0,
-        len(sentence.text),
-    )

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.analysis.ruler import Ruler
 from components.analysis.similarity import Pair
 from components.content.examples import EXAMPLES
-from components.content.wording import escape, two
+from components.content.wording import two
 from components.core import EncoderService, ModelCard
 from components.features.home import reading
 from components.features.home.compute import angles, example_angles
@@ -77,11 +77,10 @@ def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
     _picture(portrait, pair)
-    pair_cosine = portrait.comparison.along(pair)[portrait.comparison.layers.index(portrait.layer)]
     answers = {
         "Why?": reading.why(portrait, pair),
         "What is a layer?": reading.what_is_a_layer(card.n_layers),
-        f"Is {two(float(pair_cosine))} much?": reading.how_much(portrait, pair, shown),
+        f"Is {two(portrait.cosine(pair))} much?": reading.how_much(portrait, pair, shown),
     }
     with st.container(key="answers", gap="xsmall"):
         for question, answer in answers.items():
@@ -102,9 +101,8 @@ def _picture(portrait: Portrait, pair: Pair) -> None:
         layer=portrait.layer,
         titles=titles,
     )
-    row = comparison.layers.index(portrait.layer)
-    alt = f"{titles[row]}. The gap at each layer is the angle between the two vectors."
-    kit.chart(figure, key="home_parting", alt=escape(alt))
+    alt = f"{titles[portrait.row]}. The gap at each layer is the angle of its {comparison.measure}."
+    kit.chart(figure, key="home_parting", alt=alt)
 
 
 def open_meaning(view: ViewState) -> None:

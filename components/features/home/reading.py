@@ -5,22 +5,18 @@ from __future__ import annotations
 from components.analysis.similarity import Comparison, Pair
 from components.content.wording import bold, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
-from components.ui.widgets.comparison.reading import MARGIN, against
+from components.ui.widgets.comparison.reading import EQUAL, NOISE, against
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_reading
 
 __all__ = ["headline", "how_much", "leaning", "parting_titles", "what_is_a_layer", "why"]
 
-_EQUAL = 1 - 1e-5  # cosines of equal vectors, rounding in float32 apart
-
 
 def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
     """What the model makes of two words, in words of every day; plain text."""
-    comparison = portrait.comparison
-    row = comparison.layers.index(portrait.layer)
-    cosine = float(comparison.along(pair)[row])
-    if not _same_word(comparison, pair):
-        return _of_two_words(portrait, pair, row, cosine)
-    if cosine >= _EQUAL:
+    cosine = portrait.cosine(pair)
+    if not _same_word(portrait.comparison, pair):
+        return _of_two_words(portrait, pair, cosine)
+    if cosine >= EQUAL:
         return "Same word, same vector"
     if leaning(portrait, pair):
         return "Same word, two meanings"
@@ -33,10 +29,10 @@ def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
 def leaning(portrait: Portrait, pair: Pair) -> str:
     """Which reference each of the two words is closer to, where these differ; else "".
 
-    Closer means: by `MARGIN`, in other digits, and more alike than random pairs of words. Of
+    Closer means: by `NOISE`, in other digits, and more alike than random pairs of words. Of
     several references on one side the widest gap counts.
     """
-    comparison, row = portrait.comparison, portrait.comparison.layers.index(portrait.layer)
+    comparison, row = portrait.comparison, portrait.row
     widest: dict[int, tuple[float, str, str]] = {}
     for j, item in enumerate(comparison.items):
         if item.role != "reference":
@@ -44,7 +40,7 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
         cosines = {i: float(comparison.cosines[row, i, j]) for i in (pair.first, pair.second)}
         near, far = sorted(cosines, key=lambda i: -cosines[i])
         band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
-        if band is None or cosines[near] <= band.high[row] or gap < MARGIN:
+        if band is None or cosines[near] <= band.high[row] or gap < NOISE:
             continue
         ends = f"({two(cosines[near])} against {two(cosines[far])})"
         said = (gap, quoted(item.word), f"to {comparison.items[near].label} {ends}")
@@ -58,22 +54,21 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
 def why(portrait: Portrait, pair: Pair) -> str:
     """Why the two are as far apart as they are, in two or three sentences."""
     comparison = portrait.comparison
-    along, row = comparison.along(pair), comparison.layers.index(portrait.layer)
-    start, now = float(along[0]), float(along[row])
+    start, now = float(comparison.along(pair)[0]), portrait.cosine(pair)
     begin = (
-        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: a cosine "
-        f"of {bold(start)} there."
+        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: a "
+        f"{comparison.measure} of {bold(start)} there."
     )
-    if row == 0:
-        return f"{begin} Each later layer mixes in the words around it."
-    texts = {portrait.meaning.chosen[i].encoding.text for i in (pair.first, pair.second)}
-    differ = "" if len(texts) == 1 else ", which differ"
+    if portrait.row == 0:
+        return f"{begin} Each later layer mixes in what stands around it."
+    around = [portrait.meaning.chosen[i].context for i in (pair.first, pair.second)]
+    differs = "" if around[0] == around[1] else ", which differs"
     moved = (
-        f"{begin} Each later layer mixes in the words around it{differ}: {bold(now)} at layer "
+        f"{begin} Each later layer mixes in what stands around it{differs}: {bold(now)} at layer "
         f"{portrait.layer}."
     )
-    if start >= _EQUAL and start - now >= MARGIN:
-        return f"{moved} Both began equal, so all of that gap comes from the words around them."
+    if start >= EQUAL and start - now >= NOISE:
+        return f"{moved} Both began equal, so all of that gap comes from what is around them."
     return moved
 
 
@@ -90,16 +85,15 @@ def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
     """What the cosine says: against pairs of known kinds, else against random pairs."""
     if ruler is not None:
         return ruler_reading(ruler)
-    row = portrait.comparison.layers.index(portrait.layer)
-    cosine = float(portrait.comparison.along(pair)[row])
-    said = f"A cosine runs from -1 to 1, which is the same direction; this one is {bold(cosine)}"
-    return said + against(cosine, portrait.meaning.band(pair), row)
+    cosine, measure = portrait.cosine(pair), portrait.comparison.measure
+    said = f"A {measure} runs from -1 to 1, which is the same direction; this one is {bold(cosine)}"
+    return said + against(cosine, portrait.meaning.band(pair), portrait.row)
 
 
 def parting_titles(comparison: Comparison, pair: Pair) -> list[str]:
     """The finding of the picture at each layer."""
     return [
-        "Same vector" if cosine >= _EQUAL else f"Cosine {two(cosine)}"
+        "Same vector" if cosine >= EQUAL else f"{comparison.measure.capitalize()} {two(cosine)}"
         for cosine in comparison.along(pair).tolist()
     ]
 
@@ -109,10 +103,10 @@ def _same_word(comparison: Comparison, pair: Pair) -> bool:
     return first == second
 
 
-def _of_two_words(portrait: Portrait, pair: Pair, row: int, cosine: float) -> str:
+def _of_two_words(portrait: Portrait, pair: Pair, cosine: float) -> str:
     band = portrait.meaning.band(pair)
     if band is None:
-        return "Two words, two vectors" if cosine < _EQUAL else "Two words, same vector"
-    if cosine > band.high[row]:
+        return "Two words, two vectors" if cosine < EQUAL else "Two words, same vector"
+    if cosine > band.high[portrait.row]:
         return "Two words that the model holds alike"
     return "Two words, no more alike than words often are"

@@ -8,7 +8,6 @@ from plotly import graph_objects as go
 
 from components.analysis.similarity import Comparison
 from components.core.schema import FloatArray
-from components.figures.similarity import axis_name
 from components.figures.theme import SEQUENTIAL, figure, plain, values
 
 __all__ = ["cosine_heatmap"]
@@ -25,7 +24,7 @@ def cosine_heatmap(
     height: int = 430,
 ) -> go.Figure:
     """The cosines of all items with each other, on the page's fixed scale."""
-    kind = axis_name(comparison)
+    kind = comparison.measure
     names = [plain(item.name, 16) for item in comparison.items]
     positions = list(range(len(names)))
     trace: dict[str, Any] = {
@@ -44,7 +43,7 @@ def cosine_heatmap(
         "xgap": 2,
         "ygap": 2,
         "showscale": len(names) > _MAX_CELLS,  # where the cells bear their numbers, room is better
-        "colorbar": {"title": {"text": axis_name(comparison)}, "thickness": 8, "len": 0.9},
+        "colorbar": {"title": {"text": comparison.measure}, "thickness": 8, "len": 0.9},
     }
     layout = {
         "xaxis": {

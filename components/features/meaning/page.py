@@ -56,7 +56,7 @@ def picture(portrait: Portrait) -> None:
     with right:
         here, static = st.tabs([f"In context, layer {layer}", "Without context"])
         with here:
-            _matrix(portrait, comparison.cosines[comparison.layers.index(layer)], "here")
+            _matrix(portrait, comparison.cosines[portrait.row], "here")
         with static:
             _matrix(portrait, comparison.static, "static")
 

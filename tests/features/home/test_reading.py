@@ -22,6 +22,7 @@ from components.features.home.reading import (
     what_is_a_layer,
     why,
 )
+from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.ruler import RulerShown
 
 PAIR = Pair(0, 1)
@@ -38,7 +39,8 @@ def portrait(
     layer: int = 0,
     band: Band | None = None,
     texts: tuple[str, str] = ("one", "two"),
-) -> Any:
+    centred: bool = False,
+) -> Portrait:
     """Two words and references at given cosines: (n_layers, n, n)."""
     n = cosines.shape[-1]
     own = [Item("AB"[i], word, "sentence", i) for i, word in enumerate(words)]
@@ -49,11 +51,11 @@ def portrait(
         vectors=np.zeros((n, len(cosines), 2), np.float32),
         cosines=cosines.astype(np.float32),
         static=cosines[0].astype(np.float32),
-        centred=False,
+        centred=centred,
     )
-    chosen = [SimpleNamespace(encoding=SimpleNamespace(text=text)) for text in texts]
-    meaning = SimpleNamespace(band=lambda _: band, chosen=chosen)
-    return SimpleNamespace(comparison=comparison, meaning=meaning, layer=layer)
+    chosen = [SimpleNamespace(context=text) for text in texts]
+    meaning: Any = SimpleNamespace(band=lambda _: band, chosen=chosen)
+    return Portrait(meaning, comparison, comparison.pairs(), layer, (-1.0, 1.0))
 
 
 def band_of(low: float, mean: float, high: float, n: int) -> Band:
@@ -72,7 +74,7 @@ def of(pair: list[float], *references: tuple[float, float]) -> np.ndarray:
 
 
 def ruler(share: float, low: float, high: float) -> RulerShown:
-    return RulerShown("A ~ B", 0.7, (), True, Chance(share, low, high, 9, ""), "")
+    return RulerShown("A ~ B", 0.7, (), True, Chance(share, low, high, 9, ""), ())
 
 
 SPLIT = [(0.51, 0.28), (0.26, 0.41)]
@@ -163,7 +165,7 @@ def test_why_holds_the_numbers_of_its_layers(along: list[float], layer: int, sam
     shown = [float(value) for value in BOLD.findall(said)]
     expected = [along[0]] if layer == 0 else [along[0], along[layer]]
     assert shown == pytest.approx(expected, abs=0.0051)
-    assert ("which differ" in said) == (layer > 0 and not same)
+    assert ("which differs" in said) == (layer > 0 and not same)
     fell = float(np.float32(along[0])) >= 1 - 1e-5 and along[0] - along[layer] >= 0.03
     assert ("all of that gap" in said) == (layer > 0 and fell)
 
@@ -178,6 +180,13 @@ def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
     assert "of two senses" in how_much(own, PAIR, ruler(0.6, 0.5, 0.7))
     assert "**0.78**, more alike than 95 of 100 random pairs" in how_much(own, PAIR, None)
     assert how_much(portrait(of([1, 0.78]), layer=1), PAIR, None).endswith("one is **0.78**.")
+
+
+def test_a_centred_cosine_is_called_that() -> None:
+    own = portrait(of([1, 0.78]), layer=1, centred=True)
+    assert "a centred cosine of **1.00**" in why(own, PAIR)
+    assert how_much(own, PAIR, None).startswith("A centred cosine runs from -1 to 1")
+    assert parting_titles(own.comparison, PAIR)[1] == "Centred cosine 0.78"
 
 
 def test_titles_are_each_layer_s_cosine() -> None:

@@ -30,7 +30,7 @@ from components.maps.picture import Picture
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
-from tests.support.maps import QUICK, drawn_map, map_view
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import (
     alone,
     app_data,
@@ -47,12 +47,6 @@ from tests.support.tiny_models import build
 
 SECONDS = 300  # for a map, on a busy machine
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
-TEXTS = (
-    "I love my pet python",
-    "My python sleeps, unbelievably",
-    "I love coding in python quickly",
-    "The snake sleeps",
-)
 
 
 @pytest.fixture(scope="module", autouse=True)

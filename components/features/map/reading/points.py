@@ -9,11 +9,10 @@ from components.analysis.baseline import Band, is_in_sample_script
 from components.content.wording import bold, percent, quoted, two
 from components.maps.agreement import RISK, share_interval, whole_percent
 from components.maps.points import Points
-from components.ui.widgets.comparison.reading import against
+from components.ui.widgets.comparison.reading import EQUAL, against
 
 __all__ = ["map_neighbours_reading", "pinned_reading", "selection_reading"]
 
-_EQUAL = 1 - 1e-5  # cosines of equal vectors, rounding in float32 apart
 _NAMED = 3
 
 
@@ -62,7 +61,7 @@ def pinned_reading(
     """
     where = "" if layer is None else f" at layer {layer}"
     both = f"{quoted(a)} and {quoted(b)}"
-    if cosine >= _EQUAL:
+    if cosine >= EQUAL:
         return f"{both} have the same direction in the full space{where} (cosine {bold(cosine)})."
     value = "over **0.99**" if two(cosine) == "1.00" else bold(cosine)
     said = f"However they are drawn, {both} have a cosine of {value} in the full space"

@@ -47,6 +47,13 @@ class Chosen:
         """How many tokens it is cut into."""
         return len(token_positions(self.encoding, self.span))
 
+    @property
+    def context(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The tokens before and after it."""
+        positions = token_positions(self.encoding, self.span)
+        tokens = self.encoding.tokens
+        return tokens[: positions[0]], tokens[positions[-1] + 1 :]
+
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
@@ -110,6 +117,15 @@ class Portrait:
     pairs: list[Pair]
     layer: int
     scale: tuple[float, float]
+
+    @property
+    def row(self) -> int:
+        """The chosen layer's row of the comparison's cosines."""
+        return self.comparison.layers.index(self.layer)
+
+    def cosine(self, pair: Pair) -> float:
+        """A pair's cosine at the chosen layer."""
+        return float(self.comparison.along(pair)[self.row])
 
 
 def meaning_of(

@@ -1,6 +1,6 @@
 """Meaning in context, said in words: the chosen words at one layer, and the picture's title.
 
-A difference is told where it is larger than `MARGIN`: taking a sentence's final mark away, or
+A difference is told where it is larger than `NOISE`: taking a sentence's final mark away, or
 putting "Well," before it, moves the cosine of two uses of a word by up to 0.025 (95 of 100 pairs of
 the ready corpus, last layer of the bundled model).
 """
@@ -13,17 +13,17 @@ import numpy as np
 
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, Pair
-from components.content.wording import bold, listed, quoted, two
+from components.content.wording import bold, listed, quoted, span, two
 from components.core.schema import FloatArray
 
-__all__ = ["MARGIN", "BandOf", "against", "meaning_in_context", "meaning_title"]
+__all__ = ["EQUAL", "NOISE", "BandOf", "against", "meaning_in_context", "meaning_title"]
 
 BandOf = Callable[[Pair], Band | None]
 """The random pairs that a pair of words is held against; None where there are none."""
 
-MARGIN = 0.03
+NOISE = 0.03
 """Cosines that differ by less are called alike."""
-_EQUAL = 1 - 1e-5
+EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
 _ALIKE = 0.95
 
@@ -35,16 +35,16 @@ def meaning_title(comparison: Comparison) -> str:
         return "Cosine at every layer"
     falls = sorted(((_fall(comparison.along(pair)), -n) for n, pair in enumerate(pairs)))[::-1]
     widest = falls[0][0]
-    if widest < MARGIN:
+    if widest < NOISE:
         apart = min(float(comparison.along(pair)[0]) for pair in pairs) < _ALIKE
         return "These words differ from layer 0 on" if apart else "No layer pulls these words apart"
-    if len(falls) > 1 and widest - falls[1][0] < MARGIN:
+    if len(falls) > 1 and widest - falls[1][0] < NOISE:
         return f"Cosines fall by up to {two(widest)} below layer {comparison.layers[0]}"
     pair = pairs[-falls[0][1]]
     along = comparison.along(pair)
     both = " and ".join(comparison.items[i].label for i in (pair.first, pair.second))
     steps = np.sort(along[:-1] - along[1:])[::-1]
-    if len(steps) > 1 and steps[0] - steps[1] < MARGIN:
+    if len(steps) > 1 and steps[0] - steps[1] < NOISE:
         ends = (comparison.layers[0], comparison.layers[int(along.argmin())])
         return f"{both} part between layers {ends[0]} and {ends[1]}"
     return f"{both} part most at layer {comparison.layers[_steepest(along)]}"
@@ -82,15 +82,11 @@ def _item(item: Item) -> str:
 def _alike(values: FloatArray) -> bool:
     """Whether numbers differ by too little to be told apart, or are printed alike."""
     low, high = float(values.min()), float(values.max())
-    return high - low < MARGIN or two(low) == two(high)
+    return high - low < NOISE or two(low) == two(high)
 
 
 def _equally(values: FloatArray) -> str:
     return "equally" if two(values.min()) == two(values.max()) else "about equally"
-
-
-def _cosine(comparison: Comparison) -> str:
-    return "centred cosine" if comparison.centred else "cosine"
 
 
 def _sentences_reading(comparison: Comparison, row: int, band: BandOf) -> str:
@@ -102,10 +98,10 @@ def _sentences_reading(comparison: Comparison, row: int, band: BandOf) -> str:
     if len(pairs) == 1:
         said = _one_pair(comparison, pairs[0], row)
         # Equal vectors are equal by construction: no yardstick is needed.
-        own = None if values[0] >= _EQUAL else band(pairs[0])
+        own = None if values[0] >= EQUAL else band(pairs[0])
         return said + against(values[0], own, row)
     if _alike(values):
-        ends = " to ".join(dict.fromkeys((bold(values.min()), bold(values.max()))))
+        ends = span(values.tolist(), bold)
         every = f"At layer {layer} all pairs of words are {_equally(values)} alike ({ends})"
         return f"{every}{_level(pairs, band, row)}."
     best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
@@ -123,15 +119,15 @@ def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
     start, now = float(comparison.along(pair)[0]), float(comparison.along(pair)[row])
     layer = comparison.layers[row]
     names = _names(comparison, pair)
-    if now >= _EQUAL:
+    if now >= EQUAL:
         same = f"{names} have the same vector at layer {layer} ({bold(now)})"
         first, second = (comparison.items[i].word for i in (pair.first, pair.second))
         why = "word" if first == second else "tokens"
         return same + (f": same {why}, same position, nothing mixed in yet" if layer == 0 else "")
     if row == 0 or comparison.layers[0] != 0:
-        return f"At layer {layer}, {names} have a {_cosine(comparison)} of {bold(now)}"
-    begun = "equal" if start >= _EQUAL else f"at {bold(start)}"
-    now_at = f"a {_cosine(comparison)} of {bold(now)} at layer {layer}"
+        return f"At layer {layer}, {names} have a {comparison.measure} of {bold(now)}"
+    begun = "equal" if start >= EQUAL else f"at {bold(start)}"
+    now_at = f"a {comparison.measure} of {bold(now)} at layer {layer}"
     return f"{names} start {begun} at layer 0 and have {now_at}"
 
 
@@ -183,7 +179,7 @@ def _reference_reading(comparison: Comparison, row: int, ref: int, band: BandOf)
     near, far = own[int(values.argmax())], own[int(values.argmin())]
     if len(own) == 1:
         pair = f"{_item(comparison.items[near])} and {name}"
-        said = f"At layer {comparison.layers[row]}, {pair} have a {_cosine(comparison)} of "
+        said = f"At layer {comparison.layers[row]}, {pair} have a {comparison.measure} of "
         return f"{said}{bold(values[0])}{against(values[0], band(Pair(near, ref)), row)}"
     both = " and ".join(dict.fromkeys((bold(values.max()), bold(values.min()))))
     if _unrelated(values, [band(Pair(i, ref)) for i in own], row):
@@ -210,7 +206,7 @@ def _unrelated(values: FloatArray, bands: list[Band | None], row: int) -> bool:
 def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
     """Over which layers the same difference holds, where that is worth saying."""
     near, far, ref = who
-    ahead = comparison.cosines[:, near, ref] - comparison.cosines[:, far, ref] >= MARGIN
+    ahead = comparison.cosines[:, near, ref] - comparison.cosines[:, far, ref] >= NOISE
     first = row
     while first > 0 and ahead[first - 1]:
         first -= 1

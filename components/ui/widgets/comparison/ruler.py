@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from components.analysis.baseline import is_in_sample_script
 from components.analysis.ruler import DIFFERENT, KINDS, Chance, Range, Ruler
-from components.analysis.similarity import Pair
 from components.content.wording import bold, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
 
@@ -25,7 +24,8 @@ class RulerShown:
         same_word: whether both are one word, upper and lower case alike.
         chance: that two uses of one word at this cosine are of two senses; None for two different
             words, and where it was measured on too few.
-        left_out: the word, where it is one of those that the ruler was measured on; else "".
+        left_out: those of the words that the ruler was measured on, each once.
+        measure: "cosine" or "centred cosine".
     """
 
     name: str
@@ -33,7 +33,8 @@ class RulerShown:
     ranges: tuple[Range, ...]
     same_word: bool
     chance: Chance | None
-    left_out: str
+    left_out: tuple[str, ...]
+    measure: str = "cosine"
 
 
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
@@ -46,8 +47,8 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
     words = [item.word for item in items]
     if not all(map(is_in_sample_script, words)):
         return None
-    cosine = _cosine(portrait, pairs[0])
-    known = tuple(word for word in words if ruler.knows(word))
+    cosine = portrait.cosine(pairs[0])
+    known = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
     centred, at = comparison.centred, (portrait.layer, meaning.pooling)
     same_word = words[0].casefold() == words[1].casefold()
     return RulerShown(
@@ -56,13 +57,9 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
         ranges=ruler.ranges(*at, centred=centred, without=known),
         same_word=same_word,
         chance=ruler.chance(cosine, *at, centred=centred, without=known) if same_word else None,
-        left_out=known[0] if known else "",
+        left_out=known,
+        measure=comparison.measure,
     )
-
-
-def _cosine(portrait: Portrait, pair: Pair) -> float:
-    row = portrait.comparison.layers.index(portrait.layer)
-    return float(portrait.comparison.along(pair)[row])
 
 
 def ruler_reading(shown: RulerShown) -> str:
@@ -72,11 +69,12 @@ def ruler_reading(shown: RulerShown) -> str:
     chance = shown.chance
     if chance is None:
         return "The ready corpus has too few other words to tell what this cosine says."
+    said = f"A {shown.measure} of {bold(shown.cosine)}"
     if chance.outside:
         than = "less" if chance.outside == "below" else "more"
         return (
-            f"A cosine of {bold(shown.cosine)} is {than} than any two uses of one word have in the "
-            f"ready corpus{_left_out(shown)}."
+            f"{said} is {than} than any two uses of one word have in the ready "
+            f"corpus{_left_out(shown)}."
         )
     ends = math.floor(10 * chance.low + 1e-9), math.ceil(10 * chance.high - 1e-9)
     between = f"{ends[0]} to {ends[1]} in 10"
@@ -86,11 +84,11 @@ def ruler_reading(shown: RulerShown) -> str:
     )
     if not chance.tells or round(10 * chance.share) == 5:
         return (
-            f"A cosine of {bold(shown.cosine)} tells little here: of pairs of one word that are so "
-            f"alike, {between} are of two senses ({where})."
+            f"{said} tells little here: of pairs of one word that are so alike, {between} are of "
+            f"two senses ({where})."
         )
     return (
-        f"Of pairs of one word at a cosine of {bold(shown.cosine)}, "
+        f"Of pairs of one word at a {shown.measure} of {bold(shown.cosine)}, "
         f"**{_tenths(chance.share)} in 10** are of two senses ({between}, {where})."
     )
 
@@ -106,16 +104,23 @@ def _of_different(shown: RulerShown) -> str:
     found = next((each for each in shown.ranges if each.kind == KINDS[DIFFERENT]), None)
     if found is None:
         return ""
-    place = "within"
-    if shown.cosine > found.high:
-        place = "above"
-    elif shown.cosine < found.low:
-        place = "below"
     return (
         f"Of pairs of different words in the ready corpus{_left_out(shown)}, 90 of 100 have a "
-        f"cosine from {two(found.low)} to {two(found.high)}: {bold(shown.cosine)} is {place} that."
+        f"{shown.measure} from {two(found.low)} to {two(found.high)}: {bold(shown.cosine)} is "
+        f"{_place(shown.cosine, found)} that."
     )
 
 
+def _place(cosine: float, found: Range) -> str:
+    """Where a cosine lies, told from the digits that stand beside it."""
+    said, low, high = (float(two(value)) for value in (cosine, found.low, found.high))
+    if low < said < high:
+        return "within"
+    if said in (low, high):
+        return "at the end of"
+    return "above" if said > high else "below"
+
+
 def _left_out(shown: RulerShown) -> str:
-    return f", {quoted(shown.left_out)} left out" if shown.left_out else ""
+    names = " and ".join(map(quoted, shown.left_out))
+    return f", {names} left out" if names else ""

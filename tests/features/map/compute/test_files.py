@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,15 +18,8 @@ from components.features.map.compute.files import (
 from components.features.map.compute.shown import MapShown, map_shown
 from components.ui.state.view import ViewState
 from tests.support.maps import QUICK, drawn_map, map_view
-from tests.support.pages import app_settings
 
 TEXTS = ("I love my pet python", "I love coding in python", "The snake sleeps")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
 
 
 def shown_of(service: EncoderService, view: ViewState) -> MapShown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,26 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from components.core import EncoderService
 from components.features.map.compute.near import N_NEAREST, nearest_to
 from components.maps.picture import Picture
-from tests.support.maps import QUICK, drawn_map, map_view
-from tests.support.pages import app_settings
-
-TEXTS = (
-    "I love my pet python",
-    "My python sleeps, unbelievably",
-    "I love coding in python quickly",
-    "The snake sleeps",
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def pythons(service: EncoderService) -> Picture:
-    return drawn_map(service, map_view(**QUICK))
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 
 
 def test_a_sentence_s_own_word_is_compared_with_the_map_s(

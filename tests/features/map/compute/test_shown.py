@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,28 +21,9 @@ from components.features.map.figures.one_layer import map_order
 from components.features.map.marks import Marked, Selection, name_of
 from components.maps.picture import Picture
 from components.ui.state.view import DEFAULT, ViewState
-from tests.support.maps import QUICK, drawn_map, map_view
-from tests.support.pages import app_settings
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
-TEXTS = (
-    "I love my pet python",
-    "My python sleeps, unbelievably",
-    "I love coding in python quickly",
-    "The snake sleeps",
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app() -> Iterator[None]:
-    with app_settings(ALLOW_DOWNLOADS="0"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def pythons(service: EncoderService) -> Picture:
-    """The two pythons at all layers."""
-    return drawn_map(service, map_view(**QUICK))
 
 
 def shown_of(service: EncoderService, view: ViewState) -> MapShown:

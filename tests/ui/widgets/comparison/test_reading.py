@@ -13,7 +13,7 @@ from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, Pair
 from components.content.wording import escape, quoted
 from components.ui.widgets.comparison.reading import (
-    MARGIN,
+    NOISE,
     BandOf,
     against,
     meaning_in_context,
@@ -545,13 +545,13 @@ def check_order(comparison: Comparison, layer: int, sentence: str) -> None:
     names = [item.word for item in comparison.items]
     near, far, ref = (names.index(match[part]) for part in ("near", "far", "ref"))
     along = comparison.cosines[:, [near, far], ref]
-    assert along[layer, 0] - along[layer, 1] >= MARGIN
+    assert along[layer, 0] - along[layer, 1] >= NOISE
     assert match["high"] != match["low"]
     assert [two_decimals(value) for value in along[layer]] == [match["high"], match["low"]]
     own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
     assert along[layer, 0] == comparison.cosines[layer, own, ref].max()
     assert along[layer, 1] == comparison.cosines[layer, own, ref].min()
-    check_layers(along[:, 0] - along[:, 1] >= MARGIN, layer, match["rest"])
+    check_layers(along[:, 0] - along[:, 1] >= NOISE, layer, match["rest"])
 
 
 def check_layers(ahead: np.ndarray, layer: int, rest: str) -> None:
@@ -582,13 +582,13 @@ def check_extremes(comparison: Comparison, layer: int, sentence: str) -> None:
         assert comparison.cosines[layer, names.index(c), names.index(d)] == values.min()
         assert (highest, lowest) == (two_decimals(values.max()), two_decimals(values.min()))
         assert highest != lowest
-        assert np.ptp(values) >= MARGIN
+        assert np.ptp(values) >= NOISE
     if "all pairs" in sentence:
-        assert np.ptp(values) < MARGIN or two_decimals(values.max()) == two_decimals(values.min())
+        assert np.ptp(values) < NOISE or two_decimals(values.max()) == two_decimals(values.min())
     if "equally close" in sentence:
         ref = names.index(re.findall(r"“(\w+)”", sentence)[0])
         own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-        assert np.ptp(comparison.cosines[layer, own, ref]) < MARGIN + 0.01
+        assert np.ptp(comparison.cosines[layer, own, ref]) < NOISE + 0.01
 
 
 def check_neither(comparison: Comparison, layer: int, sentence: str, band: Band | None) -> None:
@@ -647,11 +647,11 @@ def test_every_title_is_true(comparison: Comparison) -> None:
     if match is not None:
         values, layer = along[match[1]], int(match[2])
         others = [fall for names, fall in falls.items() if names != match[1]]
-        assert falls[match[1]] >= max([MARGIN, *(fall + MARGIN for fall in others)]) - 1e-6
+        assert falls[match[1]] >= max([NOISE, *(fall + NOISE for fall in others)]) - 1e-6
         if "most" in title:
             steps = np.sort(-np.diff(values))
             assert -np.diff(values)[layer - 1] == steps[-1]
-            assert len(steps) == 1 or steps[-1] - steps[-2] >= MARGIN - 1e-6
+            assert len(steps) == 1 or steps[-1] - steps[-2] >= NOISE - 1e-6
         else:
             assert values[layer] == values.min()
     elif title.startswith("Cosines fall by up to "):
@@ -660,7 +660,7 @@ def test_every_title_is_true(comparison: Comparison) -> None:
     elif title == "Cosine at every layer":
         assert not falls or len(comparison.layers) == 1
     else:
-        assert max(falls.values()) < MARGIN + 1e-6
+        assert max(falls.values()) < NOISE + 1e-6
         starts = [values[0] for values in along.values()]
         assert (min(starts) < 0.95) == (title == "These words differ from layer 0 on")
 

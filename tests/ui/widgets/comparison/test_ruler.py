@@ -25,7 +25,7 @@ BOLD = re.compile(r"\*\*(.*?)\*\*")
 
 
 def shown(cosine: float = 0.7, *, chance: Chance | None = None, same: bool = True) -> RulerShown:
-    return RulerShown("A python ~ B python", cosine, RANGES, same, chance, "python")
+    return RulerShown("A python ~ B python", cosine, RANGES, same, chance, ("python",))
 
 
 @st.composite
@@ -72,13 +72,25 @@ def test_every_sentence_of_one_word_is_true(cosine: float, chance: Chance) -> No
 @given(st.floats(-1, 1))
 def test_every_sentence_of_two_words_is_true(cosine: float) -> None:
     said = ruler_reading(shown(cosine, same=False))
-    place = re.search(r"is (above|within|below) that", said)
-    assert place is not None
-    low, high = RANGES[0].low, RANGES[0].high
-    holds = {"above": cosine > high, "within": low <= cosine <= high, "below": cosine < low}
-    assert holds[place[1]]
+    match = re.search(r"from (\S+) to (\S+): \*\*(\S+)\*\* is (.*) that\.", said)
+    assert match is not None
+    low, high, printed = (float(number) for number in match.groups()[:3])
+    assert (low, high) == (-0.1, 0.2)
+    assert printed == pytest.approx(cosine, abs=0.0051)
+    holds = {
+        "above": printed > high and cosine > RANGES[0].high,
+        "within": low < printed < high and RANGES[0].low <= cosine <= RANGES[0].high,
+        "below": printed < low and cosine < RANGES[0].low,
+        "at the end of": printed in (low, high),
+    }
+    assert holds[match[4]]
     assert "two senses" not in said
     assert "“python” left out" in said
+
+
+def test_all_words_that_were_left_out_are_named() -> None:
+    both = replace(shown(0.1, same=False), left_out=("python", "bank"))
+    assert "“python” and “bank” left out" in ruler_reading(both)
 
 
 def test_with_too_few_words_that_is_said() -> None:
@@ -104,7 +116,7 @@ def test_the_opening_pair_is_on_the_ruler_without_its_own_word(
     found = on_ruler(service, ruler, DEFAULT)
     assert found is not None
     assert found.cosine == pytest.approx(0.78, abs=0.01)
-    assert found.left_out == "python"
+    assert found.left_out == ("python",)
     assert found.chance == ruler.chance(found.cosine, 6, "mean", centred=False, without=("python",))
     assert found.ranges == ruler.ranges(6, "mean", centred=False, without=("python",))
     earlier = on_ruler(service, ruler, replace(DEFAULT, layer=2))
@@ -127,7 +139,7 @@ def test_one_word_or_two(
     assert found is not None
     assert found.same_word == same
     assert (found.chance is not None) == same
-    assert found.left_out == ""
+    assert found.left_out == ()
 
 
 def test_other_scripts_and_single_words_have_no_place_on_it(
