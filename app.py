@@ -1,18 +1,7 @@
-"""The frame: page config, sidebar, navigation, one error boundary."""
+"""The server: what `streamlit run app.py` starts. The script around every page is `main.py`."""
 
 import streamlit as st
 
-from components.ui.frame import errors, navigation, shell, sidebar, startup
-from components.ui.models import runtime
-from components.ui.state import session
+from components.ui.frame import document, startup
 
-shell.configure()
-page = st.navigation(navigation.streamlit_pages(), position="hidden")
-with errors.boundary():
-    view = session.current()
-    runtime.start_ahead(view.model)
-    startup.begin(view.model)
-    card_place = sidebar.draw(view)
-    with errors.boundary():
-        page.run()
-    sidebar.finish(card_place, view)
+app = st.App("main.py", routes=document.routes(), lifespan=startup.lifespan)

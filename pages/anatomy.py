@@ -14,7 +14,8 @@ service = runtime.service()
 with kit.room("anatomy", height=520):
     anatomy = anatomy_view(view, service, card)
 
-page.toolbar(view, service, card)
+with kit.box():
+    page.toolbar(view, service, card)
 page.picture(view, anatomy)
 page.words(anatomy)
 page.terms()

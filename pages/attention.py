@@ -1,7 +1,5 @@
 """Attention: which other tokens each token looks at, head by head."""
 
-import streamlit as st
-
 from components.features.attention import page
 from components.features.attention.compute.attention import attention_view
 from components.ui.frame import shell
@@ -15,9 +13,9 @@ card = runtime.load(view.model, height=560)
 with kit.room("attention", height=560):
     attention = attention_view(view, runtime.service(), card)
 
-with st.container(border=True, gap="xsmall"):
+with kit.box():
     page.toolbar(view, attention)
-    page.picture(view, attention)
+page.picture(view, attention)
 page.words(attention)
 page.notes(view, attention)
 page.terms()

@@ -1,7 +1,5 @@
 """Embedding layer: word, position and segment added up and normalised, before any context."""
 
-import streamlit as st
-
 from components.features.embedding_layer import page
 from components.features.embedding_layer.compute.parts import embedding_view
 from components.features.embedding_layer.controls import SECTION
@@ -18,9 +16,9 @@ service = runtime.service()
 with kit.room("embedding_layer", height=520):
     embedding = embedding_view(view, service, card)
 
-with st.container(border=True, gap="small"):
+with kit.box():
     page.toolbar(view, embedding)
-    page.picture(embedding)
+page.picture(embedding)
 page.reading(embedding)
 page.terms()
 kit.look_closer(

@@ -18,7 +18,7 @@ with right:
     places = page.gallery(view)
     page.introduction()
 
-with left, st.container(border=True):
+with left, st.container(border=True, gap="xsmall"):
     drawing.chips(view)
     card = runtime.load(view.model, height=600)
     with kit.room("home", height=600):
@@ -29,10 +29,10 @@ with left, st.container(border=True):
     portrait = compute.portrait_of(meaning, view)
     if portrait is None:
         drawing.missing_words()
+        page.open_meaning(view)
     else:
-        page.story(portrait, card, ruler)
+        page.story(view, portrait, card, ruler)
     drawing.old_references(view)
-    page.open_meaning(view)
 
 page.fill_cards(places, runtime.service(), card)
 if ruler is None:

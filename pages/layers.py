@@ -9,7 +9,8 @@ from components.features.layers.looks import pooler, spaces, tokens
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs, kit
+from components.ui.widgets import kit
+from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header("layers", view)
@@ -19,12 +20,12 @@ with kit.room("layers", height=560):
     baseline = runtime.baseline(card)
     states = hidden_states(view, service, card, baseline)
 
-with st.container(border=True, gap="small"):
+with kit.box():
     page.toolbar(view, states)
 page.picture(view, states)
+layer_bar(view, states.encoding.layers)
 page.reading(states)
 page.notes(states)
-inputs.layer_slider(view, states.encoding.layers, key="layers_layer")
 closer, of_look = st.container(), {}  # filled last: it may wait for another model
 page.terms()
 page.explain(states)

@@ -1,7 +1,5 @@
 """Map: tokens, words or sentences placed so that what the model holds alike lies together."""
 
-import streamlit as st
-
 from components.features.map import controls
 from components.features.map.compute.asked import asked_map
 from components.features.map.page import beside, chart, tabs
@@ -9,12 +7,13 @@ from components.features.map.page.toolbar import toolbar
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
+from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
 card = runtime.load(view.model, height=chart.HEIGHT)
 asked = asked_map(view, card)
-with st.container(border=True):
+with kit.box():
     toolbar(view, asked)
 shown = beside.first_map(view, card, asked)
 if shown is not None:

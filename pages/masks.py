@@ -6,7 +6,8 @@ from components.features.masks.controls import PAGE
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs, kit
+from components.ui.widgets import kit
+from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(PAGE, view)
@@ -23,8 +24,8 @@ if masks.lab is None:
     page.nothing()
 else:
     page.picture(masks, view, card)
+    layer_bar(view, masks.lab.layers)
     page.words(masks)
-    inputs.layer_slider(view, masks.lab.layers, key="layer")
     looks.closer(masks, view, service, card)
     page.terms()
     page.explain(masks, card)

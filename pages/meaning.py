@@ -1,17 +1,16 @@
 """Meaning in context: the same word in several sentences, compared at every layer."""
 
-import streamlit as st
-
 from components.features.meaning import page
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
-from components.ui.widgets import inputs, kit
+from components.ui.widgets import kit
 from components.ui.widgets.comparison import compute, drawing
+from components.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header("meaning", view)
-with st.container(border=True, gap="xsmall"):
+with kit.box():
     drawing.chips(view)
     page.toolbar(view)
 
@@ -27,7 +26,7 @@ if portrait is None:
     drawing.missing_words()
 else:
     page.picture(portrait)
-    inputs.layer_slider(view, portrait.comparison.layers, key="layer")
+    layer_bar(view, portrait.comparison.layers)
     page.in_words(portrait, ruler)
     drawing.old_references(view)
     page.terms()

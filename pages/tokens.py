@@ -17,7 +17,7 @@ with kit.room(controls.PAGE, height=420):
     card = service.load_tokenizer(view.model)
     tokenized = tokenized_sentence(view, service, card)
 
-with st.container(border=True, gap="small"):
+with kit.box():
     page.toolbar(view, card)
     page.strip(tokenized)
 page.words(tokenized)

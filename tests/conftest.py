@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from components.core import EncoderService, Settings, open_service
 from components.maps.prepare import keep_compiled
+from components.ui.widgets import kit
 from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,12 @@ def compiled_once() -> None:
     """One folder for what is compiled for maps: by all workers, their apps and the next run."""
     folder = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "compiled")))
     keep_compiled(folder)
+
+
+@pytest.fixture(autouse=True)
+def every_tab_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Page scripts show what stands in all of a page's tabs, not in the one that is open alone."""
+    monkeypatch.setattr(kit, "is_open", lambda _: True)
 
 
 @pytest.fixture(scope="session")

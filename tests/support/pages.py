@@ -94,8 +94,8 @@ def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> I
 
 
 def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
-    """A page inside `app.py`, opened on a view or on any text as the address's parameter."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    """A page inside `main.py`, opened on a view or on any text as the address's parameter."""
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     parameter = view if isinstance(view, str) else encode(view)
     if parameter:
         app.query_params["s"] = parameter
@@ -117,8 +117,7 @@ def shown_view(app: AppTest) -> ViewState:
 
 def chips(app: AppTest) -> list[dict[str, Any]]:
     """The rows of chips."""
-    protos = [element.proto for element in app.get("bidi_component")]
-    return json.loads(next(p.json for p in protos if "chips" in p.id))["rows"]
+    return given(app, "chips")["rows"]
 
 
 def chart(app: AppTest, key: str = "meaning_chart") -> dict[str, Any]:
@@ -252,13 +251,38 @@ def address(json_text: str) -> str:
     return "1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
+def send(app: AppTest, key: str, value: object) -> AppTest:
     """Does what the browser does on a click: sends the component's trigger and reruns."""
-    proto = next(element.proto for element in app.get("bidi_component") if key in element.proto.id)
+    proto = _component(app, key)
     states: WidgetStates = app._tree.get_widget_states()
-    value = json.dumps([{"event": "picked", "value": pick}])
-    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=value)
+    sent = json.dumps([{"event": "picked", "value": value}])
+    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=sent)
     return app._run(states)
+
+
+def send_pick(app: AppTest, key: str, **pick: object) -> AppTest:
+    """A pick that says several things."""
+    return send(app, key, pick)
+
+
+def given(app: AppTest, key: str) -> dict[str, Any]:
+    """What a component was given."""
+    return json.loads(_component(app, key).json)
+
+
+def to_layer(app: AppTest, layer: int) -> AppTest:
+    """The layer bar, moved to a layer."""
+    return send(app, "layer", layer)
+
+
+def layer_of(app: AppTest) -> int:
+    """Where the layer bar stands."""
+    return given(app, "layer")["layer"]
+
+
+def _component(app: AppTest, key: str) -> Any:
+    protos = [element.proto for element in app.get("bidi_component")]
+    return next(proto for proto in protos if proto.id.endswith(key))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -31,8 +30,7 @@ def showing(
 
 def strip(app: AppTest, key: str = "token_strip") -> dict[str, Any]:
     """What the strip of tokens was given."""
-    protos = [element.proto for element in app.get("bidi_component")]
-    return json.loads(next(p.json for p in protos if p.id.endswith(key)))
+    return pages.given(app, key)
 
 
 def pieces(app: AppTest, key: str = "token_strip") -> list[str]:

@@ -45,7 +45,7 @@ _PAGES = {
 
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """Which model, drawn how, and what to look for in it."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with kit.controls():
         inputs.select(view, SUBJECT.among(subjects(view, service, card)))
         inputs.choice(view, DRAWING)
         inputs.text(view, SEARCH)

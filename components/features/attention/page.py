@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -42,22 +44,23 @@ from components.ui.state import session
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
+from components.ui.widgets.layer_bar import layer_bar
 
 __all__ = ["downloads", "explain", "notes", "picture", "terms", "toolbar", "words"]
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
 _BEST = 5  # heads with a dot
-_WIDTH = 216  # of the choice of head or layer, in pixels
+_WIDTH = 216  # of the choice of head, in pixels
 _MOST_COLUMNS = 64  # of a table that is sent whole
 
 
 def toolbar(view: ViewState, attention: AttentionView) -> None:
     """Which sentence, what of its attention, and how it is shown."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="att_bar"):
+    with kit.controls():
         inputs.sentence(view, SENTENCE)
         inputs.choice(view, SHOW)
-        _head_or_layer(view, attention)
+        _head(view, attention)
         with st.container(horizontal=True, gap="small", width="content"):
             _menus(view, attention)
 
@@ -79,6 +82,7 @@ def picture(view: ViewState, attention: AttentionView) -> None:
         )
     with right:
         _heatmap(attention)
+    _layer(view, attention)
 
 
 def words(attention: AttentionView) -> None:
@@ -115,15 +119,21 @@ def downloads(attention: AttentionView, place: DeltaGenerator) -> None:
         )
 
 
-def _head_or_layer(view: ViewState, attention: AttentionView) -> None:
-    """Which head, or which layer's mean; nothing to choose for the mean of all."""
-    scope, n_layers = attention.selection.scope, attention.card.n_layers
-    if scope == "head":
+def _head(view: ViewState, attention: AttentionView) -> None:
+    """Which head, where one is shown."""
+    if attention.selection.scope == "head":
         with st.container(width=_WIDTH):
             inputs.select(view, HEAD.among(head_titles(attention)))
-    elif scope != "all" and n_layers > 1:
-        with st.container(width=_WIDTH):
-            inputs.layer_slider(view, range(1, n_layers + 1), key="attention_layer")
+
+
+def _layer(view: ViewState, attention: AttentionView) -> None:
+    """Which layer, with the same head in it; nothing to choose for the mean of all."""
+    chosen, layers = attention.selection, range(1, attention.card.n_layers + 1)
+    if chosen.scope == "head":
+        same = partial(_pick_head, head=chosen.head)
+        layer_bar(view, layers, shown=chosen.layer, on_choose=same)
+    elif chosen.scope != "all":
+        layer_bar(view, layers, shown=chosen.layer)
 
 
 def _menus(view: ViewState, attention: AttentionView) -> None:

@@ -49,7 +49,7 @@ _FILE = "embedding-layer"
 
 def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
     """Which sentence, one token or all of them; the texts and the zoom in popovers."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.container(width=132):
             inputs.select(view, token_in(embedding.labels))

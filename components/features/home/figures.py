@@ -26,7 +26,7 @@ def parting(
     *,
     layer: int,
     titles: Sequence[str],
-    height: int = 178,
+    height: int = 140,
 ) -> go.Figure:
     """Two dots whose gap at each layer is the angle between their vectors, and Play.
 
@@ -45,18 +45,14 @@ def parting(
     room = max(float(degrees.max()), _LEAST) / 2 * 1.25
     layout = {
         "xaxis": {
-            "tickvals": _ticks(layers),
-            "tickprefix": "layer ",
-            "showtickprefix": "first",
             "range": [layers[0] - 0.15, layers[-1] + 0.15],
-            "zeroline": False,
-            "showgrid": False,
+            "visible": False,
         },
         "yaxis": {
             "range": [-room, room],
             "visible": False,
         },
-        "margin": {"l": 12, "r": 120, "t": 36, "b": 24},
+        "margin": {"l": 12, "r": 120, "t": 32, "b": 12},
     }
     notes = [_name(name, half, i) for i, (name, half) in enumerate(zip(names, halves, strict=True))]
     whole = figure(
@@ -110,10 +106,6 @@ def _name(name: str, half: FloatArray, index: int) -> dict[str, Any]:
         "showarrow": False,
         "font": {"size": SMALLEST},
     }
-
-
-def _ticks(layers: Sequence[int]) -> list[int]:
-    return list(layers) if len(layers) <= 13 else list(layers[:: 2 if len(layers) <= 25 else 4])
 
 
 def thumbnail(degrees: FloatArray, *, width: int = 96, height: int = 44) -> str:

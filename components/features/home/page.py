@@ -22,9 +22,11 @@ from components.ui.widgets import examples, kit
 from components.ui.widgets.comparison import drawing
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.ruler import ruler_of
+from components.ui.widgets.layer_bar import layer_bar
 
 __all__ = ["fill_cards", "gallery", "introduction", "open_meaning", "story"]
 
+_PARTING = "home_parting"
 _SMALL = 48
 """Pixels of a card's picture."""
 
@@ -63,20 +65,24 @@ def fill_cards(
         places[key].html(f'<img src="{thumbnail(degrees)}" alt="{alt}" height="44">')
 
 
-def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
+def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
     """Headline, picture, and an answer to each question that a first look raises."""
     pairs = portrait.comparison.pairs("sentences")
     if not pairs:
         drawing.lines(portrait, key="home_lines", height=300)
+        layer_bar(view, portrait.comparison.layers)
         drawing.words(portrait)
+        open_meaning(view)
         return
     pair = pairs[0]
     shown = ruler_of(portrait, ruler)
     with st.container(key="headline", gap="xxsmall"):
-        st.header(reading.headline(portrait, pair, shown), anchor=False)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.header(reading.headline(portrait, pair, shown), anchor=False)
+            open_meaning(view)
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
-    _picture(portrait, pair)
+    _picture(view, portrait, pair)
     answers = {
         "Why?": reading.why(portrait, pair),
         "What is a layer?": reading.what_is_a_layer(card.n_layers),
@@ -86,10 +92,10 @@ def story(portrait: Portrait, card: ModelCard, ruler: Ruler | None) -> None:
         for question, answer in answers.items():
             st.markdown(f"**{question}** {answer}")
     if shown is not None:
-        drawing.ruler(portrait, shown, key="home_ruler", height=108)
+        drawing.ruler(portrait, shown, key="home_ruler", height=112)
 
 
-def _picture(portrait: Portrait, pair: Pair) -> None:
+def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:
     comparison = portrait.comparison
     titles = reading.parting_titles(comparison, pair)
     degrees = angles(comparison.along(pair))
@@ -102,7 +108,8 @@ def _picture(portrait: Portrait, pair: Pair) -> None:
         titles=titles,
     )
     alt = f"{titles[portrait.row]}. The gap at each layer is the angle of its {comparison.measure}."
-    kit.chart(figure, key="home_parting", alt=alt)
+    kit.chart(figure, key=_PARTING, alt=alt)
+    layer_bar(view, comparison.layers, framed=[_PARTING])
 
 
 def open_meaning(view: ViewState) -> None:

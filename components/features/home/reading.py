@@ -74,10 +74,9 @@ def why(portrait: Portrait, pair: Pair) -> str:
 
 def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
-    rounds = "one of them" if n_layers == 1 else f"{n_layers} of them"
     return (
-        "One round of reading: the numbers that stand for each word (its vector) are computed anew "
-        f"from the whole sentence's. This model has {rounds}."
+        "One round of reading: each word's numbers (its vector) are computed anew from the whole "
+        f"sentence's. This model has {n_layers}."
     )
 
 

@@ -35,7 +35,7 @@ _FILE = "layer-by-layer"
 
 def toolbar(view: ViewState, states: HiddenStates) -> None:
     """Which sentence, what is measured, and the sentences' texts for a phone."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)

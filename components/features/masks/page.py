@@ -46,7 +46,8 @@ _FILE = "padding-and-masks"
 
 def toolbar(view: ViewState) -> DeltaGenerator:
     """The editor, on screen before the model; gives the place of the choices that need it."""
-    place = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
+    with kit.box():
+        place = kit.controls()
     with place, st.popover("Edit", icon=":material/edit:", type="tertiary"):
         sentences.sentence_editor(view, "sentences", where="page", least=1)
         st.caption("With a second text, a sentence and it are read as a pair.")

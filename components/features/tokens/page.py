@@ -41,7 +41,7 @@ _FILE = "tokens"
 def toolbar(view: ViewState, card: TokenizerCard) -> None:
     """Which sentence, its texts for a phone, ready texts, and how to cut and pad."""
     index = sentence_index(view, SENTENCE)
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    with kit.controls():
         inputs.sentence(view, SENTENCE)
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)

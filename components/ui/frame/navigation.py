@@ -103,7 +103,7 @@ def row(name: str) -> PageRow:
 
 
 def ensure_frame() -> None:
-    """Run `app.py` around the page where a page address was the first that a server ever saw.
+    """Run `main.py` around the page where a page address was the first that a server ever saw.
 
     Until `st.navigation` has been called once in a process, Streamlit takes the `pages/` folder
     for its older kind of app and runs the page's file alone, without menu or error boundary.
@@ -123,12 +123,13 @@ def streamlit_pages() -> Sequence[StreamlitPage]:
 
 def menu(view: ViewState) -> None:
     """The menu, in sections; each link carries the view along."""
-    for section in SECTIONS:
-        pages = [page for page in PAGES if page.section == section]
-        if pages and section:
-            st.caption(section)
-        for page in pages:
-            link(page, view)
+    with st.container(key="menu"):
+        for section in SECTIONS:
+            pages = [page for page in PAGES if page.section == section]
+            if pages and section:
+                st.caption(section)
+            for page in pages:
+                link(page, view)
 
 
 def link(

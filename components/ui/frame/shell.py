@@ -19,14 +19,12 @@ __all__ = [
 
 
 def configure() -> None:
-    """Page title, icon and width; and the few rules that the theme has no setting for.
+    """Page title, icon and width.
 
     The icon is ours: Streamlit's own would be fetched from the network.
     """
     assets = files("components.ui.frame") / "assets"
     st.set_page_config(page_title="Contextlens", page_icon=str(assets / "icon.svg"), layout="wide")
-    style = (assets / "frame.css").read_text(encoding="utf-8")
-    st.html(f"<style>{style}</style>")
 
 
 def header(name: str, view: ViewState) -> DeltaGenerator:

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import gc
+import logging
 import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib import import_module
 
 import streamlit as st
 
+from components.core.errors import ContextlensError
+from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
 from components.ui.models.background import maps
+from components.ui.state import session
 
-__all__ = ["begin"]
+__all__ = ["begin", "lifespan"]
 
+_OFTEN = 0.2
+"""Seconds."""
 
-@st.cache_resource(show_spinner=False)
-def begin(_model: str) -> None:
-    """Begin, in the background; nothing happens when it is called again."""
-    threading.Thread(
-        target=_prepare, args=(_model,), daemon=True, name="contextlens-startup"
-    ).start()
+_log = logging.getLogger("contextlens")
 
 
-def _prepare(model: str) -> None:
-    runtime.start_loading(model).wait()
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
+    """Begin when the server does, not when the first visitor comes."""
+    begin()
+    yield
+
+
+def begin() -> None:
+    """Begin, in the background."""
+    threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
+
+
+def _prepare() -> None:
+    try:
+        loading = runtime.start_loading(session.default().model)
+    except ContextlensError as exc:  # every page says it too
+        _log.error("%s", exc)
+        return
+    for page in PAGES:
+        import_module(f"components.features.{page.name}.page")
     # Streamlit collects garbage after every run of a script. With half a million objects of the
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
-    gc.collect()
+    while not loading.wait(_OFTEN):
+        gc.freeze()
     gc.freeze()
     maps().warm_up()

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypedDict
 
+import streamlit as st
+
 from components.core.words import Span, split_words
 from components.ui.widgets.component import component
 
 __all__ = ["ChipRow", "visible", "word_chips"]
+
+_TWO_ABREAST = 5
+"""Sentences from which on two share a line, as `chips.css` has it."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,16 @@ def word_chips(rows: Sequence[ChipRow], *, key: str, on_pick: Callable[[int, Spa
         if pick is not None:
             on_pick(*pick)
 
-    data = {"rows": _payload(shown)}
-    component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
+    with st.container(key=f"room_{_lines(shown)}"):
+        component(
+            "components.ui.widgets", "chips", {"rows": _payload(shown)}, key=key, on_pick=receive
+        )
+
+
+def _lines(rows: Sequence[ChipRow]) -> int:
+    """How many lines rows that are not long take, on a wide screen."""
+    n = sum(row.role == "sentence" for row in rows)
+    return (n if n < _TWO_ABREAST else (n + 1) // 2) + (n < len(rows))
 
 
 def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:

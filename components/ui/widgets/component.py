@@ -6,6 +6,7 @@ before it believes it. Must not import torch or transformers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -17,7 +18,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from components.ui.widgets.javascript import bundle
 
-__all__ = ["component"]
+__all__ = ["component", "css_class"]
 
 
 def component(
@@ -59,3 +60,8 @@ def _renderer(package: str, name: str) -> ComponentRenderer:
     )
     js = bundle(assets / f"{name}.js")
     return st.components.v2.component(f"contextlens_{name}", html=html, css=css, js=js)
+
+
+def css_class(key: str) -> str:
+    """The class that Streamlit's frontend gives an element with this key."""
+    return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())

@@ -1,12 +1,11 @@
-"""Widgets for a page's controls and for the layer: each shows the view and writes it back.
+"""Widgets for a page's controls: each shows the view and writes it back.
 
 Writing happens in callbacks only, and what a control is, its feature's `controls.py` declares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -15,7 +14,7 @@ from components.ui.state import session
 from components.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
 from components.ui.state.view import ViewState, letter
 
-__all__ = ["choice", "layer_slider", "number", "select", "sentence", "switch", "text"]
+__all__ = ["choice", "number", "select", "sentence", "switch", "text"]
 
 
 def choice(view: ViewState, control: Choice) -> str:
@@ -98,30 +97,6 @@ def sentence(view: ViewState, control: Choice) -> int:
     if len(letters) > 1:
         choice(view, control.among(letters))
     return sentence_index(view, control)
-
-
-def layer_slider(view: ViewState, layers: Sequence[int], *, key: str) -> int:
-    """A slider over the layers; gives the chosen one, the last where the view names none."""
-    last = layers[-1]
-    chosen = view.layer if view.layer in layers else last
-    key = session.bind(key, chosen)
-    st.slider(
-        "Layer",
-        layers[0],
-        last,
-        chosen,
-        key=key,
-        on_change=_write_layer,
-        args=(key, last),
-        help="Layer 0 is the embedding layer's output; each later layer mixes in more context.",
-    )
-    return int(chosen if chosen is not None else last)
-
-
-def _write_layer(key: str, last: int) -> None:
-    if session.is_shown(key):
-        layer = int(session.value(key))
-        session.write(replace(session.current(), layer=None if layer == last else layer))
 
 
 def _write(control: Control[Any], key: str) -> Callable[[], None]:

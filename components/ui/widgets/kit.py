@@ -16,6 +16,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from components.content.glossary import GLOSSARY
 from components.core.schema import Passport
@@ -27,7 +28,9 @@ from components.ui.widgets import export, inputs
 from components.ui.widgets.picture_buttons import picture_buttons
 
 __all__ = [
+    "box",
     "chart",
+    "controls",
     "download_files",
     "downloads",
     "look_closer",
@@ -63,6 +66,21 @@ def room(page: str, *, height: int) -> Iterator[None]:
     with st.skeleton(height=height):
         yield
     session.keep(_DRAWN, page)
+
+
+def box() -> DeltaGenerator:
+    """The box above a page's picture: the words that can be chosen, and the controls."""
+    return st.container(border=True, gap="small", key="box")
+
+
+def controls(name: str = "") -> DeltaGenerator:
+    """A row of controls on one baseline.
+
+    Args:
+        name: for a page whose row is arranged in a way of its own on a phone.
+    """
+    key = f"controls_{name}" if name else "controls"
+    return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
 
 
 def chart(
@@ -153,14 +171,24 @@ def look_closer(
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """The three tabs under a picture; the one line of limits stands open, the others are closed."""
-    first, second, third = st.tabs(["Numbers", "Under the hood", _LIMITS], default=_LIMITS)
-    with first:
-        numbers()
-    with second:
-        hood()
+    """The three tabs under a picture; the one line of limits stands open, the others are closed.
+
+    What stands in a tab is made when it is opened.
+    """
+    first, second, third = st.tabs(
+        ["Numbers", "Under the hood", _LIMITS], default=_LIMITS, key="tabs", on_change="rerun"
+    )
     with third:
         st.markdown(limits)
+    for tab, fill in ((first, numbers), (second, hood)):
+        if is_open(tab):
+            with tab:
+                fill()
+
+
+def is_open(tab: TabContainer) -> bool:
+    """Whether a tab is the one that is shown."""
+    return bool(tab.open)
 
 
 def under_the_hood(

@@ -6,9 +6,7 @@ theme it is seen in. Must not import torch, transformers or plotly.
 
 from __future__ import annotations
 
-import re
-
-from components.ui.widgets.component import component
+from components.ui.widgets.component import component, css_class
 
 __all__ = ["picture_buttons"]
 
@@ -25,10 +23,5 @@ def picture_buttons(
         key: The buttons' own key.
         caption: What stands in small type under the picture: the passport.
     """
-    data = {"chart": _css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
+    data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
     component("components.ui.widgets", "picture", data, key=key)
-
-
-def _css_class(key: str) -> str:
-    """The class that Streamlit's frontend gives an element with this key."""
-    return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())

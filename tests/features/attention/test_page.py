@@ -24,10 +24,13 @@ from tests.support.pages import (
     bundled_app,
     everything_said,
     framed,
+    given,
+    layer_of,
     offered_files,
     reading,
     send_pick,
     shown_view,
+    to_layer,
 )
 
 
@@ -139,7 +142,7 @@ def test_a_model_of_a_folder_is_shown(tiny_service: EncoderService) -> None:
     app = opened(Sentence("A python", "and another"), **how)
     expected = seen(tiny_service, Sentence("A python", "and another"), **how)
     assert_shows(app, expected.grid.weights)
-    assert app.slider[0].max == 3
+    assert given(app, "layer")["layers"] == [1, 2, 3]
 
 
 def test_no_sentence_at_all_is_an_empty_one() -> None:
@@ -166,3 +169,19 @@ def test_the_files_are_offered() -> None:
         opened(show="All")
     assert files["attention.csv"]().startswith(b"\xef\xbb\xbf# model")
     assert files["attention.npz"]().startswith(b"PK")
+
+
+def test_the_layer_bar_keeps_the_head_and_has_no_place_beside_the_mean_of_all(
+    service: EncoderService,
+) -> None:
+    app = opened(Sentence("A python"), head="2.7")
+    assert layer_of(app) == 2
+    app = to_layer(app, 5)
+    assert HEAD.among(["5.7"]).of(shown_view(app)) == "5.7"
+    assert shown_view(app).layer is None
+    assert_shows(app, seen(service, Sentence("A python"), head="5.7").grid.weights)
+    with pytest.raises(StopIteration):
+        layer_of(opened(Sentence("A python"), show="All"))
+    app = to_layer(opened(Sentence("A python"), show="Rollout"), 2)
+    assert shown_view(app).layer == 2
+    assert_shows(app, seen(service, Sentence("A python"), show="Rollout", layer=2).grid.weights)

@@ -87,14 +87,14 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     said = answers(app)
     assert list(said) == ["Why?", "What is a layer?", "Is 0.78 much?"]
     assert "Both began equal, so all of that gap comes from what is around them." in said["Why?"]
-    assert "This model has 6 of them." in said["What is a layer?"]
+    assert "This model has 6." in said["What is a layer?"]
     assert "of two senses" in said["Is 0.78 much?"]
 
 
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
     from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=300).run()
     assert not app.exception
     assert app.title[0].value == "Start here"
 

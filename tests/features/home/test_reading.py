@@ -171,8 +171,8 @@ def test_why_holds_the_numbers_of_its_layers(along: list[float], layer: int, sam
 
 
 def test_a_layer_is_told_with_how_many_there_are() -> None:
-    assert "has 6 of them" in what_is_a_layer(6)
-    assert "has one of them" in what_is_a_layer(1)
+    assert "has 6." in what_is_a_layer(6)
+    assert "has 1." in what_is_a_layer(1)
 
 
 def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:

@@ -68,18 +68,9 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
     spoken = [told(states)]
     spoken += nearest_reading(near.picked, near.names, near.found, layers, None)
     pairs = pairs_of(states)
-    spoken += pairs_reading(pairs.here, states.labels, states.own, states.layer, None)
-    titles = [pairs_title(matrix, states.labels, states.own) for matrix in pairs.matrices]
-    figures += [
-        pairs_heatmap(
-            pairs.matrices,
-            states.labels,
-            layers=pairs.layers,
-            layer=states.layer,
-            scale=states.cosine_scale,
-            titles=titles,
-        )
-    ]
+    spoken += pairs_reading(pairs, states.labels, states.own, states.layer, None)
+    title = pairs_title(pairs, states.labels, states.own)
+    figures += [pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)]
     compared = compared_layers(view, states.card, states.card, service)
     spoken += alike_reading(compared.alike, compared.names, same=True)
     figures += [spaces_heatmap(compared.alike, names=compared.names, title="")]

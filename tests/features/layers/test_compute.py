@@ -24,6 +24,7 @@ from components.features.layers.compute.tokens import (
     measure_table,
     nearest_tokens,
     pairs_of,
+    pairs_table,
     rows,
 )
 from components.features.layers.controls import (
@@ -77,7 +78,7 @@ def test_cosines_keep_one_scale_whatever_is_looked_at(service: EncoderService) -
     cosines = [states for states in chosen if states.measure.kind != "length"]
     assert len({states.scale for states in cosines} | {s.cosine_scale for s in chosen}) == 1
     (low, high) = cosines[0].scale
-    assert all(low <= pairs_of(states).matrices.min() for states in cosines)
+    assert all(low <= pairs_of(states).min() for states in cosines)
     assert high == 1
     lengths = {states.scale for states in chosen if states.measure.kind == "length"}
     assert lengths == {(0.0, float(chosen[-1].measure.values.max()))}
@@ -149,24 +150,21 @@ def test_the_nearest_token_is_that_of_scikit_learn(service: EncoderService) -> N
         assert table["cosine 0"][layer] == pytest.approx(cosines.max(), abs=1e-5)
 
 
-def test_pairs_of_a_short_text_are_there_at_all_layers(service: EncoderService) -> None:
-    states = shown(replace(DEFAULT, layer=3), service)
+@pytest.mark.parametrize("layer", [0, 3, 6])
+def test_pairs_are_those_of_the_chosen_layer(service: EncoderService, layer: int) -> None:
+    states = shown(replace(DEFAULT, layer=layer), service)
     pairs = pairs_of(states)
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
-    assert pairs.layers == tuple(range(7))
-    for found, vectors in zip(pairs.matrices, hidden, strict=True):
-        np.testing.assert_allclose(found, cosine_similarity(vectors), atol=1e-5)
-    np.testing.assert_array_equal(pairs.here, pairs.matrices[3])
-    table = pairs.table(states.labels)
+    np.testing.assert_allclose(pairs, cosine_similarity(hidden[layer]), atol=1e-5)
+    table = pairs_table(pairs, states.labels)
     assert list(table.columns) == [f"{i} {label}" for i, label in enumerate(states.labels)]
 
 
-def test_pairs_of_a_long_text_are_those_of_the_chosen_layer(service: EncoderService) -> None:
+def test_pairs_of_a_long_text_have_no_table(service: EncoderService) -> None:
     states = shown(replace(of(LONG), layer=3), service)
     pairs = pairs_of(states)
-    assert pairs.layers == (3,)
-    assert pairs.here.shape == (512, 512)
-    assert pairs.table(states.labels) is None
+    assert pairs.shape == (512, 512)
+    assert pairs_table(pairs, states.labels) is None
 
 
 def test_layers_are_compared_over_the_words_of_the_sentences(service: EncoderService) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from components.analysis.baseline import Band
 from components.features.layers.figures.heatmaps import (
-    MAX_PLAYED,
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,
@@ -80,55 +79,19 @@ def test_names_are_safe_and_all_different() -> None:
     assert max(map(len, names)) < 30
 
 
-def pairs_of(n: int, n_layers: int = 3):
-    pairs = RANDOM.uniform(-0.2, 1, size=(n_layers, n, n)).astype(np.float32)
-    layers = tuple(range(n_layers))
-    figure = pairs_heatmap(
-        pairs,
-        [f"t{i}" for i in range(n)],
-        layers=layers,
-        layer=1,
-        scale=SCALE,
-        titles=[f"Title {i} <b>" for i in layers],
-    )
-    return pairs, figure
-
-
 @pytest.mark.parametrize("n", [4, 30])
-def test_frames_hold_each_layer_s_matrix_title_and_number(n: int) -> None:
-    pairs, figure = pairs_of(n)
-    np.testing.assert_allclose(drawn(figure), pairs[1], atol=1e-4)
-    assert [frame.name for frame in figure.frames] == ["0", "1", "2"]
-    for layer, frame in enumerate(figure.frames):
-        np.testing.assert_allclose(drawn(frame), pairs[layer], atol=1e-4)
-        assert list(frame.traces) == list(range(len(figure.data)))
-        assert frame.layout.title.text == f"Title {layer} &lt;b&gt;"
-        assert frame.layout.annotations[0].text == f"layer {layer}"
-
-
-def test_play_goes_through_all_layers_and_ends_on_the_chosen_one() -> None:
-    _, figure = pairs_of(4)
-    (menu,) = figure.layout.updatemenus
-    (button,) = menu.buttons
-    assert list(button.args[0]) == ["0", "1", "2", "1"]
-    assert figure.layout.annotations[0].text == "layer 1"
-
-
-def test_one_layer_has_nothing_to_play() -> None:
-    pairs = RANDOM.uniform(size=(1, 5, 5)).astype(np.float32)
-    figure = pairs_heatmap(
-        pairs, list("abcde"), layers=(3,), layer=3, scale=SCALE, titles=["Title"]
-    )
-    assert not figure.frames
-    assert not figure.layout.updatemenus
+def test_pairs_show_their_matrix_and_title(n: int) -> None:
+    pairs = RANDOM.uniform(-0.2, 1, size=(n, n)).astype(np.float32)
+    names = [f"t{i}" for i in range(n)]
+    figure = pairs_heatmap(pairs, names, scale=SCALE, title="Title <b>")
+    np.testing.assert_allclose(drawn(figure), pairs, atol=1e-4)
+    assert figure.layout.title.text == "Title &lt;b&gt;"
+    assert list(figure.data[0].x) == list(figure.data[0].y) == names
 
 
 def test_few_bytes_go_to_the_browser() -> None:
-    n = int((MAX_PLAYED / 7) ** 0.5)
-    _, figure = pairs_of(n, 7)
-    assert len(figure.to_json()) < 400_000
-    pairs = RANDOM.uniform(size=(1, 512, 512)).astype(np.float32)
-    long = pairs_heatmap(pairs, ["t"] * 512, layers=(3,), layer=3, scale=SCALE, titles=["Title"])
+    pairs = RANDOM.uniform(size=(512, 512)).astype(np.float32)
+    long = pairs_heatmap(pairs, ["t"] * 512, scale=SCALE, title="Title")
     assert len(long.to_json()) < 1_900_000
     assert "bdata" in json.loads(long.to_json())["data"][0]["z"]
     assert len(of_tokens(512, 7)[1].to_json()) < 80_000

@@ -28,7 +28,9 @@ from tests.support.pages import (
     offered_files,
     press,
     said,
+    send,
     shown_view,
+    to_layer,
 )
 from tests.support.texts import LONG
 
@@ -80,7 +82,7 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
 
 def test_choices_are_written_into_the_address() -> None:
     app = field(opened().button_group, "layers_measure").set_value("Length").run()
-    app = field(app.slider, "layers_layer").set_value(2).run()
+    app = to_layer(app, 2)
     assert_whole(app)
     assert shown_view(app).layer == 2
     assert dict(shown_view(app).controls[PAGE]) == {"measure": "Length"}
@@ -89,13 +91,7 @@ def test_choices_are_written_into_the_address() -> None:
 
 def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> None:
     app = opened()
-    proto = next(e.proto for e in app.get("bidi_component") if e.proto.id.endswith("layers_tokens"))
-    states = app._tree.get_widget_states()
-    states.widgets.add(
-        id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events",
-        json_trigger_value=json.dumps([{"event": "picked", "value": 4}]),
-    )
-    app = app._run(states)
+    app = send(app, "layers_tokens", 4)
     assert_whole(app)
     assert TOKEN.of(shown_view(app)) == 4
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
@@ -103,10 +99,9 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     assert "nearest to “pet”" in said(app, "reading_nearest").replace("Nearest", "nearest")
 
 
-def test_a_long_text_shows_one_layer_of_pairs_and_says_what_is_left_out() -> None:
+def test_a_long_text_says_what_is_left_out() -> None:
     app = opened(SECTION.put(on(LONG), "Token pairs"))
-    assert not chart(app, "layers_pairs").get("frames")
-    assert "too many to play" in everything_said(app)
+    assert chart(app, "layers_pairs")
     assert "its last 90 tokens are left out" in everything_said(app)
 
 
@@ -151,12 +146,11 @@ def test_a_model_that_is_not_here_waits_for_a_click_and_says_why_it_fails() -> N
     assert said(app)
 
 
-def test_pairs_play_all_layers_and_the_files_hold_them_too(service: EncoderService) -> None:
+def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) -> None:
     view = SENTENCE.put(on("", "I love my pet python"), "B")
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
-    figure = chart(app, "layers_pairs")
-    assert [shot["name"] for shot in figure["frames"]] == [str(n) for n in range(7)]
+    assert chart(app, "layers_pairs")
     assert "At layer 3, " in said(app, "reading_pairs")
     assert "random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:

@@ -40,6 +40,7 @@ from tests.support.pages import (
     press,
     reading,
     shown_view,
+    to_layer,
 )
 from tests.support.pages import chart as figure_of
 from tests.support.pages import framed as framed_on
@@ -222,7 +223,7 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
     app = settled(alone(map_view(**QUICK), PAGE))
     assert_whole(app)
     own = picture(app)
-    app = field(app.slider, "map_layer").set_value(1).run()
+    app = to_layer(app, 1)
     assert_whole(app)
     assert picture(app) is own  # another layer of the joint map needs no new one
     assert shown_view(app).layer == 1

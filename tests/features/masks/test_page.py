@@ -29,6 +29,7 @@ from tests.support.pages import (
     press,
     reading,
     shown_view,
+    to_layer,
     type_in,
 )
 
@@ -112,7 +113,7 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     field(app.button_group, SENTENCE.key).set_value("B")
     field(app.text_input, "masks_pair_0").set_value("A python, I think.")
     field(app.number_input, REPEAT.key).set_value(103)
-    app = field(app.slider, "layer").set_value(3).run()
+    app = to_layer(app, 3)
     view = replace(DEFAULT, layer=3)
     view = replace(
         view, sentences=(replace(view.sentences[0], pair="A python, I think."), view.sentences[1])

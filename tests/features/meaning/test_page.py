@@ -44,6 +44,8 @@ from tests.support.pages import (
     expected,
     finish_background_work,
     framed,
+    given,
+    layer_of,
     lines,
     messages,
     offered_files,
@@ -54,6 +56,7 @@ from tests.support.pages import (
     sentence,
     shown_view,
     table,
+    to_layer,
     type_in,
     view_of,
 )
@@ -346,8 +349,8 @@ def test_lines_of_a_kind_that_there_is_none_of_are_not_an_empty_picture() -> Non
 
 
 @pytest.mark.parametrize("layer", [0, 3, 5])
-def test_the_slider_chooses_the_layer_of_matrix_mark_and_reading(layer: int) -> None:
-    app = field(framed().slider, "layer").set_value(layer).run()
+def test_the_bar_chooses_the_layer_of_matrix_mark_and_reading(layer: int) -> None:
+    app = to_layer(framed(), layer)
     assert shown_view(app).layer == layer
     assert f"layer {layer}" in reading(app)
     mark = chart(app)["layout"]["shapes"][0]
@@ -358,8 +361,8 @@ def test_the_slider_chooses_the_layer_of_matrix_mark_and_reading(layer: int) -> 
 
 
 def test_the_last_layer_is_the_default_and_needs_no_address() -> None:
-    app = field(framed().slider, "layer").set_value(3).run()
-    app = field(app.slider, "layer").set_value(6).run()
+    app = to_layer(framed(), 3)
+    app = to_layer(app, 6)
     assert shown_view(app) == DEFAULT
     assert "s" not in app.query_params
 
@@ -373,7 +376,7 @@ def test_reset_gives_the_opening_view_back() -> None:
     assert not app.exception
     assert "s" not in app.query_params
     assert field(app.text_input, "page_sentences_1").value == DEFAULT.sentences[1].text
-    assert field(app.slider, "layer").value == 6
+    assert layer_of(app) == 6
     assert field(app.button_group, "meaning_pooling").value == "mean"
     assert field(app.toggle, "meaning_centred").value is False
     assert len(lines(app)) == 5
@@ -588,7 +591,7 @@ def test_odd_views_in_good_form_are_shown_as_far_as_they_go() -> None:
     app = framed(odd)
     assert not app.exception
     assert not messages(app)
-    assert field(app.slider, "layer").value == 6
+    assert layer_of(app) == 6
     assert field(app.button_group, "meaning_pooling").value == "mean"
     assert len(lines(app)) == 5
 
@@ -606,8 +609,7 @@ def test_a_view_without_sentences_has_an_empty_one_to_fill() -> None:
 def test_the_link_to_copy_opens_what_is_on_the_page(parameter: str) -> None:
     app = framed(parameter)
     app.context["url"] = "https://example.org/meaning?s=old"
-    protos = (each.proto for each in app.run().get("bidi_component"))
-    link = json.loads(next(p for p in protos if p.id.endswith("copy_link")).json)["address"]
+    link = given(app.run(), "copy_link")["address"]
     assert link.startswith("https://example.org/meaning")
     assert decode(link.partition("?s=")[2]) == (
         replace(DEFAULT, layer=1) if parameter.startswith("1") else DEFAULT
@@ -707,11 +709,11 @@ def test_a_model_of_another_size_gets_its_own_layers(
         app = choose(app, "folder:roberta")
         view = replace(DEFAULT, model="folder:roberta")
         assert shown_view(app) == view
-        assert (field(app.slider, "layer").value, field(app.slider, "layer").max) == (3, 3)
+        assert (layer_of(app), given(app, "layer")["layers"]) == (3, [0, 1, 2, 3])
         assert_shows(app, expected(tiny_service, view))
         assert "capitals matter" in everything_said(app)
         app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
-        assert field(app.slider, "layer").value == 6
+        assert layer_of(app) == 6
 
 
 # Errors that nobody foresaw

@@ -20,7 +20,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     data = str(tmp_path_factory.mktemp("startup"))
     with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0"):
         runtime.service().load(BUNDLED_ID)
-        startup._prepare(BUNDLED_ID)
+        startup._prepare()
         yield
         gc.unfreeze()
 

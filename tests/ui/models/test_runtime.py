@@ -301,7 +301,7 @@ def sidebar_text(app: AppTest) -> str:
 
 def opened_on(model: str) -> AppTest:
     """The page on a model, as it is after its first run."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     app.query_params["s"] = encode(replace(DEFAULT, model=model))
     return app.switch_page("pages/meaning.py").run()
 

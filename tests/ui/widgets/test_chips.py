@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.core.words import split_words
 from components.ui.widgets import chips
-from components.ui.widgets import picture_buttons as widgets_picture_buttons
 from components.ui.widgets.chips import ChipRow
+from components.ui.widgets.component import css_class
 from tests.support.pages import send_pick
 
 # Everything a text field, an address or a file can bring: surrogates and control characters too.
@@ -197,4 +197,4 @@ def test_the_components_get_their_data_as_json() -> None:
 
 
 def test_a_chart_key_becomes_the_class_that_streamlit_makes_of_it() -> None:
-    assert widgets_picture_buttons._css_class(" senses of “bank” 2 ") == "st-key-senses-of--bank--2"
+    assert css_class(" senses of “bank” 2 ") == "st-key-senses-of--bank--2"

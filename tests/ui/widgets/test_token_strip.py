@@ -15,7 +15,7 @@ from components.core.schema import Tokens
 from components.core.words import split_words
 from components.ui.widgets import token_strip
 from components.ui.widgets.chips import visible
-from tests.support.pages import send_pick
+from tests.support.pages import send, send_pick
 from tests.support.tiny_models import FAMILIES
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
@@ -153,13 +153,7 @@ def app() -> AppTest:
 
 def picked(app: AppTest, value: object, key: str = "strip") -> str:
     """What Python holds after the browser sent a value."""
-    from streamlit.proto.WidgetStates_pb2 import WidgetStates
-
-    proto = next(e.proto for e in app.get("bidi_component") if key in e.proto.id)
-    states: WidgetStates = app._tree.get_widget_states()
-    sent = json.dumps([{"event": "picked", "value": value}])
-    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events", json_trigger_value=sent)
-    app = app._run(states)
+    app = send(app, key, value)
     assert not app.exception
     return app.text[0].value
 

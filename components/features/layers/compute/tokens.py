@@ -16,7 +16,6 @@ from components.analysis.tokens import kinds, labels
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.schema import FloatArray, Passport, Vocabulary
 from components.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN
-from components.features.layers.figures.heatmaps import MAX_PLAYED
 from components.features.layers.measures.tokens import (
     MEASURE_NAMES,
     Measure,
@@ -36,13 +35,13 @@ __all__ = [
     "Arrays",
     "HiddenStates",
     "NearestTokens",
-    "TokenPairs",
     "arrays",
     "encode_all",
     "hidden_states",
     "measure_table",
     "nearest_tokens",
     "pairs_of",
+    "pairs_table",
     "rows",
 ]
 
@@ -147,28 +146,6 @@ class NearestTokens:
         return pd.DataFrame(columns)
 
 
-@dataclass(frozen=True, eq=False)
-class TokenPairs:
-    """The cosine of every two tokens, at all layers or, of a long text, at the chosen one.
-
-    Attributes:
-        layers: the layer of each matrix.
-        matrices: (len(layers), n_tokens, n_tokens).
-        here: the chosen layer's matrix.
-    """
-
-    layers: tuple[int, ...]
-    matrices: FloatArray
-    here: FloatArray
-
-    def table(self, names: Sequence[str]) -> pd.DataFrame | None:
-        """Tokens by tokens at the chosen layer, by position and name; None of a long text."""
-        if self.here.size > _MOST_CELLS:
-            return None
-        own = [f"{position} {name}" for position, name in enumerate(names)]
-        return pd.DataFrame(np.round(self.here, 4), index=own, columns=own)
-
-
 def hidden_states(
     view: ViewState, service: EncoderService, card: ModelCard, baseline: Baseline | None
 ) -> HiddenStates:
@@ -213,15 +190,18 @@ def nearest_tokens(view: ViewState, states: HiddenStates, service: EncoderServic
     return NearestTokens(names, picked, found)
 
 
-def pairs_of(states: HiddenStates) -> TokenPairs:
-    """The pairs of a sentence's tokens; of few enough tokens at all layers."""
-    hidden, layers = states.encoding.hidden, states.encoding.layers
-    n_layers, n_tokens = hidden.shape[:2]
-    if n_layers * n_tokens**2 <= MAX_PLAYED:
-        matrices = token_pairs(hidden)
-        return TokenPairs(layers, matrices, matrices[layers.index(states.layer)])
-    matrices = token_pairs(states.encoding.layer(states.layer)[None])
-    return TokenPairs((states.layer,), matrices, matrices[0])
+def pairs_of(states: HiddenStates) -> FloatArray:
+    """(n_tokens, n_tokens) cosines of a sentence's tokens at the chosen layer."""
+    own: FloatArray = token_pairs(states.encoding.layer(states.layer)[None])[0]
+    return own
+
+
+def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
+    """Tokens by tokens, by position and name; None of a long text."""
+    if pairs.size > _MOST_CELLS:
+        return None
+    own = [f"{position} {name}" for position, name in enumerate(names)]
+    return pd.DataFrame(np.round(pairs, 4), index=own, columns=own)
 
 
 def measure_table(states: HiddenStates) -> pd.DataFrame:

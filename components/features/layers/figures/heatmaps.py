@@ -1,4 +1,4 @@
-"""The pictures of Layer by layer: tokens by layers, token pairs that play, layers by layers."""
+"""The pictures of Layer by layer: tokens by layers, token pairs, layers by layers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from plotly import graph_objects as go
 from components.core.schema import FloatArray
 from components.features.layers.measures.spaces import Alike
 from components.features.layers.measures.tokens import Measure
-from components.figures.frames import add_frames
 from components.figures.theme import CATEGORICAL, SEQUENTIAL, figure, plain
 
-__all__ = ["MAX_PLAYED", "layers_heatmap", "pairs_heatmap", "spaces_heatmap", "token_names"]
+__all__ = ["layers_heatmap", "pairs_heatmap", "spaces_heatmap", "token_names"]
 
-MAX_PLAYED = 40_000
-"""Cells in all frames together that are sent to the browser to be played: some 300 kB."""
 _ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
 _MAX_TICKS = 13
@@ -84,28 +81,20 @@ def pairs_heatmap(
     pairs: FloatArray,
     labels: Sequence[str],
     *,
-    layers: Sequence[int],
-    layer: int,
     scale: tuple[float, float],
-    titles: Sequence[str],
+    title: str,
     height: int = 500,
 ) -> go.Figure:
-    """The cosine of every two tokens at one layer, and a button that plays all layers given.
-
-    The frames play in the browser: no rerun, nothing written into the address or the history. At
-    the end the chosen layer is back.
+    """The cosine of every two tokens.
 
     Args:
-        pairs: (len(layers), n_tokens, n_tokens) cosines.
+        pairs: (n_tokens, n_tokens) cosines.
         labels: what is written on each token.
-        layers: the layer of each matrix; with one alone there is nothing to play.
-        layer: the layer shown.
         scale: the colours' ends.
-        titles: the finding at each of `layers`.
+        title: the finding.
         height: in pixels.
     """
     names = token_names(labels)
-    row = list(layers).index(layer)
     trace: dict[str, Any] = {
         "type": "heatmap",
         "x": names,
@@ -116,17 +105,9 @@ def pairs_heatmap(
     layout = {
         "xaxis": _token_axis(),
         "yaxis": {**_token_axis(), "autorange": "reversed"},
-        "margin": {"l": 96, "r": 8, "t": 76, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
+        "margin": {"l": 96, "r": 8, "t": 40, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
     }
-    traces = _traces(trace, pairs[row], scale)
-    whole = figure(traces, layout, title=titles[row], height=height)
-    if len(layers) > 1:
-        matrices = zip(layers, pairs, strict=True)
-        played = {
-            n: [{"type": "heatmap", "z": z} for z in _cells(own, scale)] for n, own in matrices
-        }
-        add_frames(whole, played, layer, titles)
-    return whole
+    return figure(_traces(trace, pairs, scale), layout, title=title, height=height)
 
 
 def spaces_heatmap(

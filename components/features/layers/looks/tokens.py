@@ -11,13 +11,14 @@ import streamlit as st
 
 from components.content.wording import quoted
 from components.core import EncoderService
+from components.core.schema import FloatArray
 from components.features.layers.compute.tokens import (
     Arrays,
     HiddenStates,
     NearestTokens,
-    TokenPairs,
     nearest_tokens,
     pairs_of,
+    pairs_table,
 )
 from components.features.layers.controls import SECTION, TOKEN
 from components.features.layers.figures.heatmaps import pairs_heatmap
@@ -52,22 +53,17 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
 
 
 def token_pairs(states: HiddenStates) -> Arrays:
-    """The cosine of every two tokens at the chosen layer; few enough tokens play all layers."""
+    """The cosine of every two tokens at the chosen layer."""
     pairs = pairs_of(states)
     average = None if states.chance is None else float(states.chance[states.layer])
-    said = pairs_reading(pairs.here, states.labels, states.own, states.layer, average)
+    said = pairs_reading(pairs, states.labels, states.own, states.layer, average)
     kit.reading(said, key="reading_pairs")
     _pairs(pairs, states)
-    if len(pairs.layers) < len(states.encoding.layers):
-        st.caption(
-            f"{len(states.labels)} tokens are too many to play all layers in the browser: move "
-            "the layer slider above."
-        )
-    table = pairs.table(states.labels)
+    table = pairs_table(pairs, states.labels)
     if table is not None:
         with st.expander("As a table"):
             st.dataframe(table, key="layers_pairs_table")
-    return {"token_pairs": pairs.here}
+    return {"token_pairs": pairs}
 
 
 def _strip(states: HiddenStates) -> None:
@@ -122,16 +118,8 @@ def _nearest(near: NearestTokens, states: HiddenStates) -> None:
     kit.table(table, columns=columns, key="layers_nearest")
 
 
-def _pairs(pairs: TokenPairs, states: HiddenStates) -> None:
-    titles = [pairs_title(matrix, states.labels, states.own) for matrix in pairs.matrices]
-    title = titles[pairs.layers.index(states.layer)]
-    figure = pairs_heatmap(
-        pairs.matrices,
-        states.labels,
-        layers=pairs.layers,
-        layer=states.layer,
-        scale=states.cosine_scale,
-        titles=titles,
-    )
+def _pairs(pairs: FloatArray, states: HiddenStates) -> None:
+    title = pairs_title(pairs, states.labels, states.own)
+    figure = pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)
     alt = f"{title} at layer {states.layer}. Cosine of every two tokens."
     kit.chart(figure, key="layers_pairs", alt=alt)

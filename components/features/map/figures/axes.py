@@ -44,8 +44,8 @@ _BARE = {
     "linecolor": "rgba(128,128,128,0.35)",
 }
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
-_EDGE, _BAR, _LINE, _SMALL_LINE, _PLAY = 8, 34, 22, 18, 40
-"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below, Play."""
+_EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
+"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below."""
 _LONGEST_LINE = 120
 _LEGEND = {
     "orientation": "h",
@@ -69,21 +69,19 @@ def font_of(kind: str) -> dict[str, Any]:
     return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
 
 
-def above(*, subtitle: bool, plays: bool, narrow: bool) -> int:
-    """The pixels above a map's frame: plotly's bar where it is narrow, title, subtitle, Play."""
-    rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle), (_PLAY, plays))
+def above(*, subtitle: bool, narrow: bool) -> int:
+    """The pixels above a map's frame: plotly's bar where it is narrow, title, subtitle."""
+    rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
     return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
 
 
-def write_above(
-    whole: go.Figure, *, subtitle: str, plays: bool = False, narrow: bool = False
-) -> None:
+def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> None:
     """Puts the title, and a line under it, above a map, in rows of their own.
 
     Plotly's bar has its place beside the frame, or above all of it where that is narrow.
     """
     has_line = bool(subtitle)
-    whole.layout.margin.t = above(subtitle=has_line, plays=plays, narrow=narrow)
+    whole.layout.margin.t = above(subtitle=has_line, narrow=narrow)
     whole.layout.title.update(
         yref="container", y=1, yanchor="top", pad={"t": _EDGE + (_BAR if narrow else 0), "l": 8}
     )

@@ -53,10 +53,10 @@ def layers_scatter(
     narrow: bool = False,
     height: int = 560,
 ) -> go.Figure:
-    """The map at one layer, and a button that plays all of them.
+    """The map at one layer, and a frame for each of them.
 
     Its first traces are those of `map_scatter` with the same colouring, so `map_order` and
-    `selected_points` hold here too. More than `MAX_PLAYED_POINTS` have no button.
+    `selected_points` hold here too. More than `MAX_PLAYED_POINTS` have no frames.
 
     Args:
         points: what the points are.
@@ -98,7 +98,7 @@ def layers_scatter(
     layout["annotations"] = [*looks[layer]["annotations"], *notes]
     whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
     plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
-    write_above(whole, subtitle=subtitle, plays=plays, narrow=narrow)
+    write_above(whole, subtitle=subtitle, narrow=narrow)
     if plays:
         ways = {n: places[: i + 1] for i, n in enumerate(layers)}
         frames = {

@@ -28,7 +28,6 @@ from components.ui.widgets import inputs
 
 __all__ = ["first_map", "one_or_two"]
 
-_OTHER_CHART = f"{chart.CHART}_other"
 _OWN_CHOICE_HEIGHT = 72
 """Of what stands above each of two maps, so that they align."""
 
@@ -81,11 +80,11 @@ def _two(
         other = _other(view, shown, card, request, corpus)
         if other is not None:
             linked = _linked(shown, other, selection, chart.CHART)
-            chart.map_chart(other, key=_OTHER_CHART, linked=linked, half=True)
+            chart.map_chart(other, key=chart.OTHER_CHART, linked=linked, half=True)
     with left:
         with st.container(height=_OWN_CHOICE_HEIGHT, border=False, vertical_alignment="bottom"):
             st.caption(escape(shown.picture.request.in_words()))
-        linked = None if other is None else _linked(other, shown, selection, _OTHER_CHART)
+        linked = None if other is None else _linked(other, shown, selection, chart.OTHER_CHART)
         chart.map_chart(shown, linked=linked, half=True)
 
 

@@ -22,11 +22,13 @@ from components.features.map.figures.marks import Marks
 from components.features.map.figures.one_layer import map_order, map_scatter, selected_points
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs, kit
+from components.ui.widgets import kit
+from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["CHART", "HEIGHT", "layer_control", "map_chart"]
+__all__ = ["CHART", "HEIGHT", "OTHER_CHART", "layer_control", "map_chart"]
 
 CHART = "map_chart"
+OTHER_CHART = f"{CHART}_other"
 HEIGHT = 560
 _PHONE_WIDTH = 342
 _PHONE_HEIGHTS = 320, 440
@@ -83,7 +85,7 @@ def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
     if "Mobi" not in str(st.context.headers.get("User-Agent", "")):
         return {"narrow": half, "height": HEIGHT}
     shapes = [(top - bottom) / (right - left) for (left, right), (bottom, top), *_ in shown.frames]
-    top = above(subtitle=bool(shown.sampled), plays=_plays(shown), narrow=True)
+    top = above(subtitle=bool(shown.sampled), narrow=True)
     least, most = _PHONE_HEIGHTS
     height = round(_PHONE_WIDTH * max(shapes)) + top + _LEGEND_HEIGHT
     return {"narrow": True, "height": min(max(height, least), most)}
@@ -172,9 +174,10 @@ def _trails(shown: MapShown) -> list[int]:
 
 
 def layer_control(view: ViewState, shown: MapShown, card: ModelCard) -> None:
-    """The layer slider; of a map of one layer it asks for another map."""
+    """The layer bar; of a map of one layer it asks for another map, and does not play."""
     if shown.layer < 0:
         st.caption("The pooler's output has no layers.")
         return
-    layers = list(range(card.n_layers + 1))
-    inputs.layer_slider(view, layers, key="map_layer")
+    plays = _plays(shown)
+    framed = [CHART, OTHER_CHART] if plays else ()
+    layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)

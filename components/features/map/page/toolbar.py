@@ -12,14 +12,14 @@ from components.features.map.page import file_panel
 from components.features.map.request import by_chosen_words
 from components.maps.points import Unit
 from components.ui.state.view import ViewState
-from components.ui.widgets import inputs, sentences
+from components.ui.widgets import inputs, kit, sentences
 
 __all__ = ["toolbar"]
 
 
 def toolbar(view: ViewState, asked: Asked) -> None:
     """The controls of the page."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="map_bar"):
+    with kit.controls("map"):
         inputs.select(view, controls.SOURCE)
         inputs.choice(view, controls.UNIT)
         if by_chosen_words(view):

@@ -45,11 +45,13 @@ def drawn(
     job = _job(request, corpus, card, slot)
     if job is None:
         return _older(last, request)
+    place = st.empty()  # the map's own run clears it at once, and is not drawn below it first
     if not waiting.shortly(job):
-        older = _older(last, request)
-        waiting.follow(job, _place(slot))
-        if older[0] is None:
-            _room(height)
+        with place.container():
+            older = _older(last, request)
+            waiting.follow(job, _place(slot))
+            if older[0] is None:
+                _room(height)
         return older
     if job.was_stopped:  # known only now: it may be stopped at any time before
         return drawn(request, corpus, card, slot=slot, height=height)

@@ -245,8 +245,8 @@ def test_what_is_said_of_the_model_s_own_pairs_is_true(service: EncoderService) 
         view = of(text, *([text] * 7 if i % 5 == 0 else ["a python"]))
         states = shown(view, service)
         pairs, own = pairs_of(states), states.own
-        (said,) = pairs_reading(pairs.here, states.labels, own, 2, None)
-        assert_pairs(pairs.here, states.labels, own, said)
+        (said,) = pairs_reading(pairs, states.labels, own, 2, None)
+        assert_pairs(pairs, states.labels, own, said)
         near = nearest_tokens(view, states, service)
         texts = [service.encode(view.model, [s.text])[0] for s in view.sentences]
         counts = np.concatenate([encoding.text_ids >= 0 for encoding in texts])

@@ -1,0 +1,67 @@
+"""The HTML document that a browser opens: Streamlit's own, with our title and style from the start.
+
+A style sheet that came with the first run of a page would move what is drawn by then.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+from streamlit.file_util import get_static_dir
+
+from components.ui.frame.navigation import PAGES
+
+__all__ = ["document", "routes"]
+
+_STREAMLITS_TITLE = "<title>Streamlit</title>"
+_NEEDED = (
+    *("PageLink", "Button", "Selectbox", "TextInput", "BidiComponent", "ButtonGroup", "Html"),
+    *("Checkbox", "DownloadButton"),
+)
+"""Parts of Streamlit's frontend that the pages need, and that it would ask for one by one as they
+come, each after the page has been drawn without it."""
+_LAST = "PlotlyChart"
+"""The part that takes longest to begin."""
+
+
+def routes() -> list[Route]:
+    """The document at the address of every page."""
+    return [Route(path, _answer) for path in ("/", *(f"/{page.name}" for page in PAGES))]
+
+
+@cache
+def document() -> str:
+    """The document's text.
+
+    Raises:
+        RuntimeError: Streamlit's own has no place for a title and a style sheet any more.
+    """
+    static = Path(get_static_dir())
+    text = (static / "index.html").read_text(encoding="utf-8")
+    if any(text.count(part) != 1 for part in (_STREAMLITS_TITLE, "</head>", "</body>")):
+        raise RuntimeError("Streamlit's index.html has changed: look at it, then at this file.")
+    style = (files("components.ui.frame") / "assets" / "frame.css").read_text(encoding="utf-8")
+    imports = [
+        f'import("./static/js/{path.name}")'
+        for name in (*_NEEDED, _LAST)
+        for path in static.glob(f"static/js/{name}.*.js")
+    ]
+    early = f"await Promise.all([{', '.join(imports[:-1])}]); {imports[-1]};"
+    parts = {
+        _STREAMLITS_TITLE: "<title>Contextlens</title>",
+        "</head>": f'<script type="module">{early}</script>\n</head>',
+        # At the end, so that it comes after Streamlit's own, which goes into the head.
+        "</body>": f"<style>\n{style}</style>\n</body>",
+    }
+    for theirs, ours in parts.items():
+        text = text.replace(theirs, ours)
+    return text
+
+
+async def _answer(_: Request) -> HTMLResponse:
+    return HTMLResponse(document(), headers={"Cache-Control": "no-cache"})

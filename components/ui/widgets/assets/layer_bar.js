@@ -1,0 +1,185 @@
+// The layer bar: a slider, and Play, which shows all layers one after another and comes back.
+// A chart with frames is moved here, without the server; else each layer is a run of the page.
+
+import { update } from "./component.js";
+import { button } from "./elements.js";
+
+const STEP_MS = 900;
+const REST_MS = 150; // after the last of quick steps by keyboard
+const LATEST_MS = 30_000; // a run that takes longer ends Play
+const MOST_TICKS = 13;
+
+export default function render(given) {
+  update(LayerBar, ".layer-bar", given);
+}
+
+class LayerBar {
+  constructor(root) {
+    this.root = root;
+    this.slider = root.querySelector("input");
+    this.play = root.querySelector(".play");
+    this.ticks = root.querySelector(".ticks");
+    this.turn = 0; // counts what was begun, so that what it replaced knows that it is over
+    this.slider.addEventListener("input", () => this.move());
+    this.slider.addEventListener("change", () => this.settle());
+    this.play.addEventListener("click", () => (this.playing ? this.pause() : this.start()));
+    this.ticks.addEventListener("click", (event) => this.jump(event));
+  }
+
+  get at() {
+    return this.layers[Number(this.slider.value) - this.layers[0]];
+  }
+
+  update({ layers, layer, framed, plays, about }) {
+    this.layers = layers;
+    this.layer = layer;
+    this.framed = framed;
+    this.slider.min = layers[0];
+    this.slider.max = layers.at(-1);
+    this.root.querySelector(".name").title = about;
+    this.play.hidden = !plays;
+    this.label();
+    this.mark();
+    if (this.wanted === layer) this.wanted = undefined;
+    if (this.wanted === undefined && !this.playing) this.show(layer);
+    this.arrived?.(layer);
+  }
+
+  mark() {
+    const { layers } = this;
+    const each = Math.ceil(layers.length / MOST_TICKS);
+    const said = layers.filter((_layer, i) => i % each === 0);
+    if (said.join() === [...this.ticks.children].map((tick) => tick.textContent).join()) return;
+    this.ticks.replaceChildren(...said.map((layer) => tickOf(layer, layers)));
+  }
+
+  label() {
+    this.play.ariaLabel = this.playing ? "Stop at this layer" : "Play all layers";
+    this.play.classList.toggle("playing", Boolean(this.playing));
+  }
+
+  show(layer) {
+    this.slider.value = layer;
+    this.root.querySelector(".now").textContent = layer;
+    const [first, last] = [this.layers[0], this.layers.at(-1)];
+    this.slider.style.setProperty("--done", (layer - first) / (last - first));
+    for (const tick of this.ticks.children) {
+      tick.classList.toggle("here", tick.textContent === String(layer));
+    }
+  }
+
+  move() {
+    this.end();
+    this.show(this.at);
+    this.draw(this.at);
+  }
+
+  settle() {
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.choose(this.at), REST_MS);
+  }
+
+  jump(event) {
+    const tick = event.target.closest("button");
+    if (!tick) return;
+    this.slider.value = tick.textContent;
+    this.move();
+    this.choose(this.at);
+  }
+
+  choose(layer) {
+    if (layer === this.layer) return;
+    this.wanted = layer;
+    this.send(layer);
+  }
+
+  // Frames bear their layers' names. A chart without them, as while it loads, stays as it is.
+  async draw(layer) {
+    const how = { mode: "immediate", frame: { duration: 0, redraw: true } };
+    for (const name of this.framed) {
+      for (const chart of document.querySelectorAll(`.${CSS.escape(name)} .js-plotly-plot`)) {
+        const options = { ...how, transition: { duration: 0 } };
+        await window.Plotly?.animate(chart, [String(layer)], options).catch(() => {});
+      }
+    }
+  }
+
+  async start() {
+    const turn = this.begin();
+    const back = this.layer;
+    for (const layer of this.layers) {
+      if (!(await this.step(layer))) break;
+      await later(STEP_MS);
+      if (turn !== this.turn) return;
+      if (!this.root.isConnected) break;
+    }
+    if (this.root.isConnected) await this.step(back);
+    if (turn === this.turn) this.end();
+  }
+
+  // Whether the page shows the layer now.
+  async step(layer) {
+    this.show(layer);
+    if (this.framed.length) {
+      await this.draw(layer);
+      return true;
+    }
+    if (layer === this.layer) return true;
+    const arrived = new Promise((resolve) => {
+      this.arrived = (shown) => shown === layer && resolve(true);
+    });
+    this.send(layer);
+    const is = await Promise.race([arrived, later(LATEST_MS)]);
+    this.arrived = undefined;
+    return Boolean(is);
+  }
+
+  begin() {
+    this.playing = true;
+    this.label();
+    if (!this.framed.length) oneStepBack(true);
+    this.turn += 1;
+    return this.turn;
+  }
+
+  end() {
+    if (!this.playing) return;
+    this.turn += 1;
+    this.playing = false;
+    this.label();
+    oneStepBack(false);
+  }
+
+  pause() {
+    this.end();
+    this.choose(this.at);
+  }
+}
+
+function tickOf(layer, layers) {
+  const tick = button("tick", layer);
+  tick.tabIndex = -1; // the slider is what a keyboard moves
+  tick.style.setProperty("--at", (layer - layers[0]) / (layers.at(-1) - layers[0]));
+  return tick;
+}
+
+function later(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// Each layer that Play shows is an address of its own; Back is to undo all of them at once.
+let pushes;
+function oneStepBack(on) {
+  const { history } = window;
+  if (!on) {
+    if (pushes) delete history.pushState;
+    pushes = undefined;
+    return;
+  }
+  pushes = 0;
+  history.pushState = (...entry) => {
+    pushes += 1;
+    const how = pushes > 1 ? History.prototype.replaceState : History.prototype.pushState;
+    how.apply(history, entry);
+  };
+}

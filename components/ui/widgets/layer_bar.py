@@ -1,0 +1,71 @@
+"""The layer bar under a page's picture: a slider over the layers, and Play, in one.
+
+A picture that has a frame for each layer is moved in the browser; any other page runs for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets.component import component, css_class
+
+__all__ = ["choose_layer", "layer_bar"]
+
+_ABOUT = "Layer 0 is the embedding layer's output; each later layer mixes in more context."
+
+
+def choose_layer(layer: int, last: int) -> None:
+    """Write a layer into the view; the last one is what a view has that names none."""
+    session.write(replace(session.current(), layer=None if layer == last else layer))
+
+
+def layer_bar(
+    view: ViewState,
+    layers: Sequence[int],
+    *,
+    shown: int | None = None,
+    framed: Collection[str] = (),
+    plays: bool = True,
+    on_choose: Callable[[int], None] | None = None,
+) -> None:
+    """The bar; nothing where there is one layer alone.
+
+    Args:
+        view: what is shown.
+        layers: those to choose from, in order.
+        shown: the chosen one; else the view's, or the last where the view has none of them.
+        framed: keys of charts that have a frame for each layer.
+        plays: whether all layers can be shown one after another.
+        on_choose: what a choice does; else it is written as the view's layer.
+    """
+    if len(layers) < 2:
+        return
+    if shown is None:
+        shown = view.layer if view.layer in layers else layers[-1]
+
+    def receive(sent: object) -> None:
+        layer = _checked(sent, layers)
+        if layer is None:
+            return
+        if on_choose is None:
+            choose_layer(layer, layers[-1])
+        else:
+            on_choose(layer)
+
+    data = {
+        "layers": list(layers),
+        "layer": shown,
+        "framed": [css_class(key) for key in framed],
+        "plays": plays,
+        "about": _ABOUT if layers[0] == 0 else "",
+    }
+    component("components.ui.widgets", "layer_bar", data, key="layer", on_pick=receive)
+
+
+def _checked(sent: object, layers: Sequence[int]) -> int | None:
+    """The layer that the browser reported; None where it is none of these."""
+    # `type`, because True is an int too.
+    return sent if type(sent) is int and sent in layers else None
