@@ -12,6 +12,7 @@ from components.core.protocol import EncoderService
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
@@ -85,6 +86,10 @@ class CachedService:
     def vocabulary(self, model: str) -> Vocabulary:
         """See `EncoderService.vocabulary`; the tokenizer remembers it itself."""
         return self._inner.vocabulary(model)
+
+    def cut_rules(self, model: str) -> CutRules:
+        """See `EncoderService.cut_rules`; the tokenizer remembers them itself."""
+        return self._inner.cut_rules(model)
 
     def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
         """See `EncoderService.normalize`; quicker than remembering."""

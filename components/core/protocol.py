@@ -8,6 +8,7 @@ from typing import Protocol
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
@@ -58,6 +59,10 @@ class EncoderService(Protocol):
 
     def vocabulary(self, model: str) -> Vocabulary:
         """Every token that a model's tokenizer knows."""
+        ...
+
+    def cut_rules(self, model: str) -> CutRules:
+        """How a model's tokenizer learned to cut words; a second for a large vocabulary, once."""
         ...
 
     def normalize(self, model: str, texts: Sequence[str]) -> list[str]:

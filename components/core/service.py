@@ -17,6 +17,7 @@ from components.core.protocol import EncoderService
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
@@ -81,6 +82,10 @@ class LocalService:
     def vocabulary(self, model: str) -> Vocabulary:
         """See `EncoderService.vocabulary`."""
         return self._store.tokenizer(model).vocabulary
+
+    def cut_rules(self, model: str) -> CutRules:
+        """See `EncoderService.cut_rules`."""
+        return self._store.tokenizer(model).cut_rules
 
     def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
         """See `EncoderService.normalize`."""

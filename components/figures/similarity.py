@@ -116,7 +116,9 @@ def _band_traces(x: list[int], band: Band | None, kind: str) -> list[dict[str, A
         "x": x,
         "y": values(band.mean),
         "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
-        "hovertemplate": f"random pairs<br>layer %{{x}}<br>mean {kind} %{{y:.4f}}<extra></extra>",
+        "customdata": [*map(list, zip(values(band.low), values(band.high), strict=True))],
+        "hovertemplate": f"random pairs<br>layer %{{x}}<br>mean {kind} %{{y:.4f}}<br>"
+        "90 of 100 from %{customdata[0]:.4f} to %{customdata[1]:.4f}<extra></extra>",
     }
     return [area, mean]
 
@@ -125,7 +127,7 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
     if band is None:
         return []
     label = {
-        "text": f"random pairs of {band.of} (middle 90%)",
+        "text": f"random pairs of {band.of}",
         "x": x[0],
         "y": float(band.low[0]),
         "xanchor": "left",

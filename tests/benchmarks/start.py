@@ -65,13 +65,15 @@ def start(rounds: int) -> Outcome:
 
 def _app(browser: Browser, data_dir: Path) -> dict[str, float]:
     command = ["streamlit", "run", "app.py"]
-    with served(command, env={"CONTEXTLENS_DATA_DIR": str(data_dir)}) as server:
-        with visit(browser, f"{server.address}/meaning") as page:
-            page.wait_for_function(SHELL_DRAWN, timeout=WAIT_MS)
-            shell = time.perf_counter() - server.started
-            page.wait_for_function(CHART_DRAWN, timeout=WAIT_MS)
-            chart = time.perf_counter() - server.started
-            _await_measures(data_dir, page)
+    with (
+        served(command, env={"CONTEXTLENS_DATA_DIR": str(data_dir)}) as server,
+        visit(browser, f"{server.address}/meaning") as page,
+    ):
+        page.wait_for_function(SHELL_DRAWN, timeout=WAIT_MS)
+        shell = time.perf_counter() - server.started
+        page.wait_for_function(CHART_DRAWN, timeout=WAIT_MS)
+        chart = time.perf_counter() - server.started
+        _await_measures(data_dir, page)
     return {"shell": shell, "chart": chart}
 
 

@@ -150,6 +150,8 @@ def test_the_keyboard_reaches_and_chooses_every_word(opened: Opened) -> None:
     expect(toolbar(page, "A").locator("[tabindex='0']")).to_have_count(1)
     chips(page, "A").last.focus()
     page.keyboard.press("ArrowRight")
+    assert focused_name(page) == "Edit sentence A"
+    page.keyboard.press("ArrowLeft")
     assert focused_name(page) == "python, word 5 of sentence A"
     page.keyboard.press("Home")
     assert focused_name(page) == "I, word 1 of sentence A"
@@ -166,6 +168,34 @@ def test_the_keyboard_reaches_and_chooses_every_word(opened: Opened) -> None:
     assert focused_name(page) == "I, word 1 of sentence B"
     page.keyboard.press("Shift+Tab")
     assert focused_name(page) == "pet, word 4 of sentence A"
+
+
+def test_a_sentence_is_typed_anew_where_it_stands(opened: Opened) -> None:
+    page, keys = opened.page, opened.page.keyboard
+    field = page.get_by_role("textbox", name="Text of sentence A")
+    height = box(page.locator(".chips"))["height"]
+    page.get_by_role("button", name="Edit sentence A").click()
+    expect(field).to_be_focused()
+    assert box(page.locator(".chips"))["height"] == height
+    keys.press("End")
+    keys.type(" 🐍")
+    opened.press("Enter")
+    assert picked(page) == [[0, "I love my pet python 🐍"]]
+    expect(field).to_have_count(0)
+    chips(page, "A").first.focus()
+    keys.press("F2")
+    keys.type("dropped")
+    keys.press("Escape")
+    assert focused_name(page) == "I, word 1 of sentence A"
+    keys.press("F2")
+    keys.press("Enter")  # nothing was changed
+    assert picked(page) == [[0, "I love my pet python 🐍"]]
+    page.get_by_role("button", name="Edit sentence R").click()
+    keys.press("Control+A")
+    with opened.rerun():
+        keys.type("left")
+        keys.press("Tab")  # leaving it is enough
+    assert picked(page)[1:] == [[4, "left"]]
 
 
 def test_focus_stays_through_a_rerun_and_where_the_text_around_it_changes(opened: Opened) -> None:

@@ -21,24 +21,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAIRS = ".st-key-layers_pairs .js-plotly-plot"
-SEEN = f"""
-() => {{
-  const plot = document.querySelector('{PAIRS}');
-  return {{
-    layer: plot.layout.annotations[0].text,
-    title: plot.querySelector('.gtitle').textContent,
-    cell: plot.calcdata[0][0].z[1][4],
-  }};
-}}
-"""
-# Asked at every redraw, so that none goes unseen however few frames a slow machine shows.
-PLAYED = f"""
-() => {{
-  const seen = {SEEN};
-  window.__played = [seen()];
-  document.querySelector('{PAIRS}').on('plotly_afterplot', () => window.__played.push(seen()));
-}}
+# Every layer that the bar comes to, and every picture that is seen meanwhile.
+PLAYED = """
+now => {
+  const cell = () =>
+    document.querySelector('.st-key-layers_pairs .js-plotly-plot')?.calcdata?.[0][0].z[1][4];
+  window.__layers = [];
+  window.__cells = [cell()];
+  new MutationObserver(() => window.__layers.push(Number(now.textContent)))
+    .observe(now, { childList: true });
+  setInterval(() => window.__cells.push(cell()), 50);
+}
 """
 
 
@@ -104,32 +97,41 @@ def test_a_clicked_token_is_followed(visit: Callable[..., Visit]) -> None:
     assert "“pet”" in here.main.locator(".st-key-reading_nearest").inner_text()
 
 
-def test_playing_shows_every_layer_and_leaves_address_and_history_alone(
-    visit: Callable[..., Visit],
-) -> None:
+def test_play_shows_every_layer_and_one_step_back_undoes_it(visit: Callable[..., Visit]) -> None:
     text = "Seventeen umbrellas and a very unhappy cat slept under the warm lamp while it rained"
     here = visit(looking("Token pairs", ViewState(BUNDLED_ID, (Sentence(text),))))
-    before = here.page.url, here.page.evaluate("history.length")
-    own = here.page.evaluate(SEEN)
-    assert own["layer"] == "layer 6"
-    here.page.evaluate(PLAYED)
-    here.main.locator(".st-key-layers_pairs .updatemenu-button").click()
-    here.page.wait_for_function("() => window.__played.at(-1).layer === 'layer 0'")
-    here.settle()  # and so it has played to its end
-    played = here.page.evaluate("window.__played")
-    layers = [seen["layer"] for seen in played]
-    assert [name for name, _ in groupby(layers)] == [
-        "layer 6", *(f"layer {n}" for n in range(7))
-    ]  # fmt: skip
-    third = next(seen for seen in played if seen["layer"] == "layer 3")
-    assert -1 <= third["cell"] <= 1
-    assert third["cell"] != own["cell"]
-    assert third["title"] != own["title"]
-    assert here.page.evaluate(SEEN) == own
-    assert (here.page.url, here.page.evaluate("history.length")) == before
+    address, entries, read = here.page.url, here.page.evaluate("history.length"), here.reading
+    here.main.locator(".layer-bar .now").evaluate(PLAYED)
+    play = here.main.get_by_role("button", name="Play all layers")
+    play.click()
+    here.main.get_by_role("button", name="Stop at this layer").wait_for()
+    play.wait_for()  # it has come to its end
+    here.settle()
+    layers, cells = here.page.evaluate(
+        "[window.__layers, window.__cells.filter(cell => cell != null)]"
+    )
+    assert [layer for layer, _ in groupby(layers)] == [*range(7)]
+    assert cells[0] == cells[-1]
+    assert len(set(cells)) > 3  # a busy machine may not draw them all
+    assert (here.layer, here.reading, here.page.url) == (6, read, address)
+    assert here.page.evaluate("history.length") <= entries + 1
     here.to_layer(5)
     expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("At layer 5, ")
-    assert here.page.evaluate(SEEN)["layer"] == "layer 5"
+    here.back()
+    assert (here.layer, here.page.url) == (6, address)
+
+
+def test_play_can_be_stopped_at_a_layer(visit: Callable[..., Visit]) -> None:
+    here = visit("/layers")
+    here.main.get_by_role("button", name="Play all layers").click()
+    expect(here.main.get_by_role("slider")).to_have_value("2")
+    here.main.get_by_role("button", name="Stop at this layer").click()
+    here.settle()
+    assert here.layer < 6
+    there = visit(here.link())
+    assert (there.layer, there.reading) == (here.layer, here.reading)
+    here.back()
+    assert here.layer == 6
 
 
 def test_typed_markup_is_text_in_every_look(visit: Callable[..., Visit]) -> None:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.browser
 MAP_SECONDS = 600
 """A first map compiles, and other tests may share the machine."""
 PICTURE = ".st-key-map_chart .js-plotly-plot"
-LAYER_NOTE = f"() => document.querySelector('{PICTURE}').layout.annotations[0].text"
+TITLE = f"() => document.querySelector('{PICTURE} .gtitle').textContent"
 PLACES = f"""() => document.querySelector('{PICTURE}')._fullData
     .filter(trace => trace.mode === 'markers')
     .map(trace => [trace.name, Array.from(trace.x), Array.from(trace.y)])"""
@@ -110,7 +110,7 @@ def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
     assert box(here.figure)["x"] >= 0
     assert box(here.figure)["right"] <= size["viewport"]["width"]
     assert here.main.get_by_test_id("stAlert").count() == 0
-    bar = here.main.locator(".st-key-map_bar")
+    bar = here.main.locator(".st-key-controls_map")
     for widget in bar.locator(":scope > *").all():
         assert box(widget)["right"] <= box(bar)["right"] + 1
     assert box(here.figure)["bottom"] < size["viewport"]["height"]
@@ -122,7 +122,7 @@ def test_the_two_pythons_part_on_the_way_and_the_slider_shows_it(
     here = on_map()
     last = gap(here)
     here.to_layer(1)
-    assert here.page.evaluate(LAYER_NOTE) == "layer 1"
+    assert here.title.startswith("Layer 1: ")
     assert last > 2 * gap(here)
 
 
@@ -136,11 +136,13 @@ def gap(here: Visit) -> float:
 
 def test_play_moves_the_points_through_the_layers(on_map: Callable[..., Visit]) -> None:
     here = on_map()
-    before = here.page.evaluate(PLACES)
-    here.main.locator(f"{PICTURE} .updatemenu-button").click()
-    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 2'")
+    before, address = here.page.evaluate(PLACES), here.page.url
+    here.main.get_by_role("button", name="Play all layers").click()
+    here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2: ')")
     assert here.page.evaluate(PLACES) != before
-    here.page.wait_for_function(f"({LAYER_NOTE})() === 'layer 6'")
+    here.main.get_by_role("button", name="Play all layers").wait_for()  # it has come to its end
+    assert here.page.evaluate(PLACES) == before
+    assert (here.layer, here.page.url) == (6, address)
 
 
 def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) -> None:

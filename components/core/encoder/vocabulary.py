@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import tokenizers
@@ -18,7 +20,7 @@ from components.core.errors import CheckpointError, RequestError
 from components.core.families import family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
-from components.core.schema import IntArray, TokenizerCard, Vocabulary
+from components.core.schema import CutRules, IntArray, TokenizerCard, Vocabulary
 
 __all__ = ["LoadedTokenizer", "decode", "library_versions", "load_tokenizer", "normalize"]
 
@@ -39,6 +41,15 @@ class LoadedTokenizer:
     def vocabulary(self) -> Vocabulary:
         """Every piece by ID; see `EncoderService.vocabulary`."""
         return _vocabulary(self)
+
+    @cached_property
+    def cut_rules(self) -> CutRules:
+        """How words are cut; see `EncoderService.cut_rules`."""
+        model = json.loads(self.tokenizer.backend_tokenizer.to_str())["model"]
+        pairs = (m.split(" ") if isinstance(m, str) else m for m in model.get("merges", ()))
+        scores = (row[1] for row in model["vocab"]) if model["type"] == "Unigram" else ()
+        merges = {(left, right): place for place, (left, right) in enumerate(pairs)}
+        return CutRules(MappingProxyType(merges), tuple(map(float, scores)))
 
 
 def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.core.schema.models import (
     PROJECTIONS,
     Architecture,
+    CutRules,
     FastPrecision,
     ModelCard,
     ModelSpec,
@@ -30,6 +31,7 @@ __all__ = [
     "PROJECTIONS",
     "Architecture",
     "AttentionRequest",
+    "CutRules",
     "EmbeddingParts",
     "Encoding",
     "FastPrecision",

@@ -11,6 +11,7 @@ from typing import Literal
 __all__ = [
     "PROJECTIONS",
     "Architecture",
+    "CutRules",
     "FastPrecision",
     "ModelCard",
     "ModelSpec",
@@ -145,6 +146,19 @@ class Vocabulary:
     def characters(self) -> frozenset[str]:
         """The characters that can be spelled."""
         return frozenset(text for text in self.texts if len(text) == 1)
+
+
+@dataclass(frozen=True, eq=False)
+class CutRules:
+    """What a tokenizer learned, beside its vocabulary, of how a word is cut.
+
+    Attributes:
+        merges: of BPE, the place in which each pair of neighbours was merged, from 0; else empty.
+        scores: of Unigram, each piece's log-probability, by ID; else empty.
+    """
+
+    merges: Mapping[tuple[str, str], int]
+    scores: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ def _moving(halves: FloatArray, layers: Sequence[int], row: int) -> list[dict[st
         "x": [layers[row]] * 2,
         "y": values(halves[:, row]),
         "marker": {"size": 16, "color": [color_of(0), color_of(1)]},
+        "cliponaxis": False,
         "hoverinfo": "skip",
     }
     return [*ways, dots]

@@ -58,7 +58,13 @@ PICKED = number(
     PAGE, "token", "The token that is looked at closer", between=(-1, MAX_CHARACTERS), default=-1
 )
 SECTION = choice(PAGE, "section", "Look closer", SECTIONS)
-SEARCH = text(PAGE, "search", "Look a word or piece up", default="an")
+SEARCH = text(
+    PAGE,
+    "search",
+    "Look a word or piece up",
+    help="Left empty, it is the word of the token picked above. A space alone lists all pieces.",
+)
+"""Empty, it is the word of the token that is looked at closer."""
 KIND = choice(PAGE, "kind", "Show", KINDS.keys())
 OTHER = choice(PAGE, "other", "With the tokenizer of", ())
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from components.features.tokens.measures import Fate
+from components.features.tokens.measures.rewriting import Fate
 
 __all__ = ["there_and_back", "tokens_svg"]
 

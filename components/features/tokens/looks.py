@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -15,6 +17,7 @@ from components.features.tokens.compute.looks import (
     last_row,
     look_up,
     other_tokenizers,
+    picked_word,
     round_trips,
     table_rows,
     tokenized_by_both,
@@ -23,13 +26,15 @@ from components.features.tokens.compute.sentence import TokenizedSentence
 from components.features.tokens.controls import KIND, OTHER, SEARCH
 from components.features.tokens.explain import ROW
 from components.features.tokens.figures import there_and_back
-from components.features.tokens.measures import Change
+from components.features.tokens.measures.cutting import Cut
+from components.features.tokens.measures.rewriting import Change
 from components.features.tokens.reading.tokens import (
     back_reading,
     tokenizers_reading,
     twins_reading,
 )
 from components.features.tokens.reading.vocabulary import (
+    cut_reading,
     no_row_reading,
     row_reading,
     vocabulary_reading,
@@ -54,9 +59,9 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
     every = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        inputs.text(view, SEARCH)
+        inputs.text(view, replace(SEARCH, placeholder=f"{picked_word(tokenized)}, picked above"))
         inputs.choice(view, KIND)
-        found = look_up(view, service, every)
+        found = look_up(view, service, tokenized)
         said = vocabulary_reading(
             found.query,
             found.normalized,
@@ -66,6 +71,8 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
             among=found.among,
         )
         kit.reading(said, key="reading_vocabulary")
+        if found.cut is not None:
+            _why(found.cut, every.method)
     with right:
         st.dataframe(
             _pieces(every, tokenized.card.checksum).iloc[found.ids],
@@ -120,6 +127,13 @@ def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService)
         _round_trip(which, trip)
     st.caption("With the special tokens:")
     st.code(service.decode(view.model, tokenized.tokens.token_ids), language=None, wrap_lines=True)
+
+
+def _why(cut: Cut, method: str) -> None:
+    """Why a word is cut as it is."""
+    st.markdown(cut_reading(cut, method))
+    if len(cut.rows) > 1:
+        kit.table(cut.rows, key="cut_table", exact=["log-probability"])
 
 
 def _strips(rows: TableRows, token_id: int) -> None:

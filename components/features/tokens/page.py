@@ -15,8 +15,10 @@ from components.features.tokens.controls import (
     ID_TO_ROW,
     PAGE,
     PICKED,
+    SEARCH,
     SECTION,
     SENTENCE,
+    VOCABULARY,
     cut_within,
     pad_within,
 )
@@ -104,7 +106,10 @@ def downloads(tokenized: TokenizedSentence, place: DeltaGenerator) -> None:
 
 
 def _pick(position: int) -> None:
-    session.write(SECTION.put(PICKED.put(session.current(), position), ID_TO_ROW))
+    """Look at a token closer: look its word up, where that is what is shown, or its row."""
+    view = SEARCH.put(PICKED.put(session.current(), position), SEARCH.default)
+    looks_up = SECTION.of(view) == VOCABULARY
+    session.write(view if looks_up else SECTION.put(view, ID_TO_ROW))
 
 
 def _examples(view: ViewState) -> None:

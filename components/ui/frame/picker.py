@@ -18,10 +18,12 @@ from components.ui.state.view import ViewState
 __all__ = ["draw"]
 
 _BETWEEN = " · "
+_CAME = "came"  # the model that came last, until that is said
 
 
 def draw(view: ViewState) -> None:
     """The picker on the model in use, or on the one that was chosen and comes."""
+    _say_what_came()
     wish = wishes.current(view)
     shown = wish.model if wish is not None and wish.is_pending else view.model
     specs = _specs(shown)
@@ -104,10 +106,20 @@ def _watch(job: Job) -> None:
 def _take() -> None:
     """Have the page show the model that came, or say why it did not."""
     wish: Wish | None = session.wish()
-    # The sidebar may be closed: hence the toast.
     if wish is not None and wish.is_pending and wishes.is_over(wish) and wishes.grant(wish):
-        st.toast(f"The page now shows {escape(wish.model)}.", icon=":material/check:")
+        session.keep(_CAME, wish.model)
     st.rerun()
+
+
+def _say_what_came() -> None:
+    """Say that another model is shown: as a toast, for the sidebar may be closed.
+
+    In the run after the one that took it: what stands before a rerun may not reach the browser.
+    """
+    model = session.kept(_CAME)
+    if model is not None:
+        session.keep(_CAME, None)
+        st.toast(f"The page now shows {escape(model)}.", icon=":material/check:")
 
 
 def _failure(wish: Wish) -> None:

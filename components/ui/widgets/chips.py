@@ -1,4 +1,4 @@
-"""Sentences whose words are chosen by click or by keyboard, as a component of Streamlit's own page.
+"""Sentences whose words are chosen by click or keyboard, and that are typed anew where they stand.
 
 Python cuts the text and counts code points, so JavaScript never converts an offset; user text
 travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
@@ -15,6 +15,7 @@ from typing import Literal, TypedDict
 import streamlit as st
 
 from components.core.words import Span, split_words
+from components.ui.state.view import MAX_CHARACTERS
 from components.ui.widgets.component import component
 
 __all__ = ["ChipRow", "visible", "word_chips"]
@@ -55,6 +56,7 @@ class _Segment(TypedDict):
 
 
 class _RowData(TypedDict):
+    text: str
     label: str
     name: str
     role: str
@@ -66,23 +68,31 @@ class _RowData(TypedDict):
     segments: list[_Segment]
 
 
-def word_chips(rows: Sequence[ChipRow], *, key: str, on_pick: Callable[[int, Span], None]) -> None:
-    """Shows rows of words and calls `on_pick(row, span)` before the rerun that a pick causes.
+def word_chips(
+    rows: Sequence[ChipRow],
+    *,
+    key: str,
+    on_pick: Callable[[int, Span], None],
+    on_edit: Callable[[int, str], None],
+) -> None:
+    """Shows rows of words, to choose from and to type anew.
 
-    The span is one word's, in code points of that row's text as it was shown. Picks that fit no
-    row or no word are ignored. `on_pick` is a callback in Streamlit's sense: it may write state.
+    `on_pick(row, span)` and `on_edit(row, text)` are called before the rerun that they cause: they
+    are callbacks in Streamlit's sense, and may write state. The span is one word's, in code points
+    of that row's text as it was shown. What fits no row, no word or no field is ignored.
     """
     shown = tuple(rows)
 
     def receive(sent: object) -> None:
-        pick = _checked_pick(sent, shown)
+        pick, edit = _checked_pick(sent, shown), _checked_edit(sent, shown)
         if pick is not None:
             on_pick(*pick)
+        elif edit is not None:
+            on_edit(*edit)
 
+    data = {"rows": _payload(shown), "longest": MAX_CHARACTERS}
     with st.container(key=f"room_{_lines(shown)}"):
-        component(
-            "components.ui.widgets", "chips", {"rows": _payload(shown)}, key=key, on_pick=receive
-        )
+        component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
 
 
 def _lines(rows: Sequence[ChipRow]) -> int:
@@ -104,6 +114,18 @@ def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | N
     return row, (start, end)
 
 
+def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | None:
+    """The row and its new text that the browser reported; None where no field can send it."""
+    if not isinstance(edit, Mapping):
+        return None
+    row, text = edit.get("row"), edit.get("text")
+    if type(row) is not int or not isinstance(text, str):
+        return None
+    if not 0 <= row < len(rows) or len(text) > MAX_CHARACTERS or text != _well_formed(text):
+        return None
+    return row, text
+
+
 def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
     counts = {"sentence": 0, "reference": 0}
     payload: list[_RowData] = []
@@ -111,6 +133,7 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
         counts[row.role] += 1
         payload.append(
             {
+                "text": _well_formed(row.text),
                 "label": visible(row.label),
                 "name": f"{row.role} {visible(row.label) or counts[row.role]}",
                 "role": row.role,
@@ -167,6 +190,11 @@ _VISIBLE = {
 def visible(text: str) -> str:
     """The text with its control characters made visible, one code point for each."""
     return text.translate(_VISIBLE)
+
+
+def _well_formed(text: str) -> str:
+    """The text with a sign in place of each half of a UTF-16 pair that stands alone."""
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def _ink(color: str) -> Literal["#ffffff", "#111111"]:

@@ -20,7 +20,7 @@ from components.ui.state.view import (
     shared_word,
 )
 
-__all__ = ["pair_field", "pick_word", "remove_references", "sentence_editor"]
+__all__ = ["pair_field", "pick_word", "remove_references", "retype_row", "sentence_editor"]
 
 Group = Literal["sentences", "references"]
 
@@ -42,7 +42,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
                 key=field,
                 max_chars=MAX_CHARACTERS,
                 placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
-                on_change=_retype,
+                on_change=_retype_field,
                 args=(group, i, field),
             )
             removal = f"Take {label[0].lower()}{label[1:]} away"
@@ -71,12 +71,21 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
 def pick_word(row: int, span: Span) -> None:
     """Choose a word by its row of chips; a reference's chosen word again means its whole text."""
     view = session.current()
-    n = len(view.sentences)
-    group: Group = "sentences" if row < n else "references"
-    index = row if row < n else row - n
+    group, index = _place(view, row)
     old = getattr(view, group)[index]
     again = group == "references" and old.word == span
     _replace_row(view, group, index, replace(old, word=None if again else span))
+
+
+def retype_row(row: int, text: str) -> None:
+    """Take what was typed into a row of chips as its sentence or reference."""
+    _retype(*_place(session.current(), row), text)
+
+
+def _place(view: ViewState, row: int) -> tuple[Group, int]:
+    """What a row of chips shows: the sentences come first, the references after them."""
+    n = len(view.sentences)
+    return ("sentences", row) if row < n else ("references", row - n)
 
 
 def remove_references() -> None:
@@ -106,12 +115,16 @@ def _write_pair(index: int, key: str) -> None:
         _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
 
 
-def _retype(group: Group, index: int, key: str) -> None:
+def _retype_field(group: Group, index: int, key: str) -> None:
+    if session.is_shown(key):
+        _retype(group, index, str(session.value(key) or ""))
+
+
+def _retype(group: Group, index: int, text: str) -> None:
     view = session.current()
     rows: tuple[Sentence, ...] = getattr(view, group)
-    if index >= len(rows) or not session.is_shown(key):
+    if index >= len(rows):
         return
-    text = str(session.value(key) or "")
     old = rows[index]
     if group == "sentences":
         _write_rows(view, group, _with_words(view, index, text))

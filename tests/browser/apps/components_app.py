@@ -49,6 +49,12 @@ def pick(row: int, span: Span) -> None:
         texts[label] = (texts[label][0], span)
 
 
+def edit(row: int, text: str) -> None:
+    """Keeps what was typed, as a page would."""
+    keep(row, text)
+    texts[list(texts)[row]] = (text, None)
+
+
 def shorten() -> None:
     """Changes a text while its row is on the page."""
     texts["B"] = ("I love python", None)
@@ -70,7 +76,7 @@ rows += [
     ChipRow("", "programming language", "#CC79A7", (0, 20), role="reference"),
     ChipRow("R3", "a river bank", "#009E73", (2, 12), role="reference"),
 ]
-word_chips(rows, key="chips", on_pick=pick)
+word_chips(rows, key="chips", on_pick=pick, on_edit=edit)
 st.text(json.dumps(st.session_state.picks))
 st.button("Again")
 st.button("Shorten B", on_click=shorten)

@@ -77,7 +77,7 @@ def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
     assert len(tokens_svg(tokenized.boxes, tokenized.title)) < 100_000
     assert said(tokenized)
     assert tokenized.passport.settings["max_length"] == tokenized.cut
-    found = look_up(view, service, tokenized.vocabulary)
+    found = look_up(view, service, tokenized)
     assert vocabulary_reading(
         found.query, found.normalized, found.tokens, tokenized.vocabulary, n_found=len(found.ids)
     )
@@ -121,13 +121,13 @@ def test_every_measured_fact_is_shown(service: EncoderService, fact: dict[str, A
 
 def test_the_vocabularys_facts_are_shown(service: EncoderService, facts: dict[str, Any]) -> None:
     known = facts["vocabulary"]
-    vocabulary = shown(DEFAULT, service).vocabulary
-    assert len(vocabulary.pieces) == known["size"]
+    tokenized = shown(DEFAULT, service)
+    assert len(tokenized.vocabulary.pieces) == known["size"]
     for piece, token_id in known["ids"].items():
-        found = look_up(SEARCH.put(DEFAULT, piece), service, vocabulary)
+        found = look_up(SEARCH.put(DEFAULT, piece), service, tokenized)
         assert token_id in found.ids
-        assert vocabulary.pieces[token_id] == piece
-    assert len(look_up(SEARCH.put(DEFAULT, ""), service, vocabulary).ids) == known["size"]
+        assert tokenized.vocabulary.pieces[token_id] == piece
+    assert len(look_up(SEARCH.put(DEFAULT, " "), service, tokenized).ids) == known["size"]
     tokens = shown(PAD.put(text_view("I love Paris"), 7), service).tokens
     assert set(tokens.token_ids[5:].tolist()) == {known["pad_id"]}
 
@@ -265,7 +265,7 @@ def test_broken_settings_from_an_address_are_as_none(
     tokenized, usual = assert_whole(view, service), shown(DEFAULT, service)
     assert tokenized.boxes == usual.boxes
     assert (tokenized.index, tokenized.picked, tokenized.cut) == (0, usual.picked, 512)
-    found, ours = (look_up(v, service, usual.vocabulary).ids for v in (view, DEFAULT))
+    found, ours = (look_up(v, service, usual).ids for v in (view, DEFAULT))
     assert found == ours
 
 
@@ -306,12 +306,34 @@ def test_any_query_to_the_vocabulary_is_answered(service: EncoderService, query:
     ("kind", "n_all"), [("Words", 30522 - 5828 - 5), ("Continuations", 5828), ("Special", 5)]
 )
 def test_the_vocabulary_is_browsed_by_kind(service: EncoderService, kind: str, n_all: int) -> None:
-    vocabulary = shown(DEFAULT, service).vocabulary
-    view = KIND.put(DEFAULT, kind)
-    for token_id in look_up(view, service, vocabulary).ids:
+    tokenized = shown(DEFAULT, service)
+    vocabulary, view = tokenized.vocabulary, KIND.put(DEFAULT, kind)
+    for token_id in look_up(SEARCH.put(view, "an"), service, tokenized).ids:
         assert vocabulary.kinds[token_id] == KINDS[kind]
         assert vocabulary.texts[token_id].startswith("an")
-    assert len(look_up(SEARCH.put(view, ""), service, vocabulary).ids) == n_all
+    assert len(look_up(SEARCH.put(view, " "), service, tokenized).ids) == n_all
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "word"),
+    [
+        ("Sinan naps", 2, "Sinan"),
+        ("Sinan naps", 4, "naps"),
+        ("Sinan naps", 0, "[CLS]"),
+        ("Sinan naps", 7, "[PAD]"),
+        ("x", 4, "Naïve"),
+    ],
+)
+def test_the_word_of_the_picked_token_is_looked_up(
+    service: EncoderService, text: str, token: int, word: str
+) -> None:
+    view = text_view(text, "(Naïve)" if text == "x" else None, pad=9, token=token)
+    found = look_up(view, service, shown(view, service))
+    assert found.query == word
+    assert found.ids == look_up(SEARCH.put(view, word), service, shown(view, service)).ids
+    assert (found.cut is None) == word.startswith("[")
+    if found.cut is not None:
+        assert found.cut.pieces == tuple(found.tokens.tokens[1:-1])
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ from tests.support.pages import (
     chart,
     choose,
     everything_said,
+    send,
     shown_view,
 )
 from tests.support.tiny_models import build
@@ -76,7 +77,7 @@ def test_the_page_opens_on_the_first_sentence(opened: Any, service: EncoderServi
     assert [t["position"] for t in strip(app)["tokens"] if t["chosen"]] == [5]
     assert strip(app)["picked"] == 5
     assert said(app).startswith("This text becomes 7 tokens, 5 of its own")
-    assert "“an” is ID 2019" in said(app, "reading_vocabulary")
+    assert "“python” is ID 18750" in said(app, "reading_vocabulary")
     assert not app.warning
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     rows = pd.DataFrame(token_rows(ours, service.vocabulary(BUNDLED_ID)))
@@ -166,15 +167,22 @@ def test_the_vocabulary_is_searched_and_browsed() -> None:
     assert rows.set_index("piece").loc["an", "ID"] == 2019
 
 
+def test_a_pick_shows_why_its_word_is_cut_so() -> None:
+    app = showing("Sinan naps", search="an")
+    app = send(app, "token_strip", 2)
+    view = shown_view(app)
+    assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (2, VOCABULARY, "")
+    assert "sin (8254), ##an (2319)" in said(app, "reading_vocabulary")
+    assert any(m.value.startswith("**Why so?** “sinan” is cut from the left") for m in app.markdown)
+    steps = frame_with(app, "what is left")
+    assert steps["what is left"].tolist() == ["sinan", "an"]
+    assert steps["longest piece that fits"].tolist() == ["sin", "##an"]
+    assert steps["longer ones, not there"].tolist() == [2, 0]
+
+
 def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderService) -> None:
-    app = pages.framed(DEFAULT, PAGE)
-    proto = next(e.proto for e in app.get("bidi_component") if e.proto.id.endswith("token_strip"))
-    states = app._tree.get_widget_states()
-    states.widgets.add(
-        id=f"$$STREAMLIT_INTERNAL_KEY_{proto.id}__events",
-        json_trigger_value=json.dumps([{"event": "picked", "value": 2}]),
-    )
-    app = app._run(states)
+    app = pages.framed(SECTION.put(DEFAULT, ID_TO_ROW), PAGE)
+    app = send(app, "token_strip", 2)
     assert_whole(app)
     assert strip(app)["picked"] == 2
     view = shown_view(app)

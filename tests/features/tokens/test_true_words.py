@@ -285,12 +285,14 @@ def check_merged(said: str, both: list[Tokens]) -> None:
 def test_every_sentence_on_the_vocabulary_holds(tiny_service: EncoderService) -> None:
     chance = random.Random(3)
     for model in MODELS:
-        vocabulary = tiny_service.vocabulary(model)
+        opened = text_view("x", model=model)
+        tokenized = tokenized_sentence(opened, tiny_service, tiny_service.load_tokenizer(model))
+        vocabulary = tokenized.vocabulary
         words = [*WORDS, *chance.sample(list(filter(None, vocabulary.pieces)), 50), "", " "]
         for _ in range(20 if model == BUNDLED_ID else N // 8):  # its pieces are many
             query, kind = chance.choice(words), chance.choice(list(KINDS))
             view = SEARCH.put(KIND.put(text_view("x", model=model), kind), query)
-            found = look_up(view, tiny_service, vocabulary)
+            found = look_up(view, tiny_service, tokenized)
             said = bare(
                 " ".join(
                     vocabulary_reading(

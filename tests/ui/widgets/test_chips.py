@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from components.core.words import split_words
+from components.ui.state.view import MAX_CHARACTERS
 from components.ui.widgets import chips
 from components.ui.widgets.chips import ChipRow
 from components.ui.widgets.component import css_class
@@ -160,8 +161,11 @@ def script() -> None:
     def keep(row: int, span: tuple[int, int]) -> None:
         st.session_state["picked"] = (row, span)
 
+    def retype(row: int, text: str) -> None:
+        st.session_state["picked"] = (row, text)
+
     rows = [ChipRow("A", "👩‍👧 loves python", "#0072B2", None)]
-    word_chips(rows, key="chips", on_pick=keep)
+    word_chips(rows, key="chips", on_pick=keep, on_edit=retype)
     picture_buttons(chart_key="my chart!", file_name="senses", key="save", caption="passport")
     st.text(st.session_state.get("picked"))
 
@@ -181,6 +185,26 @@ def test_a_made_up_pick_does_nothing() -> None:
     send_pick(app, "chips", row=7, start=4, end=9)
     assert not app.exception
     assert app.text[0].value == "None"
+
+
+@pytest.mark.parametrize("text", ["", "New text", "  spaces ", "👩‍👧", "x" * MAX_CHARACTERS])
+def test_a_typed_text_reaches_the_callback_as_it_is(text: str) -> None:
+    app = send_pick(AppTest.from_function(script).run(), "chips", row=0, text=text)
+    assert not app.exception
+    assert app.session_state["picked"] == (0, text)
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        *((1, "a"), (-1, "a"), (True, "a"), ("0", "a"), (0, 7), (0, None), (0, ["a"])),
+        *((0, "\ud800"), (0, "x" * (MAX_CHARACTERS + 1))),
+    ],
+)
+def test_a_made_up_text_does_nothing(row: object, text: object) -> None:
+    app = send_pick(AppTest.from_function(script).run(), "chips", row=row, text=text)
+    assert not app.exception
+    assert "picked" not in app.session_state
 
 
 def test_the_components_get_their_data_as_json() -> None:

@@ -10,7 +10,8 @@ from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.schema import FloatArray, Tokens, Vocabulary
 from components.features.tokens.compute.sentence import TokenizedSentence, tokens_of
 from components.features.tokens.controls import KIND, KINDS, SEARCH
-from components.features.tokens.measures import Change, Part, fates, rewritten
+from components.features.tokens.measures.cutting import Cut, why_cut
+from components.features.tokens.measures.rewriting import Change, Part, fates, rewritten
 from components.ui.state.view import Sentence, ViewState
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "last_row",
     "look_up",
     "other_tokenizers",
+    "picked_word",
     "round_trips",
     "table_rows",
     "tokenized_by_both",
@@ -38,6 +40,7 @@ class LookUp:
         tokens: the query cut by the tokenizer.
         ids: those of the pieces of the chosen kind that begin with it.
         among: the chosen kind, "" for all pieces.
+        cut: why its most cut word is cut as it is; None where that is not known.
     """
 
     query: str
@@ -45,6 +48,7 @@ class LookUp:
     tokens: Tokens
     ids: list[int]
     among: str
+    cut: Cut | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +97,31 @@ class RoundTrip:
         return sum(len(part.text) for part in self.parts if part.fate == "lost")
 
 
-def look_up(view: ViewState, service: EncoderService, vocabulary: Vocabulary) -> LookUp:
-    """Look the view's query up in the vocabulary of its model."""
-    query = SEARCH.of(view)
+def picked_word(tokenized: TokenizedSentence) -> str:
+    """The word of the token that is looked at closer; of an added token, that token."""
+    tokens, at = tokenized.tokens, tokenized.picked
+    if tokens.word_ids[at] < 0:
+        return tokens.tokens[at]
+    text_id = tokens.text_ids[at]
+    own = (tokens.word_ids == tokens.word_ids[at]) & (tokens.text_ids == text_id)
+    spans = tokens.offsets[own]
+    text = tokens.text if text_id == 0 else tokens.pair or ""
+    return text[spans.min() : spans.max()].strip()
+
+
+def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSentence) -> LookUp:
+    """Look the view's query up in the vocabulary of its model, or else the picked word."""
+    vocabulary = tokenized.vocabulary
+    query = SEARCH.of(view) or picked_word(tokenized)
     normalized = service.normalize(view.model, [query])[0]
     seen = normalized.replace("▁", " ").strip()
     asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
     kind = KIND.of(view)
     ids = find_pieces(vocabulary, *asked, kind=KINDS[kind])
     among = "" if KINDS[kind] == "all" else kind
-    return LookUp(query, normalized, service.tokenize(view.model, [query])[0], ids, among)
+    tokens = service.tokenize(view.model, [query])[0]
+    cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
+    return LookUp(query, normalized, tokens, ids, among, cut)
 
 
 def table_rows(

@@ -7,8 +7,12 @@ import numpy as np
 from components.analysis.tokens import unknown_reason
 from components.content.wording import bold, escape, quoted
 from components.core.schema import FloatArray, Tokens, Vocabulary
+from components.features.tokens.measures.cutting import Cut
 
-__all__ = ["no_row_reading", "row_reading", "vocabulary_reading"]
+__all__ = ["cut_reading", "no_row_reading", "row_reading", "vocabulary_reading"]
+
+_MOST = 8
+"""Parts of a word that are named."""
 
 
 def vocabulary_reading(
@@ -41,6 +45,41 @@ def vocabulary_reading(
         _begin(n_found, size, among, read=seen != query.strip()),
     ]
     return [sentence for sentence in said if sentence]
+
+
+def cut_reading(cut: Cut, method: str) -> str:
+    """Why a word is cut as it is, in a sentence or two."""
+    word = quoted(cut.word)
+    if method == "WordPiece":
+        if len(cut.parts) > 1:
+            first = [quoted(part) for part in cut.parts[:_MOST]]
+            last = f" and {first.pop()}" if len(first) == len(cut.parts) else ", …"
+            parts = ", ".join(first) + last
+            return (
+                f"**Why so?** {word} is first parted into {parts}: signs "
+                "and Chinese characters stand alone. Each part is cut from the left: the longest "
+                "piece of the vocabulary that it begins with, then each time the longest one that "
+                "goes on with it."
+            )
+        if len(cut.pieces) == 1:
+            return f"**Why so?** {word} is in the vocabulary whole, and the longest piece is taken."
+        return (
+            f"**Why so?** {word} is cut from the left: the longest piece of the vocabulary that it "
+            "begins with, then each time the longest one that goes on with it."
+        )
+    if method == "BPE":
+        if not cut.rows:
+            return f"**Why so?** {word} has no neighbours that were merged when it was learned."
+        return (
+            f"**Why so?** {word} starts as single bytes. Of the neighbours that can be merged, "
+            "those that were learned first are merged first, until none are left."
+        )
+    if len(cut.rows) == 1:
+        return f"**Why so?** There is no other way to put {word} together from the vocabulary."
+    return (
+        f"**Why so?** Of all ways to cut {word} into pieces of the vocabulary, the most probable "
+        "one is taken; here are the first of them."
+    )
 
 
 def row_reading(piece: str, token_id: int, n_rows: int, row: FloatArray) -> list[str]:

@@ -1,4 +1,6 @@
 // The words of sentences as buttons: chosen by click or by keyboard, reported as code points.
+// A pencil at a row's end, or F2, makes a field of its text: Enter or leaving it reports what was
+// typed, Escape drops it.
 // Python cuts the text and counts its code points; nothing here measures a string.
 // User text reaches the page through textContent and setAttribute only.
 
@@ -20,14 +22,18 @@ class Chips {
     root.addEventListener("click", (event) => this.onClick(event));
     root.addEventListener("keydown", (event) => this.onKey(event));
     root.addEventListener("focusin", (event) => this.onFocus(event));
+    root.addEventListener("focusout", (event) => this.onLeave(event));
   }
 
-  update({ rows }) {
+  update({ rows, longest }) {
+    this.longest = longest;
     const focused = this.focusedAt();
     const previous = this.rows;
     this.rows = rows.map((row, i) => this.sync(previous[i], row, i));
     for (const { element } of previous.slice(rows.length)) element.remove();
     if (focused) this.focusAt(focused);
+    if (this.typedIn !== undefined) this.focusRow(this.typedIn);
+    this.typedIn = undefined;
   }
 
   // A row whose text did not change keeps its elements, its scroll position and its focus.
@@ -40,6 +46,7 @@ class Chips {
     }
     kept.element.dataset.row = index;
     dress(kept, row);
+    kept.typed = row.text;
     const changed = kept !== before || String(kept.chosen) !== String(row.chosen);
     mark(kept, row.chosen);
     if (changed) show(kept);
@@ -49,6 +56,51 @@ class Chips {
   onClick(event) {
     const word = event.target.closest(".word");
     if (word) this.pick(word);
+    const pencil = event.target.closest(".edit");
+    if (pencil) this.edit(this.rowOf(pencil));
+  }
+
+  edit(row) {
+    if (row.field) return;
+    row.field = make("input", "field");
+    row.field.value = row.typed;
+    row.field.maxLength = this.longest;
+    row.field.dir = "auto";
+    row.field.ariaLabel = row.text.ariaLabel.replace("Words of", "Text of");
+    row.text.before(row.field);
+    row.element.classList.add("editing");
+    row.field.focus();
+  }
+
+  // The field goes, and what was typed into it is the text.
+  leave(row, { drop = false, back = false } = {}) {
+    const { field } = row;
+    if (!field) return;
+    row.field = undefined; // before it goes: its going is a leaving too
+    const text = field.value.toWellFormed();
+    field.remove();
+    row.element.classList.remove("editing");
+    const index = Number(row.element.dataset.row);
+    const changed = !drop && text !== row.typed;
+    if (changed) {
+      this.typedIn = back ? index : undefined;
+      this.send({ row: index, text });
+    } else if (back) this.focusRow(index);
+  }
+
+  focusRow(index) {
+    const row = this.rows[index];
+    const stop = row?.words.find((word) => word.tabIndex === 0) ?? row?.pencil;
+    stop?.focus({ preventScroll: true });
+  }
+
+  onLeave(event) {
+    const field = event.target.closest(".field");
+    if (field) this.leave(this.rowOf(field));
+  }
+
+  rowOf(element) {
+    return this.rows[Number(element.closest(".row").dataset.row)];
   }
 
   pick(word) {
@@ -63,19 +115,30 @@ class Chips {
   }
 
   onKey(event) {
-    const word = event.target.closest(".word");
-    if (!word) return;
-    const { words, text } = this.rows[Number(word.closest(".row").dataset.row)];
-    const at = words.indexOf(word);
+    const field = event.target.closest(".field");
+    if (field) this.onFieldKey(event, this.rowOf(field));
+    const at = event.target.closest(".word, .edit");
+    if (!at) return;
+    const { words, text, pencil } = this.rowOf(at);
+    if (event.key === "F2") this.edit(this.rowOf(at));
+    const stops = [...words, pencil];
     const right = getComputedStyle(text).direction === "rtl" ? -1 : 1;
-    const sides = { ArrowLeft: at - right, ArrowRight: at + right };
+    const place = stops.indexOf(at);
+    const sides = { ArrowLeft: place - right, ArrowRight: place + right };
     const to = moved(event, { ...sides, Home: 0, End: words.length - 1 });
-    if (to !== undefined) within(words, to).focus();
+    if (to !== undefined) within(stops, to).focus();
+  }
+
+  onFieldKey(event, row) {
+    const done = event.key === "Enter" && !event.isComposing;
+    if (!done && event.key !== "Escape") return;
+    event.preventDefault(); // or the word that gets the focus is pressed by this key
+    this.leave(row, { drop: !done, back: true });
   }
 
   onFocus(event) {
     const word = event.target.closest(".word");
-    if (word) stopAt(this.rows[Number(word.closest(".row").dataset.row)].words, word);
+    if (word) stopAt(this.rowOf(word).words, word);
   }
 
   focusedAt() {
@@ -116,10 +179,15 @@ function build(row, signature) {
   const note = make("span", "note");
   note.id = `note-${Math.random().toString(36).slice(2)}`;
   text.setAttribute("aria-describedby", note.id);
+  const pencil = button("edit");
+  pencil.ariaLabel = `Edit ${row.name}`;
+  pencil.title = `${pencil.ariaLabel} (F2)`;
+  pencil.tabIndex = words.length ? -1 : 0; // the arrows come to it after the last word
   const body = make("div", "body");
-  body.append(text, note);
+  body.append(text, pencil, note);
   element.append(badge, body);
-  const made = { signature, element, text, note, badge, pieces, words, chosen: null, hidden: true };
+  const parts = { element, text, pencil, note, badge, pieces, words };
+  const made = { ...parts, signature, chosen: null, hidden: true };
   watch(text, () => made.hidden && show(made));
   return made;
 }

@@ -26,11 +26,13 @@ __all__ = ["chips", "lines", "missing_words", "old_references", "problems", "rul
 
 
 def chips(view: ViewState) -> None:
-    """The sentences and references, whose words can be chosen."""
+    """The sentences and references, whose words can be chosen and texts be typed anew."""
     own = [_own_row(i, sentence) for i, sentence in enumerate(view.sentences)]
     n = len(own)
     references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
-    word_chips([*own, *references], key="chips", on_pick=sentences.pick_word)
+    word_chips(
+        [*own, *references], key="chips", on_pick=sentences.pick_word, on_edit=sentences.retype_row
+    )
 
 
 def old_references(view: ViewState) -> None:

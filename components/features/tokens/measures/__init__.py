@@ -1,0 +1,1 @@
+"""The measures of its page, by what they are about."""

@@ -1,0 +1,159 @@
+"""Why a word is cut as it is: each kind of tokenizer's own rule, followed step by step.
+
+WordPiece as in Wu et al. 2016 (arXiv:1609.08144), byte-pair encoding as in Sennrich et al. 2016
+(arXiv:1508.07909), Unigram as in Kudo 2018 (arXiv:1804.10959).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+from components.core.schema import CutRules, Tokens, Vocabulary
+
+__all__ = ["Cut", "why_cut"]
+
+_GOES_ON = "##"
+_BEST = 4
+"""Ways to cut a word that are shown, the most probable first."""
+_EQUAL = 1e-6
+"""Sums of log-probabilities as near as this are equal: they are added in another order."""
+_LONGEST = 200
+"""Characters of a word whose steps are told: the time grows with their square."""
+
+Row = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How one word is cut, and why.
+
+    Attributes:
+        parts: the word as the tokenizer sees it, parted at its signs where that comes first.
+        pieces: what it is cut into.
+        rows: the steps to it, or for Unigram the most probable cuts, as a table.
+    """
+
+    parts: tuple[str, ...]
+    pieces: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def word(self) -> str:
+        """The whole word."""
+        return "".join(self.parts)
+
+
+def why_cut(tokens: Tokens, vocabulary: Vocabulary, rules: CutRules) -> Cut | None:
+    """The steps by which a text's most cut word gets its pieces.
+
+    None where the text has no word but unknown ones and special tokens, where the word is very
+    long, or where the steps known here give other pieces than the tokenizer did.
+    """
+    words: dict[int, list[int]] = {}
+    for word_id, text_id, token_id in zip(
+        tokens.word_ids.tolist(), tokens.text_ids.tolist(), tokens.token_ids.tolist(), strict=True
+    ):
+        if word_id >= 0 and text_id == 0:
+            words.setdefault(word_id, []).append(token_id)
+    known = [ids for ids in words.values() if "special" not in {vocabulary.kinds[i] for i in ids}]
+    if not known:
+        return None
+    pieces = tuple(vocabulary.pieces[i] for i in max(known, key=len))
+    if sum(map(len, pieces)) > _LONGEST:
+        return None
+    found = _followed(pieces, vocabulary, rules)
+    return found if found is not None and found.pieces == pieces else None
+
+
+def _followed(pieces: tuple[str, ...], vocabulary: Vocabulary, rules: CutRules) -> Cut | None:
+    if vocabulary.method == "WordPiece":
+        parts = _parts(pieces)
+        found = [_longest_first(part, vocabulary) for part in parts]
+        return Cut(parts, *(tuple(chain.from_iterable(each)) for each in zip(*found, strict=True)))
+    word = "".join(pieces)
+    if vocabulary.method == "BPE" and rules.merges:
+        return Cut((word,), *_merged(word, rules.merges))
+    if vocabulary.method == "Unigram" and rules.scores:
+        return _most_probable(word, pieces, vocabulary, rules.scores)
+    return None
+
+
+def _parts(pieces: Iterable[str]) -> tuple[str, ...]:
+    """What WordPiece is given: a word whose signs stand alone comes in several parts."""
+    parts: list[str] = []
+    for piece in pieces:
+        if piece.startswith(_GOES_ON) and parts:
+            parts[-1] += piece.removeprefix(_GOES_ON)
+        else:
+            parts.append(piece)
+    return tuple(parts)
+
+
+def _longest_first(part: str, vocabulary: Vocabulary) -> tuple[list[str], list[Row]]:
+    pieces: list[str] = []
+    rows: list[Row] = []
+    at = 0
+    while at < len(part):
+        rest = part[at:]
+        mark = _GOES_ON if at else ""
+        ends = range(len(rest), 0, -1)
+        end = next((end for end in ends if mark + rest[:end] in vocabulary.ids), None)
+        if end is None:
+            break
+        pieces.append(mark + rest[:end])
+        rows.append(
+            {
+                "what is left": rest,
+                "longest piece that fits": pieces[-1],
+                "longer ones, not there": len(rest) - end,
+            }
+        )
+        at += end
+    return pieces, rows
+
+
+def _merged(
+    word: str, merges: Mapping[tuple[str, str], int]
+) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    parts, rows = list(word), list[Row]()
+    while known := [(merges[p], i) for i, p in enumerate(pairwise(parts)) if p in merges]:
+        place, i = min(known)
+        both = f"{parts[i]} + {parts[i + 1]}"
+        parts[i : i + 2] = ["".join(parts[i : i + 2])]
+        rows.append({"merged": both, "learned as": place + 1, "then": " ".join(parts)})
+    return tuple(parts), tuple(rows)
+
+
+def _most_probable(
+    word: str, taken: tuple[str, ...], vocabulary: Vocabulary, scores: tuple[float, ...]
+) -> Cut | None:
+    """Viterbi with the best few of the ways to each place; of equal ones the one taken is first."""
+    ways: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())]]
+    for end in range(1, len(word) + 1):
+        here = [
+            (score + scores[piece_id], (*pieces, piece))
+            for start, piece, piece_id in _ending_at(word, end, vocabulary, len(scores))
+            for score, pieces in ways[start]
+        ]
+        ways.append(sorted(here, reverse=True)[:_BEST])
+    own = sum(scores[vocabulary.ids[piece]] for piece in taken)
+    if not ways[-1] or not math.isclose(own, ways[-1][0][0], abs_tol=_EQUAL):
+        return None
+    others = [(score, pieces) for score, pieces in ways[-1] if pieces != taken]
+    best = [(own, taken), *others][:_BEST]
+    rows: list[Row] = [{"cut": " ".join(p), "log-probability": score} for score, p in best]
+    return Cut((word,), taken, tuple(rows))
+
+
+def _ending_at(
+    word: str, end: int, vocabulary: Vocabulary, n_scores: int
+) -> Iterator[tuple[int, str, int]]:
+    """The pieces that end at a place: where they begin, what they are, their IDs."""
+    for start in range(end):
+        piece = word[start:end]
+        piece_id = vocabulary.ids.get(piece)
+        if piece_id is not None and piece_id < n_scores and vocabulary.kinds[piece_id] != "special":
+            yield start, piece, piece_id

@@ -1,0 +1,127 @@
+"""Why a word is cut so: the steps give the tokenizer's own pieces, and each step is the rule's."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Tokens, Vocabulary
+from components.features.tokens.measures.cutting import Cut, why_cut
+from components.features.tokens.reading.vocabulary import cut_reading
+
+MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")
+"""One of each kind: WordPiece, byte-pair encoding, Unigram."""
+WORDS = ("Sinan", "nanorobots", "naïve", "the", "tokenization", "don't", "3.14", "x" * 30, "蟒蛇")
+
+texts = st.text(st.sampled_from("aeinorstTHE ubglyé'-3🐍"), min_size=1, max_size=24)
+
+
+def explained(service: EncoderService, model: str, text: str) -> tuple[Cut | None, Tokens]:
+    tokens = service.tokenize(model, [text])[0]
+    return why_cut(tokens, service.vocabulary(model), service.cut_rules(model)), tokens
+
+
+def words_of(tokens: Tokens) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for token_id, word_id in zip(tokens.token_ids.tolist(), tokens.word_ids.tolist(), strict=True):
+        if word_id >= 0:
+            found.setdefault(word_id, []).append(token_id)
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", WORDS)
+def test_words_are_explained(tiny_service: EncoderService, model: str, text: str) -> None:
+    cut, tokens = explained(tiny_service, model, text)
+    if tiny_service.vocabulary(model).unknown_id in tokens.token_ids:
+        return
+    assert cut is not None
+
+
+@settings(max_examples=150)
+@given(texts, st.sampled_from(MODELS))
+def test_the_steps_are_the_rules(tiny_service: EncoderService, text: str, model: str) -> None:
+    cut, tokens = explained(tiny_service, model, text)
+    vocabulary = tiny_service.vocabulary(model)
+    words = words_of(tokens)
+    known = [ids for ids in words.values() if all(vocabulary.kinds[i] != "special" for i in ids)]
+    if cut is None:  # byte-pair encoding takes "'t" off before it merges, as in "'tis"
+        assert not known or (model == MODELS[1] and "'" in text)
+        return
+    assert known
+    pieces = [vocabulary.ids[piece] for piece in cut.pieces]
+    assert pieces in known
+    assert len(pieces) == max(map(len, known))
+    if model == MODELS[0]:
+        check_longest_first(cut, vocabulary)
+    elif model == MODELS[1]:
+        check_merged(cut, dict(tiny_service.cut_rules(model).merges))
+    else:
+        check_most_probable(cut, vocabulary, tiny_service.cut_rules(model).scores)
+
+
+def check_longest_first(cut: Cut, vocabulary: Vocabulary) -> None:
+    rest, left = "", list(cut.parts)
+    for row, piece in zip(cut.rows, cut.pieces, strict=True):
+        mark = "##" if rest else ""
+        rest = rest or left.pop(0)
+        assert row["what is left"] == rest
+        assert row["longest piece that fits"] == piece
+        n = len(piece.removeprefix(mark))
+        longer = [mark + rest[:end] for end in range(n + 1, len(rest) + 1)]
+        assert row["longer ones, not there"] == len(longer)
+        assert not vocabulary.ids.keys() & set(longer)
+        rest = rest[n:]
+    assert (rest, left) == ("", [])
+    said = cut_reading(cut, "WordPiece")
+    assert ("is in the vocabulary whole" in said) == (len(cut.pieces) == 1)
+    assert ("is first parted into" in said) == (len(cut.parts) > 1)
+    for part in cut.parts:  # a sign stands alone
+        assert len(part) == 1 or not re.search(r"[^\w]", part)
+
+
+def check_merged(cut: Cut, merges: dict[tuple[str, str], int]) -> None:
+    parts = list(cut.word)
+    for row in cut.rows:
+        here = {pair: merges[pair] for pair in pairwise(parts) if pair in merges}
+        pair = min(here, key=lambda p: here[p])
+        assert row["merged"] == " + ".join(pair)
+        assert row["learned as"] == merges[pair] + 1
+        at = list(pairwise(parts)).index(pair)
+        parts[at : at + 2] = ["".join(pair)]
+        assert row["then"] == " ".join(parts)
+    assert tuple(parts) == cut.pieces
+    assert not [pair for pair in pairwise(parts) if pair in merges]
+    assert ("no neighbours that were merged" in cut_reading(cut, "BPE")) == (
+        not set(pairwise(cut.word)) & merges.keys()
+    )
+
+
+def check_most_probable(cut: Cut, vocabulary: Vocabulary, scores: tuple[float, ...]) -> None:
+    if len(cut.word) > 14:
+        return
+    every = sorted(
+        sum(scores[vocabulary.ids[p]] for p in way) for way in ways(cut.word, vocabulary)
+    )
+    shown = [float(row["log-probability"]) for row in cut.rows]
+    assert len(shown) == min(4, len(every))
+    assert all(math.isclose(a, b, abs_tol=1e-9) for a, b in zip(shown, every[::-1], strict=False))
+    assert cut.rows[0]["cut"] == " ".join(cut.pieces)
+    assert ("There is no other way" in cut_reading(cut, "Unigram")) == (len(every) == 1)
+
+
+def ways(word: str, vocabulary: Vocabulary) -> Iterator[tuple[str, ...]]:
+    """Every way to put a word together from pieces of a vocabulary."""
+    if not word:
+        yield ()
+    for end in range(1, len(word) + 1):
+        piece_id = vocabulary.ids.get(word[:end])
+        if piece_id is not None and vocabulary.kinds[piece_id] != "special":
+            yield from ((word[:end], *rest) for rest in ways(word[end:], vocabulary))
