@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.content.wording import escape, quoted
+from components.content.wording import escape, quoted, two
 from components.core.schema import Architecture, ModelCard
 from components.features.anatomy.explain import NO_POOLER
 from components.features.anatomy.measures.parameters import Node, Totals, n_values
@@ -91,7 +91,7 @@ def part_reading(part: Node, tree: Node) -> list[str]:
 def held_reading(part: Node, own: ModelCard | None) -> str:
     """How a part is held, and whether it looks trained; `own` is None without the weights."""
     dtypes = " and ".join(sorted({p.dtype for p in part.parameters}))
-    held = f"{part.n_bytes / 1e6:,.3f} MB as {dtypes}"
+    held = f"{_megabytes(part.n_bytes)} as {dtypes}"
     trained = {p.trained for p in part.parameters}
     if own is None:
         return f"{held}. The weights are not here: sizes come from the config."
@@ -189,10 +189,10 @@ def weights_reading(name: str, stats: WeightStatistics, n_rows: int | None = Non
 
 
 def _digits(stats: WeightStatistics) -> list[str]:
-    """Lowest, highest, mean and spread; to three decimals, or more where those say nothing."""
+    """Lowest, highest, mean and spread; to two decimals, or more where those say nothing."""
     values = [float(v) for v in (stats.low, stats.high, stats.mean, stats.std)]
-    if min(stats.high - stats.low, stats.std) >= 0.01:
-        return [f"{round(value, 3) + 0.0:.3f}" for value in values]
+    if stats.std >= 0.02:
+        return [two(value) for value in values]
     digits = 6 if f"{stats.low:.6g}" != f"{stats.high:.6g}" else 9  # as many as float32 has
     return [f"{value:.{digits}g}" for value in values]
 

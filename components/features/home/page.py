@@ -92,7 +92,7 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         for question, answer in answers.items():
             st.markdown(f"**{question}** {answer}")
     if shown is not None:
-        drawing.ruler(portrait, shown, key="home_ruler", height=112)
+        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=112)
 
 
 def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:

@@ -179,12 +179,12 @@ def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
     assert pooler is not None
     assert query is not None
     assert held_reading(query, card) == (
-        "0.591 MB as float32, from the checkpoint, whose biases here are not all 0."
+        "0.6 MB as float32, from the checkpoint, whose biases here are not all 0."
     )
     said = held_reading(pooler, card)
     assert "**Nothing shows that it was trained**. Every bias of the pooler is exactly 0" in said
     said = held_reading(tree, card)
-    assert said == "90.853 MB as float32. Nothing shows that this was trained: Pooler."
+    assert said == "90.9 MB as float32. Nothing shows that this was trained: Pooler."
     assert held_reading(query, None).endswith(
         "The weights are not here: sizes come from the config."
     )

@@ -220,7 +220,8 @@ def check_part(said: str, part: Node, whole: int) -> None:
 
 def check_held(said: str, part: Node) -> None:
     size = sum(p.n_bytes for p in part.parameters if p.tied_to is None)
-    assert said.startswith(f"{size / 1e6:,.3f} MB as float32")
+    held = f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1000:,.1f} kB"
+    assert said.startswith(f"{held} as float32")
     states = {p.trained for p in part.parameters}
     if said.endswith("sizes come from the config."):
         return
@@ -324,9 +325,9 @@ def check_array(said: str, array: np.ndarray, n_rows: int | None) -> None:
     told = dict(zip((low, high, mean, std), (flat.min(), flat.max(), flat.mean(), flat.std()),
                     strict=False))  # fmt: skip
     for shown, value in told.items():
-        assert abs(float(shown) - value) <= max(0.0005001 if flat.std() >= 0.01 else 0,
+        assert abs(float(shown) - value) <= max(0.005001 if flat.std() >= 0.02 else 0,
                                                 1e-5 * abs(value), 1e-12)  # fmt: skip
-        assert shown != "-0.000"
+        assert shown != "-0.00"
     assert float(low) < float(high)
     if array.ndim == 1:
         assert said.endswith("which has no singular values.")

@@ -22,11 +22,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
-from components.core import EncoderService
+from components.core import BUNDLED_ID, EncoderService
 from components.features.map import corpora
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
 from components.features.map.marks import name_of
 from components.maps.picture import Picture
+from components.ui.models import runtime
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
@@ -324,6 +325,26 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     assert "Click a point to see" in said(app)
     app = press(app, "map_unpin")
     assert "Pin a second point" not in said(app)
+
+
+def test_two_pinned_words_stand_on_the_ruler() -> None:
+    app = press(click(framed(map_view(layer=3, **QUICK)), 7), "map_to_pin_a")
+    assert not [c for c in app.get("plotly_chart") if c.proto.id.endswith("map_ruler")]
+    app = press(click(app, 8), "map_to_pin_b")
+    assert_whole(app)
+    shown = picture(app)
+    a, b = (shown.points.names[i] for i in (7, 8))
+    card = runtime.service().load(BUNDLED_ID)
+    ruler = runtime.ruler(card, runtime.baseline(card))
+    assert ruler is not None
+    known = [word for word in (a, b) if ruler.knows(word)]
+    drawn = figure_of(app, "map_ruler")
+    ranges = ruler.ranges(3, "mean", centred=False, without=known)
+    np.testing.assert_allclose(values(drawn["data"][0]["base"]), [each.low for each in ranges])
+    one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
+    cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
+    assert "of the ready corpus" in said(app) or "in the ready corpus" in said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:

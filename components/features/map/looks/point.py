@@ -8,18 +8,22 @@ import pandas as pd
 import streamlit as st
 
 from components.analysis.baseline import Band
+from components.analysis.ruler import Ruler
+from components.analysis.words import POOLINGS
 from components.content.wording import escape
 from components.features.map import marks
 from components.features.map.compute.shown import MapShown
 from components.features.map.reading.points import map_neighbours_reading, pinned_reading
 from components.ui.widgets import kit
+from components.ui.widgets.comparison import drawing
+from components.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
 
 __all__ = ["point_look"]
 
 _LONGEST_NAME = 40
 
 
-def point_look(shown: MapShown, band: Band | None) -> None:
+def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
     """The chosen point, if any, and the pinned ones."""
     if shown.point is None:
         st.caption("Click a point to see its nearest in the full space beside its nearest here.")
@@ -27,7 +31,7 @@ def point_look(shown: MapShown, band: Band | None) -> None:
         st.markdown(f"**{_name(shown, shown.point)}** · {_sentence(shown, shown.point)}")
         _buttons(shown, shown.point)
         _neighbours(shown, shown.point)
-    _pins(shown, band)
+    _pins(shown, band, ruler)
 
 
 def _buttons(shown: MapShown, point: int) -> None:
@@ -74,7 +78,7 @@ def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: s
     )
 
 
-def _pins(shown: MapShown, band: Band | None) -> None:
+def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
     a, b = shown.marked.pin_a, shown.marked.pin_b
     if a is None and b is None:
         return
@@ -83,6 +87,11 @@ def _pins(shown: MapShown, band: Band | None) -> None:
         st.caption(f"Pinned: {_name(shown, one or 0)}. Pin a second point for their exact cosine.")
     else:
         st.markdown(_pinned(shown, a, b, band))
+        on_ruler = _on_ruler(shown, a, b, ruler)
+        if on_ruler is not None and on_ruler.ranges:
+            lowest = min(each.low for each in on_ruler.ranges)
+            drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=130)
+            st.markdown(ruler_reading(on_ruler))
     st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(shown.picture,))
 
 
@@ -95,6 +104,16 @@ def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> str:
         layer=shown.layer if has_layer else None,
         band=band if shown.points.unit == "words" and has_layer else None,
     )
+
+
+def _on_ruler(shown: MapShown, a: int, b: int, ruler: Ruler | None) -> RulerShown | None:
+    """Two pinned words among pairs of known kinds; None for other points, or several layers."""
+    pooling = shown.picture.request.pooling
+    if ruler is None or shown.points.unit != "words" or shown.layer < 0 or pooling not in POOLINGS:
+        return None
+    names = [shown.points.names[point] for point in (a, b)]
+    cosine, at = shown.cosines(a, [b])[0], (shown.layer, pooling)
+    return pair_on_ruler(names, cosine, ruler, at=at, name=" ~ ".join(names))
 
 
 def _name(shown: MapShown, point: int) -> str:

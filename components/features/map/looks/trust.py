@@ -53,7 +53,7 @@ def _measures(honesty: Honesty) -> None:
         "continuity": honesty.continuity,
         f"recall of {honesty.k}": honesty.recall,
     }
-    bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0, width=128)
+    bar = st.column_config.ProgressColumn(format="%.4f", min_value=0.0, max_value=1.0, width=128)
     kit.table(
         [{"measure": name, "0 to 1": value} for name, value in rows.items()],
         columns={"0 to 1": bar, "measure": st.column_config.TextColumn(width=112)},

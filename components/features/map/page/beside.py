@@ -8,6 +8,8 @@ from typing import cast
 import streamlit as st
 
 from components.analysis.baseline import Band
+from components.analysis.ruler import Ruler
+from components.analysis.words import POOLINGS
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import RequestError
@@ -49,7 +51,7 @@ def one_or_two(view: ViewState, shown: MapShown, card: ModelCard, asked: Asked) 
         tabs.words(shown)
         tabs.notes(shown)
         chart.layer_control(view, shown, card)
-        panel.panel(view, shown, _band(shown, card))
+        panel.panel(view, shown, *_yardsticks(shown, card))
         return
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -58,16 +60,18 @@ def one_or_two(view: ViewState, shown: MapShown, card: ModelCard, asked: Asked) 
         tabs.notes(shown)
     with right, st.container(key="map_closer"):
         tabs.words(shown)
-        panel.panel(view, shown, _band(shown, card))
+        panel.panel(view, shown, *_yardsticks(shown, card))
 
 
-def _band(shown: MapShown, card: ModelCard) -> Band | None:
-    """Cosines of random pairs of words, pooled as on the map."""
+def _yardsticks(shown: MapShown, card: ModelCard) -> tuple[Band | None, Ruler | None]:
+    """Cosines of random pairs of words, pooled as on the map, and of labelled ones for two pins."""
     baseline = runtime.baseline(card)
     pooling = shown.picture.request.pooling
-    if baseline is None or pooling not in {"mean", "first", "last"}:
-        return None
-    return baseline.band(pooling, centred=False)  # type: ignore[arg-type]
+    if baseline is None or pooling not in POOLINGS:
+        return None, None
+    band = baseline.band(pooling, centred=False)
+    has_two = None not in (shown.marked.pin_a, shown.marked.pin_b)
+    return band, runtime.ruler(card, baseline) if has_two else None
 
 
 def _two(

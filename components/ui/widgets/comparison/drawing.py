@@ -102,9 +102,9 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     kit.chart(figure, key=key, alt=alt)
 
 
-def ruler(portrait: Portrait, shown: RulerShown, *, key: str, height: int = 160) -> None:
-    """The first pair's cosine among those of pairs of known kinds."""
-    drawn = ruler_figure(shown.ranges, shown.cosine, scale=portrait.scale, height=height)
+def ruler(shown: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
+    """A pair's cosine among those of pairs of known kinds."""
+    drawn = ruler_figure(shown.ranges, shown.cosine, scale=scale, height=height)
     kinds = "; ".join(
         f"{each.kind}: {two(each.low)} to {two(each.high)}, median {two(each.median)}"
         for each in shown.ranges

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.analysis.baseline import is_in_sample_script
 from components.analysis.ruler import DIFFERENT, KINDS, Chance, Range, Ruler
+from components.analysis.words import Pooling
 from components.content.wording import bold, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
 
-__all__ = ["RulerShown", "ruler_of", "ruler_reading"]
+__all__ = ["RulerShown", "pair_on_ruler", "ruler_of", "ruler_reading"]
 
 
 @dataclass(frozen=True)
@@ -43,22 +45,40 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
     pairs = comparison.pairs("sentences")
     if ruler is None or not pairs:
         return None
-    items = [comparison.items[i] for i in (pairs[0].first, pairs[0].second)]
-    words = [item.word for item in items]
+    return pair_on_ruler(
+        [comparison.items[i].word for i in (pairs[0].first, pairs[0].second)],
+        portrait.cosine(pairs[0]),
+        ruler,
+        at=(portrait.layer, meaning.pooling),
+        name=comparison.pair_name(pairs[0]),
+        centred=comparison.centred,
+        measure=comparison.measure,
+    )
+
+
+def pair_on_ruler(
+    words: Sequence[str],
+    cosine: float,
+    ruler: Ruler,
+    *,
+    at: tuple[int, Pooling],
+    name: str,
+    centred: bool = False,
+    measure: str = "cosine",
+) -> RulerShown | None:
+    """Two words' cosine at a layer and pooling on the ruler; None for other than Latin script."""
     if not all(map(is_in_sample_script, words)):
         return None
-    cosine = portrait.cosine(pairs[0])
     known = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
-    centred, at = comparison.centred, (portrait.layer, meaning.pooling)
     same_word = words[0].casefold() == words[1].casefold()
     return RulerShown(
-        name=comparison.pair_name(pairs[0]),
+        name=name,
         cosine=cosine,
         ranges=ruler.ranges(*at, centred=centred, without=known),
         same_word=same_word,
         chance=ruler.chance(cosine, *at, centred=centred, without=known) if same_word else None,
         left_out=known,
-        measure=comparison.measure,
+        measure=measure,
     )
 
 
