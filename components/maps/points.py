@@ -87,7 +87,10 @@ class Points:
 
 
 def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str, str]:
-    """A point's text before it, itself, and after it, cut around it to about a length."""
+    """A point's text before it, itself, and after it, cut around it to about a length.
+
+    It is cut between words, where there are spaces between them.
+    """
     text = points.text(point)
     start, end = (int(edge) for edge in points.spans[point])
     if points.unit == "sentences" or start == end:
@@ -96,5 +99,10 @@ def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str,
     after = min(len(text) - end, max(spare // 2, spare - start))
     before = min(start, spare - after)
     left, right = text[start - before : start], text[end : end + after]
-    left = left if before == start else "…" + left
-    return left, text[start:end][:longest], right if end + after == len(text) else right + "…"
+    if before < start:
+        _, space, whole = left.partition(" ")
+        left = f"… {whole}" if space else f"…{left}"
+    if end + after < len(text):
+        whole, space, _ = right.rpartition(" ")
+        right = f"{whole} …" if space else f"{right}…"
+    return left, text[start:end][:longest], right

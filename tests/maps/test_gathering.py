@@ -137,9 +137,12 @@ def test_context_is_the_text_around_a_point(encodings: list[Encoding]) -> None:
     at = gather([_fake(encodings[0], long)], unit="words", spans=[(500, 506)]).points
     left, own, right = context(at, 0, longest=60)
     assert own == "needle"
-    assert left.startswith("…")
-    assert right.endswith("…")
+    assert left.startswith("… word ")
+    assert right.endswith(" word …")
     assert len(left + own + right) <= 62
+    whole = gather([_fake(encodings[0], "wo" * 100 + "needle" + "rd" * 100)], unit="words",
+                   spans=[(200, 206)]).points  # fmt: skip
+    assert context(whole, 0, longest=20) == ("…owowowo", "needle", "rdrdrdr…")
 
 
 def _fake(encoding: Encoding, text: str) -> Encoding:

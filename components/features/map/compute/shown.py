@@ -31,7 +31,7 @@ from components.ui.state.view import ViewState
 __all__ = ["N_NEIGHBORS", "MapShown", "linked_points", "map_shown"]
 
 N_NEIGHBORS = 10
-_LONGEST_NAME = 40
+_LONGEST_NAME = 32
 _MAX_NUMBERED = 12
 """Points up to which those found or selected have numbers on the map."""
 

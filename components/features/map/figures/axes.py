@@ -9,7 +9,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
-from components.figures.theme import NEUTRAL, SMALLEST, plain
+from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, plain
 
 __all__ = ["INK", "NAME_FONT", "STALE", "above", "axes_of", "font_of", "map_layout", "write_above"]
 
@@ -88,9 +88,10 @@ def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> Non
     if has_line:
         line = {"text": plain(subtitle, _LONGEST_LINE), "font": {"size": SMALLEST}}
         whole.layout.title.subtitle = line
+    tools = {"bgcolor": "rgba(0,0,0,0)", "color": NEUTRAL, "activecolor": CATEGORICAL[0]}
+    whole.layout.modebar = tools | ({} if narrow else {"orientation": "v"})
     if not narrow:
         whole.layout.margin.r = _BAR
-        whole.layout.modebar.orientation = "v"
 
 
 def _headed(legend: str) -> dict[str, Any]:

@@ -37,7 +37,8 @@ _CONFIG = {
     "displaylogo": False,
     "displayModeBar": True,
     "scrollZoom": True,
-    "modeBarButtonsToRemove": ["autoScale2d", "toImage"],
+    # What stays: to move the map, to draw around points, to look nearer, back to the whole.
+    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d"],
 }
 Order = tuple[IntArray, ...]
 """The points of each trace of a figure."""

@@ -14,6 +14,8 @@ from components.ui.widgets.comparison.reading import EQUAL, against
 __all__ = ["map_neighbours_reading", "pinned_reading", "selection_reading"]
 
 _NAMED = 3
+_LONGEST = 36
+"""Of a point's name, which may be some of its sentence."""
 
 
 def map_neighbours_reading(
@@ -29,13 +31,13 @@ def map_neighbours_reading(
     """
     k = len(true)
     if not k:
-        return [f"There is no other point to compare {quoted(name)} with."]
+        return [f"There is no other point to compare {quoted(name, _LONGEST)} with."]
     kept = len(set(true) & set(near))
-    lead = f"Of {quoted(name)}, **{kept}** of its {k} nearest in the full space"
+    lead = f"Of {quoted(name, _LONGEST)}, **{kept}** of its {k} nearest in the full space"
     if k == 1:
-        lead = f"The nearest to {quoted(name)} in the full space"
+        lead = f"The nearest to {quoted(name, _LONGEST)} in the full space"
         is_not = "" if kept else "not "
-        return [f"{lead}, {quoted(names[true[0]])}, is {is_not}the nearest here."]
+        return [f"{lead}, {quoted(names[true[0]], _LONGEST)}, is {is_not}the nearest here."]
     said = [f"{lead} {'is' if kept == 1 else 'are'} among its {k} nearest here."]
     missed = [names[point] for point in true if point not in set(near)]
     false = [names[point] for point in near if point not in set(true)]
@@ -137,5 +139,5 @@ def _typical(words: Sequence[str]) -> str:
 def _some(names: Sequence[str]) -> str:
     different = list(dict.fromkeys(names))
     more = len(different) - _NAMED
-    named = ", ".join(quoted(name) for name in different[:_NAMED])
+    named = ", ".join(quoted(name, _LONGEST) for name in different[:_NAMED])
     return f"{named} and {more} more" if more > 0 else named

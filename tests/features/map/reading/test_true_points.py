@@ -52,7 +52,7 @@ def test_what_is_said_of_points_is_so() -> None:
 
 
 def assert_neighbours(chance: random.Random, points: Points) -> None:
-    n, names = points.n_points, [cut(name) for name in points.names]
+    n, names = points.n_points, [cut(name, 36) for name in points.names]
     k = min(chance.choice((1, 3, 10)), n - 1)
     true, near = (chance.sample(range(1, n), k) for _ in range(2))
     kept = set(true) & set(near)
