@@ -35,6 +35,10 @@ class _Style:
     width: float
 
 
+_SIGNS = dict(zip(DASHES, ("—", "- -", "···", "-·-", "– –", "–·–"), strict=True))
+"""How a line's dash is shown beside its name."""
+
+
 def cosine_range(*arrays: FloatArray) -> tuple[float, float]:
     """One scale for all of a page's cosines: from a round number below the lowest to 1."""
     lowest = min((float(a.min()) for a in arrays if a.size), default=0.0)
@@ -173,12 +177,12 @@ def _to_label(comparison: Comparison, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
     longest = max((len(_label_text(comparison, p)) for p in pairs), default=0)
-    return min(190, 24 + 7 * longest)
+    return min(200, 34 + 7 * longest)
 
 
-def _dot(color: str) -> str:
-    """The line's colour as a dot: the name itself stays in the theme's text colour, to be read."""
-    return f'<span style="color:{color}">●</span> '
+def _sign(style: _Style) -> str:
+    """A bit of the line: the name itself stays in the theme's text colour, to be read."""
+    return f'<span style="color:{style.color}"><b>{_SIGNS[style.dash]}</b></span> '
 
 
 def _label_text(comparison: Comparison, pair: Pair) -> str:
@@ -196,7 +200,7 @@ def _line_labels(
     spots = _spread(ends, gap, scale)
     return [
         {
-            "text": _dot(_style(comparison, pair).color) + plain(_label_text(comparison, pair), 24),
+            "text": _sign(_style(comparison, pair)) + plain(_label_text(comparison, pair), 24),
             "x": 1,
             "xref": "paper",
             "y": spot,

@@ -15,6 +15,8 @@ from components.figures.theme import SMALLEST, color_of, figure, plain, values
 
 __all__ = ["parting", "thumbnail"]
 
+_OVER_THE_BAR = {"l": 128, "r": 8}
+"""Pixels beside the picture, so that each layer stands above its place on the layer bar."""
 _LEAST = 20.0
 """Degrees that the picture has room for at least, so that a small gap looks small."""
 
@@ -26,7 +28,7 @@ def parting(
     *,
     layer: int,
     titles: Sequence[str],
-    height: int = 140,
+    height: int = 148,
 ) -> go.Figure:
     """Two dots whose gap at each layer is the angle between their vectors, and Play.
 
@@ -45,14 +47,14 @@ def parting(
     room = max(float(degrees.max()), _LEAST) / 2 * 1.25
     layout = {
         "xaxis": {
-            "range": [layers[0] - 0.15, layers[-1] + 0.15],
+            "range": [layers[0], layers[-1]] if len(layers) > 1 else None,
             "visible": False,
         },
         "yaxis": {
             "range": [-room, room],
             "visible": False,
         },
-        "margin": {"l": 12, "r": 120, "t": 32, "b": 12},
+        "margin": {**_OVER_THE_BAR, "t": 32, "b": 20},
     }
     notes = [_name(name, half, i) for i, (name, half) in enumerate(zip(names, halves, strict=True))]
     whole = figure(
@@ -95,15 +97,16 @@ def _line(half: FloatArray, layers: Sequence[int], color: str, strength: float) 
 
 
 def _name(name: str, half: FloatArray, index: int) -> dict[str, Any]:
-    """A word at the right end of its way; where both end together, above and below."""
+    """A word above or below the right end of its way."""
     return {
         "text": f'<span style="color:{color_of(index)}">●</span> {plain(name, 20)}',
         "x": 1,
         "xref": "paper",
-        "xanchor": "left",
-        "xshift": 6,
+        "xanchor": "right",
+        "xshift": 8,
         "y": float(half[-1]),
         "yanchor": "bottom" if index == 0 else "top",
+        "yshift": 8 if index == 0 else -8,
         "showarrow": False,
         "font": {"size": SMALLEST},
     }

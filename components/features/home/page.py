@@ -21,7 +21,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import examples, kit
 from components.ui.widgets.comparison import drawing
 from components.ui.widgets.comparison.compute import Portrait
-from components.ui.widgets.comparison.ruler import ruler_of
+from components.ui.widgets.comparison.ruler import ruler_note, ruler_of
 from components.ui.widgets.layer_bar import layer_bar
 
 __all__ = ["fill_cards", "gallery", "introduction", "open_meaning", "story"]
@@ -83,16 +83,18 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
     _picture(view, portrait, pair)
+    how_much = reading.how_much(portrait, pair, shown)
     answers = {
         "Why?": reading.why(portrait, pair),
         "What is a layer?": reading.what_is_a_layer(card.n_layers),
-        f"Is {two(portrait.cosine(pair))} much?": reading.how_much(portrait, pair, shown),
+        f"Is {two(portrait.cosine(pair))} much?": how_much,
     }
     with st.container(key="answers", gap="xsmall"):
         for question, answer in answers.items():
-            st.markdown(f"**{question}** {answer}")
+            note = ruler_note(shown) if answer is how_much and shown is not None else None
+            st.markdown(f"**{question}** {answer}", help=note)
     if shown is not None:
-        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=112)
+        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=120, note=False)
 
 
 def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:

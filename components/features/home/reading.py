@@ -42,8 +42,8 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
         band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
         if band is None or cosines[near] <= band.high[row] or gap < NOISE:
             continue
-        ends = f"({two(cosines[near])} against {two(cosines[far])})"
-        said = (gap, quoted(item.word), f"to {comparison.items[near].label} {ends}")
+        ends = f"({two(cosines[near])}, in {comparison.items[far].label} {two(cosines[far])})"
+        said = (gap, quoted(item.word), f"in {comparison.items[near].label} {ends}")
         widest[near] = max(widest.get(near, said), said)
     if len(widest) < 2:
         return ""
@@ -56,8 +56,8 @@ def why(portrait: Portrait, pair: Pair) -> str:
     comparison = portrait.comparison
     start, now = float(comparison.along(pair)[0]), portrait.cosine(pair)
     begin = (
-        f"Layer {comparison.layers[0]} knows only a word and its place in the sentence: a "
-        f"{comparison.measure} of {bold(start)} there."
+        f"Layer {comparison.layers[0]} knows only a word and its place: a {comparison.measure} of "
+        f"{bold(start)}."
     )
     if portrait.row == 0:
         return f"{begin} Each later layer mixes in what stands around it."
@@ -68,15 +68,15 @@ def why(portrait: Portrait, pair: Pair) -> str:
         f"{portrait.layer}."
     )
     if start >= EQUAL and start - now >= NOISE:
-        return f"{moved} Both began equal, so all of that gap comes from what is around them."
+        return f"{moved} Both began equal, so all of the gap comes from there."
     return moved
 
 
 def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
     return (
-        "One round of reading: each word's numbers (its vector) are computed anew from the whole "
-        f"sentence's. This model has {n_layers}."
+        "One round of reading: each word's numbers, its vector, are computed anew from those of "
+        f"all words. This model has {n_layers}."
     )
 
 

@@ -71,16 +71,17 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
             among=found.among,
         )
         kit.reading(said, key="reading_vocabulary")
+    with right:
         if found.cut is not None:
             _why(found.cut, every.method)
-    with right:
-        st.dataframe(
-            _pieces(every, tokenized.card.checksum).iloc[found.ids],
-            hide_index=True,
-            height=320,
-            lazy=True,
-            key="vocabulary_table",
-        )
+        if found.ids:
+            st.dataframe(
+                _pieces(every, tokenized.card.checksum).iloc[found.ids],
+                hide_index=True,
+                height=320 if found.cut is None else 220,
+                lazy=True,
+                key="vocabulary_table",
+            )
 
 
 def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: ModelCard) -> None:

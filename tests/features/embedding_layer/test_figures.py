@@ -71,7 +71,7 @@ def test_one_token_has_numbers_on_its_cells_only_where_they_fit() -> None:
     wide = [Panel("", "word", ROWS[:1], 0, 1.0)]
     narrow = [Panel("", "word", ROWS[:1, :8], 0, 1.0)]
     assert token_strips(wide, title="").data[0].texttemplate is None
-    assert token_strips(narrow, title="").data[0].texttemplate == "%{z:.2f}"
+    assert token_strips(narrow, title="").data[0].texttemplate == "%{z:.3f}"
     np.testing.assert_allclose(token_strips(narrow, title="").data[0].z, ROWS[:1, :8], atol=1e-5)
 
 

@@ -28,7 +28,7 @@ from components.ui.widgets.comparison.ruler import RulerShown
 PAIR = Pair(0, 1)
 BOLD = re.compile(r"\*\*(.*?)\*\*")
 LEANS = re.compile(
-    r"“ref(\d)” is closer to A \((\S+) against (\S+)\), “ref(\d)” to B \((\S+) against (\S+)\)\."
+    r"“ref(\d)” is closer in A \((\S+), in B (\S+)\), “ref(\d)” in B \((\S+), in A (\S+)\)\."
 )
 
 
@@ -167,7 +167,7 @@ def test_why_holds_the_numbers_of_its_layers(along: list[float], layer: int, sam
     assert shown == pytest.approx(expected, abs=0.0051)
     assert ("which differs" in said) == (layer > 0 and not same)
     fell = float(np.float32(along[0])) >= 1 - 1e-5 and along[0] - along[layer] >= 0.03
-    assert ("all of that gap" in said) == (layer > 0 and fell)
+    assert ("all of the gap" in said) == (layer > 0 and fell)
 
 
 def test_a_layer_is_told_with_how_many_there_are() -> None:

@@ -344,7 +344,7 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
     one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
     cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
-    assert "of the ready corpus" in said(app) or "in the ready corpus" in said(app)
+    assert f"A cosine of **{cosine:.2f}** is " in said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:

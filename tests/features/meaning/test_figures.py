@@ -186,7 +186,9 @@ def test_the_axis_says_what_kind_of_cosine() -> None:
 def test_what_was_typed_cannot_become_markup(build: Any) -> None:
     rude = comparison_of([RUDE, RUDE], [RUDE, "<a href='x'>y</a>"])
     figure = build(rude, title=RUDE).to_plotly_json()
-    ours = re.compile(r'<br>|<extra></extra>|<span style="color:#[0-9A-Fa-f]{6}">●</span>')
+    ours = re.compile(
+        r'<br>|<extra></extra>|<span style="color:#[0-9A-Fa-f]{6}"><b>[-–—· ]+</b></span>'
+    )
     found = list(strings(figure))
     assert not any("<" in ours.sub("", text) for text in found)
     assert any("&lt;b&gt;" in text for text in found)

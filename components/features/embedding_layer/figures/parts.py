@@ -109,7 +109,7 @@ def token_strips(panels: Sequence[Panel], *, title: str, height: int = 400) -> g
             "y": [0],
             "ygap": 0,
             "hovertemplate": (f"{panel.name}<br>dimension %{{x}}: %{{z:.4f}}<extra></extra>"),
-            **({"texttemplate": "%{z:.2f}"} if panel.rows.shape[1] <= _MAX_NUMBERS else {}),
+            **({"texttemplate": "%{z:.3f}"} if panel.rows.shape[1] <= _MAX_NUMBERS else {}),
         }
         for i, panel in enumerate(panels, start=1)
     ]

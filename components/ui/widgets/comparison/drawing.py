@@ -20,7 +20,7 @@ from components.ui.widgets.comparison.compute import (
     missing,
 )
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
-from components.ui.widgets.comparison.ruler import RulerShown
+from components.ui.widgets.comparison.ruler import RulerShown, ruler_note
 
 __all__ = ["chips", "lines", "missing_words", "old_references", "problems", "ruler", "words"]
 
@@ -102,14 +102,23 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     kit.chart(figure, key=key, alt=alt)
 
 
-def ruler(shown: RulerShown, *, scale: tuple[float, float], key: str, height: int = 160) -> None:
-    """A pair's cosine among those of pairs of known kinds."""
+def ruler(
+    shown: RulerShown,
+    *,
+    scale: tuple[float, float],
+    key: str,
+    height: int = 160,
+    note: bool = True,
+) -> None:
+    """A pair's cosine among those of pairs of known kinds, and on what these were measured."""
     drawn = ruler_figure(shown.ranges, shown.cosine, scale=scale, height=height)
     kinds = "; ".join(
         f"{each.kind}: {two(each.low)} to {two(each.high)}, median {two(each.median)}"
         for each in shown.ranges
     )
     kit.chart(drawn, key=key, alt=f"Cosine {two(shown.cosine)}. {kinds}.")
+    if note:
+        st.caption(ruler_note(shown))
 
 
 def words(portrait: Portrait) -> None:

@@ -12,7 +12,7 @@ from components.analysis.words import Pooling
 from components.content.wording import bold, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
 
-__all__ = ["RulerShown", "pair_on_ruler", "ruler_of", "ruler_reading"]
+__all__ = ["RulerShown", "pair_on_ruler", "ruler_note", "ruler_of", "ruler_reading"]
 
 
 @dataclass(frozen=True)
@@ -83,34 +83,40 @@ def pair_on_ruler(
 
 
 def ruler_reading(shown: RulerShown) -> str:
-    """What the pair's place on the ruler tells, in a sentence."""
-    if not shown.same_word:
-        return _of_different(shown)
+    """What the pair's place on the ruler tells, in a sentence or two."""
+    said = [_against_different(shown)]
+    if shown.same_word:
+        said.append(_of_one_word(shown.chance))
+    return " ".join(filter(None, said))
+
+
+def ruler_note(shown: RulerShown) -> str:
+    """On what it was measured, and what the bars are."""
+    names = " and ".join(map(quoted, shown.left_out))
+    on = f"Measured on the ready corpus{f', {names} left out' if names else ''}"
     chance = shown.chance
+    if chance is not None and not chance.outside:
+        on += (
+            f": {chance.n_words} words, pairs of one and of two senses taken as equally frequent, "
+            "with a 90% interval"
+        )
+    return f"{on}. Bars hold 90 of 100 pairs, marks are their medians."
+
+
+def _of_one_word(chance: Chance | None) -> str:
     if chance is None:
-        return "The ready corpus has too few other words to tell what this cosine says."
-    said = f"A {shown.measure} of {bold(shown.cosine)}"
+        return "The ready corpus has too few other words to tell more."
     if chance.outside:
         than = "less" if chance.outside == "below" else "more"
-        return (
-            f"{said} is {than} than any two uses of one word have in the ready "
-            f"corpus{_left_out(shown)}."
-        )
+        return f"It is {than} than any two uses of one word have in the ready corpus."
     ends = math.floor(10 * chance.low + 1e-9), math.ceil(10 * chance.high - 1e-9)
     between = f"{ends[0]} to {ends[1]} in 10"
-    where = (
-        f"both kinds taken as equally frequent, over {chance.n_words} words of the ready "
-        f"corpus{_left_out(shown)}"
-    )
     if not chance.tells or round(10 * chance.share) == 5:
         return (
-            f"{said} tells little here: of pairs of one word that are so alike, {between} are of "
-            f"two senses ({where})."
+            f"For uses of one word it tells little: of those so alike, {between} are of two senses."
         )
-    return (
-        f"Of pairs of one word at a {shown.measure} of {bold(shown.cosine)}, "
-        f"**{_tenths(chance.share)} in 10** are of two senses ({between}, {where})."
-    )
+    tenths = _tenths(chance.share)
+    return f"Of uses of one word so alike, **{tenths} in 10** are of two senses ({between})."
 
 
 def _tenths(share: float) -> str:
@@ -120,14 +126,14 @@ def _tenths(share: float) -> str:
     return f"about {tenths}"
 
 
-def _of_different(shown: RulerShown) -> str:
+def _against_different(shown: RulerShown) -> str:
     found = next((each for each in shown.ranges if each.kind == KINDS[DIFFERENT]), None)
     if found is None:
         return ""
     return (
-        f"Of pairs of different words in the ready corpus{_left_out(shown)}, 90 of 100 have a "
-        f"{shown.measure} from {two(found.low)} to {two(found.high)}: {bold(shown.cosine)} is "
-        f"{_place(shown.cosine, found)} that."
+        f"A {shown.measure} of {bold(shown.cosine)} is {_place(shown.cosine, found)} what pairs of "
+        f"different words get (90 of 100 lie from {two(found.low)} to {two(found.high)}; 1 would "
+        "be equal)."
     )
 
 
@@ -139,8 +145,3 @@ def _place(cosine: float, found: Range) -> str:
     if said in (low, high):
         return "at the end of"
     return "above" if said > high else "below"
-
-
-def _left_out(shown: RulerShown) -> str:
-    names = " and ".join(map(quoted, shown.left_out))
-    return f", {names} left out" if names else ""

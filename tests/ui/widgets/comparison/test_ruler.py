@@ -15,7 +15,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.ui.models import tasks
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.comparison.compute import meaning_of, portrait_of
-from components.ui.widgets.comparison.ruler import RulerShown, ruler_of, ruler_reading
+from components.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of, ruler_reading
 
 RANGES = tuple(
     Range(kind, low, (low + 0.1), low + 0.3, 99)
@@ -53,7 +53,7 @@ def test_every_sentence_of_one_word_is_true(cosine: float, chance: Chance) -> No
     assert ends is not None
     assert int(ends[1]) / 10 <= chance.low + 1e-6
     assert int(ends[2]) / 10 >= chance.high - 1e-6
-    assert f"over {chance.n_words} words" in said
+    assert f": {chance.n_words} words, " in ruler_note(shown(chance=chance))
     told = re.search(r"\*\*(about|over|under) (\d+) in 10\*\*", said)
     assert (told is None) == ("tells little" in said)
     if told is None:
@@ -72,9 +72,9 @@ def test_every_sentence_of_one_word_is_true(cosine: float, chance: Chance) -> No
 @given(st.floats(-1, 1))
 def test_every_sentence_of_two_words_is_true(cosine: float) -> None:
     said = ruler_reading(shown(cosine, same=False))
-    match = re.search(r"from (\S+) to (\S+): \*\*(\S+)\*\* is (.*) that\.", said)
+    match = re.search(r"\*\*(\S+)\*\* is (.*) what pairs .* lie from (\S+) to (\S+);", said)
     assert match is not None
-    low, high, printed = (float(number) for number in match.groups()[:3])
+    printed, low, high = (float(match[i]) for i in (1, 3, 4))
     assert (low, high) == (-0.1, 0.2)
     assert printed == pytest.approx(cosine, abs=0.0051)
     holds = {
@@ -83,14 +83,14 @@ def test_every_sentence_of_two_words_is_true(cosine: float) -> None:
         "below": printed < low and cosine < RANGES[0].low,
         "at the end of": printed in (low, high),
     }
-    assert holds[match[4]]
+    assert holds[match[2]]
     assert "two senses" not in said
-    assert "“python” left out" in said
+    assert "“python” left out. Bars" in ruler_note(shown(cosine, same=False))
 
 
 def test_all_words_that_were_left_out_are_named() -> None:
     both = replace(shown(0.1, same=False), left_out=("python", "bank"))
-    assert "“python” and “bank” left out" in ruler_reading(both)
+    assert "“python” and “bank” left out" in ruler_note(both)
 
 
 def test_with_too_few_words_that_is_said() -> None:
