@@ -54,7 +54,7 @@ setup: .venv/.app
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
 	@$(PIP_INSTALL) -e .
-	@$(RUN_PYTHON) -m components.maps.prepare || echo "The app will do that when it starts."
+	@$(RUN_PYTHON) -m components.ui.models.prepare || echo "The app will do that when it starts."
 	@touch $@
 
 .venv/.dev: .venv/.app

@@ -35,5 +35,3 @@ with left, st.container(border=True, gap="xsmall"):
     drawing.old_references(view)
 
 page.fill_cards(places, runtime.service(), card)
-if ruler is None:
-    runtime.await_measures(card)

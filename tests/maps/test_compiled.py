@@ -47,7 +47,9 @@ def started(folder: Path) -> tuple[str, list[int]]:
 def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_without_a_folder(
     tmp_path: Path,
 ) -> None:
-    run("-m", "components.maps.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
+    run("-m", "components.ui.models.prepare", CONTEXTLENS_DATA_DIR=str(tmp_path))
+    kept = {path.name.rpartition("-")[2] for path in (tmp_path / "baselines").iterdir()}
+    assert {"2.npz", "ruler.npz"} == kept  # for the first words of the first page
     read, (umap_hits, umap_misses, own_hits, own_misses) = started(tmp_path / "compiled")
     assert umap_hits > 0
     assert own_hits > 0

@@ -17,6 +17,7 @@ from components.features.home.compute import angles, example_angles
 from components.features.home.explain import HOME_INTRO
 from components.features.home.figures import parting, thumbnail
 from components.ui.frame import navigation
+from components.ui.models import runtime
 from components.ui.state.view import ViewState
 from components.ui.widgets import examples, kit
 from components.ui.widgets.comparison import drawing
@@ -95,6 +96,8 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
             st.markdown(f"**{question}** {answer}", help=note)
     if shown is not None:
         drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=120, note=False)
+    elif ruler is None:
+        runtime.await_measures(card)
 
 
 def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:

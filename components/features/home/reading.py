@@ -68,7 +68,7 @@ def why(portrait: Portrait, pair: Pair) -> str:
         f"{portrait.layer}."
     )
     if start >= EQUAL and start - now >= NOISE:
-        return f"{moved} Both began equal, so all of the gap comes from there."
+        return f"{moved} Both began equal, so what is around makes all of the gap."
     return moved
 
 
@@ -76,7 +76,7 @@ def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
     return (
         "One round of reading: each word's numbers, its vector, are computed anew from those of "
-        f"all words. This model has {n_layers}."
+        f"all words of the sentence. This model has {n_layers}; layer 0 is what they begin with."
     )
 
 
@@ -85,7 +85,7 @@ def how_much(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
     if ruler is not None:
         return ruler_reading(ruler)
     cosine, measure = portrait.cosine(pair), portrait.comparison.measure
-    said = f"A {measure} runs from -1 to 1, which is the same direction; this one is {bold(cosine)}"
+    said = f"A {measure} of 1 is the same direction, of 0 a right angle; this one is {bold(cosine)}"
     return said + against(cosine, portrait.meaning.band(pair), portrait.row)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "TOKENIZERS",
     "baseline_key",
     "baseline_path",
+    "keep_measures",
     "labelled_words",
     "load",
     "load_key",
@@ -120,6 +121,11 @@ def measure_ruler(
 def ruler_path(card: ModelCard, folder: Path) -> Path:
     """The file of a model's ruler."""
     return folder / "baselines" / f"{card.checksum[:32]}-{_FORMAT}-ruler.npz"
+
+
+def keep_measures(card: ModelCard, service: EncoderService, folder: Path) -> None:
+    """Measures a model's baseline and ruler now, unless a folder has them, and keeps them there."""
+    _ruler(card, service, _baseline(card, service, folder), folder)
 
 
 def _counted(report: Report) -> Callable[[ProgressEvent], None]:

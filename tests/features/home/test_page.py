@@ -86,8 +86,8 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert app.header[0].value == "Same word, two meanings"
     said = answers(app)
     assert list(said) == ["Why?", "What is a layer?", "Is 0.78 much?"]
-    assert "Both began equal, so all of the gap comes from there." in said["Why?"]
-    assert "This model has 6." in said["What is a layer?"]
+    assert "Both began equal, so what is around makes all of the gap." in said["Why?"]
+    assert "This model has 6;" in said["What is a layer?"]
     assert "of two senses" in said["Is 0.78 much?"]
 
 

@@ -167,12 +167,12 @@ def test_why_holds_the_numbers_of_its_layers(along: list[float], layer: int, sam
     assert shown == pytest.approx(expected, abs=0.0051)
     assert ("which differs" in said) == (layer > 0 and not same)
     fell = float(np.float32(along[0])) >= 1 - 1e-5 and along[0] - along[layer] >= 0.03
-    assert ("all of the gap" in said) == (layer > 0 and fell)
+    assert ("makes all of the gap" in said) == (layer > 0 and fell)
 
 
 def test_a_layer_is_told_with_how_many_there_are() -> None:
-    assert "has 6." in what_is_a_layer(6)
-    assert "has 1." in what_is_a_layer(1)
+    assert "has 6;" in what_is_a_layer(6)
+    assert "has 1;" in what_is_a_layer(1)
 
 
 def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
@@ -185,7 +185,7 @@ def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
 def test_a_centred_cosine_is_called_that() -> None:
     own = portrait(of([1, 0.78]), layer=1, centred=True)
     assert "a centred cosine of **1.00**" in why(own, PAIR)
-    assert how_much(own, PAIR, None).startswith("A centred cosine runs from -1 to 1")
+    assert how_much(own, PAIR, None).startswith("A centred cosine of 1 is the")
     assert parting_titles(own.comparison, PAIR)[1] == "Centred cosine 0.78"
 
 

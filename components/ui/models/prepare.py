@@ -1,0 +1,32 @@
+"""What takes some seconds once, done at the set-up: `python -m components.ui.models.prepare`.
+
+Compiled code for maps, and what the bundled model gives to random and to labelled pairs of words.
+The app makes it too, behind its first page, where it is missing.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from components.core import BUNDLED_ID, Settings, open_service
+from components.core.errors import ContextlensError
+from components.maps import prepare
+from components.ui.models import tasks
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Make it all now, where this machine's settings allow the bundled model."""
+    prepare.main()
+    print("Measuring what the bundled model gives to pairs of words.", flush=True)
+    try:
+        settings = Settings.from_env()
+        service = open_service(settings)
+        tasks.keep_measures(service.load(BUNDLED_ID), service, settings.data_dir)
+    except ContextlensError as exc:
+        sys.exit(str(exc))
+
+
+if __name__ == "__main__":
+    main()
