@@ -6,11 +6,13 @@ import importlib.resources
 import json
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from streamlit.components.v2 import manifest_scanner
 
 from components.core import EncoderService, Settings, open_service
 from components.maps.prepare import keep_compiled
@@ -34,6 +36,13 @@ def compiled_once() -> None:
     """One folder for what is compiled for maps: by all workers, their apps and the next run."""
     folder = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "compiled")))
     keep_compiled(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_looked_through_once() -> None:
+    """Each run of a page script would read what all packages say of themselves, for components."""
+    scan = manifest_scanner.scan_component_manifests
+    manifest_scanner.scan_component_manifests = cache(scan)
 
 
 @pytest.fixture(autouse=True)
