@@ -145,7 +145,9 @@ def visit(
     failures: list[str] = []
 
     def open_(path: str = "/", *, address: str = app, **options: object) -> Visit:
-        settings = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}, **options}
+        usual = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}}
+        # Without the shimmer of what is still to come, drawn frame by frame, a tenth less to do.
+        settings = {**usual, "reduced_motion": "reduce", **options}
         kind = json.dumps(settings, sort_keys=True)
         free = readers.setdefault(kind, [])
         context = free.pop() if free else patient(chromium.new_context(**settings))
