@@ -25,6 +25,7 @@ _NEEDED = (
 )
 """Parts of Streamlit's frontend that the pages need, and that it would ask for one by one as they
 come, each after the page has been drawn without it."""
+_STYLES = ("frame.css", "phone.css")
 _LAST = "PlotlyChart"
 """The part that takes longest to begin."""
 
@@ -45,7 +46,8 @@ def document() -> str:
     text = (static / "index.html").read_text(encoding="utf-8")
     if any(text.count(part) != 1 for part in (_STREAMLITS_TITLE, "</head>", "</body>")):
         raise RuntimeError("Streamlit's index.html has changed: look at it, then at this file.")
-    style = (files("components.ui.frame") / "assets" / "frame.css").read_text(encoding="utf-8")
+    assets = files("components.ui.frame") / "assets"
+    style = "".join((assets / name).read_text(encoding="utf-8") for name in _STYLES)
     imports = [
         f'import("./static/js/{path.name}")'
         for name in (*_NEEDED, _LAST)
