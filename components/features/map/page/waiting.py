@@ -37,6 +37,9 @@ def drawn(
         slot: which of a page's maps this is.
         height: of the map, in pixels; its place is kept while the first one is drawn.
     """
+    # In every run, or what follows would be another element to the browser, and drawn anew. The
+    # map's own run clears it at once, and is not drawn below it first.
+    place = st.empty()
     last: Picture | None = session.kept(slot)
     if request is None or corpus is None:
         return _stale(last, "What you chose has not been mapped yet.")
@@ -45,7 +48,6 @@ def drawn(
     job = _job(request, corpus, card, slot)
     if job is None:
         return _older(last, request)
-    place = st.empty()  # the map's own run clears it at once, and is not drawn below it first
     if not waiting.shortly(job):
         with place.container():
             older = _older(last, request)
