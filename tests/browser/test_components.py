@@ -190,6 +190,9 @@ def test_a_sentence_is_typed_anew_where_it_stands(opened: Opened) -> None:
     keys.press("F2")
     keys.press("Enter")  # nothing was changed
     assert picked(page) == [[0, "I love my pet python 🐍"]]
+    page.get_by_role("button", name="Edit sentence N").click()  # a field has no line ends
+    keys.press("Enter")
+    assert picked(page) == [[0, "I love my pet python 🐍"]]
     page.get_by_role("button", name="Edit sentence R").click()
     keys.press("Control+A")
     with opened.rerun():

@@ -45,6 +45,8 @@ class LoadedTokenizer:
     @cached_property
     def cut_rules(self) -> CutRules:
         """How words are cut; see `EncoderService.cut_rules`."""
+        if self.vocabulary.method == "WordPiece":  # nothing beside its vocabulary
+            return CutRules(MappingProxyType({}), ())
         model = json.loads(self.tokenizer.backend_tokenizer.to_str())["model"]
         pairs = (m.split(" ") if isinstance(m, str) else m for m in model.get("merges", ()))
         scores = (row[1] for row in model["vocab"]) if model["type"] == "Unigram" else ()

@@ -30,7 +30,7 @@ def parting(
     titles: Sequence[str],
     height: int = 148,
 ) -> go.Figure:
-    """Two dots whose gap at each layer is the angle between their vectors, and Play.
+    """Two dots, in a frame for each layer, whose gap is the angle between their vectors.
 
     Args:
         degrees: (n_layers,) between the two words' vectors.

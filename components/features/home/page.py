@@ -84,16 +84,14 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
     _picture(view, portrait, pair)
-    how_much = reading.how_much(portrait, pair, shown)
-    answers = {
-        "Why?": reading.why(portrait, pair),
-        "What is a layer?": reading.what_is_a_layer(card.n_layers),
-        f"Is {two(portrait.cosine(pair))} much?": how_much,
-    }
+    much = f"Is {two(portrait.cosine(pair))} much?"
     with st.container(key="answers", gap="xsmall"):
-        for question, answer in answers.items():
-            note = ruler_note(shown) if answer is how_much and shown is not None else None
-            st.markdown(f"**{question}** {answer}", help=note)
+        st.markdown(f"**Why?** {reading.why(portrait, pair)}")
+        st.markdown(f"**What is a layer?** {reading.what_is_a_layer(card.n_layers)}")
+        st.markdown(
+            f"**{much}** {reading.how_much(portrait, pair, shown)}",
+            help=None if shown is None else ruler_note(shown),
+        )
     if shown is not None:
         drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=120, note=False)
     elif ruler is None:

@@ -76,7 +76,8 @@ def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
     return (
         "One round of reading: each word's numbers, its vector, are computed anew from those of "
-        f"all words of the sentence. This model has {n_layers}; layer 0 is what they begin with."
+        f"all words of the sentence. This model has {n_layers}; layer 0 is what the first begins "
+        "with."
     )
 
 

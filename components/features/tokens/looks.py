@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.content.wording import escape
+from components.content.wording import escape, shortened
 from components.core import EncoderService, ModelCard
 from components.core.schema import Tokens, Vocabulary
 from components.features.tokens.compute.looks import (
@@ -52,6 +52,7 @@ __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
 _KIND_NAMES = {"start": "begins a word", "continuation": "goes on", "special": "special"}
 _VALUES = 8  # of a row, as numbers
+_LONGEST_PICKED = 40  # characters of a word in the empty field
 
 
 def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
@@ -59,7 +60,8 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
     every = tokenized.vocabulary
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        inputs.text(view, replace(SEARCH, placeholder=f"{picked_word(tokenized)}, picked above"))
+        picked = shortened(picked_word(tokenized), _LONGEST_PICKED)
+        inputs.text(view, replace(SEARCH, placeholder=f"{picked}, picked above"))
         inputs.choice(view, KIND)
         found = look_up(view, service, tokenized)
         said = vocabulary_reading(

@@ -48,12 +48,15 @@ def document() -> str:
         raise RuntimeError("Streamlit's index.html has changed: look at it, then at this file.")
     assets = files("components.ui.frame") / "assets"
     style = "".join((assets / name).read_text(encoding="utf-8") for name in _STYLES)
-    imports = [
-        f'import("./static/js/{path.name}")'
-        for name in (*_NEEDED, _LAST)
-        for path in static.glob(f"static/js/{name}.*.js")
-    ]
-    early = f"await Promise.all([{', '.join(imports[:-1])}]); {imports[-1]};"
+    needed, last = (
+        ", ".join(
+            f'import("./static/js/{path.name}")'
+            for name in names
+            for path in static.glob(f"static/js/{name}.*.js")
+        )
+        for names in (_NEEDED, (_LAST,))
+    )
+    early = f"await Promise.all([{needed}]); {last};"
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
         "</head>": f'<script type="module">{early}</script>\n</head>',

@@ -17,7 +17,7 @@ from components.ui.models import runtime
 from components.ui.models.background import maps
 from components.ui.state import session
 
-__all__ = ["begin", "lifespan"]
+__all__ = ["lifespan"]
 
 _OFTEN = 0.2
 """Seconds."""
@@ -27,14 +27,9 @@ _log = logging.getLogger("contextlens")
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
-    """Begin when the server does, not when the first visitor comes."""
-    begin()
-    yield
-
-
-def begin() -> None:
-    """Begin, in the background."""
+    """Begin when the server does, not when the first visitor comes; in the background."""
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
+    yield
 
 
 def _prepare() -> None:

@@ -121,7 +121,7 @@ def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | No
     row, text = edit.get("row"), edit.get("text")
     if type(row) is not int or not isinstance(text, str):
         return None
-    if not 0 <= row < len(rows) or len(text) > MAX_CHARACTERS or text != _well_formed(text):
+    if not 0 <= row < len(rows) or len(text) > MAX_CHARACTERS or text != text.translate(_HALVES):
         return None
     return row, text
 
@@ -133,7 +133,7 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
         counts[row.role] += 1
         payload.append(
             {
-                "text": _well_formed(row.text),
+                "text": row.text.translate(_HALVES),
                 "label": visible(row.label),
                 "name": f"{row.role} {visible(row.label) or counts[row.role]}",
                 "role": row.role,
@@ -177,10 +177,12 @@ def _direction(text: str) -> Literal["ltr", "rtl", ""]:
     return ""
 
 
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
+"""A sign in place of each half of a UTF-16 pair that stands alone."""
 _VISIBLE = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\v\f\r"},
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+    **_HALVES,
     **dict.fromkeys(map(ord, "\t\n\v\f\r\x85\u2028\u2029"), 0x20),
     0x7F: 0x2421,
 }
@@ -190,11 +192,6 @@ _VISIBLE = {
 def visible(text: str) -> str:
     """The text with its control characters made visible, one code point for each."""
     return text.translate(_VISIBLE)
-
-
-def _well_formed(text: str) -> str:
-    """The text with a sign in place of each half of a UTF-16 pair that stands alone."""
-    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def _ink(color: str) -> Literal["#ffffff", "#111111"]:

@@ -74,7 +74,7 @@ def of(pair: list[float], *references: tuple[float, float]) -> np.ndarray:
 
 
 def ruler(share: float, low: float, high: float) -> RulerShown:
-    return RulerShown("A ~ B", 0.7, (), True, Chance(share, low, high, 9, ""), ())
+    return RulerShown(0.7, (), True, Chance(share, low, high, 9, ""), ())
 
 
 SPLIT = [(0.51, 0.28), (0.26, 0.41)]

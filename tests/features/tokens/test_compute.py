@@ -336,6 +336,22 @@ def test_the_word_of_the_picked_token_is_looked_up(
         assert found.cut.pieces == tuple(found.tokens.tokens[1:-1])
 
 
+@pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{kind}" for kind in OTHER_KINDS)])
+def test_a_picked_word_is_cut_as_it_is_in_its_text(
+    tiny_service: EncoderService, model: str
+) -> None:
+    text = "tokens love nanorobots unbelievably tokens"
+    words = shown(text_view(text, model=model), tiny_service).tokens.word_ids
+    for position in np.flatnonzero(words >= 0).tolist():
+        view = text_view(text, model=model, token=position)
+        tokenized = shown(view, tiny_service)
+        found = look_up(view, tiny_service, tokenized)
+        own = tokenized.tokens.token_ids[words == words[position]].tolist()
+        alone = found.tokens.token_ids[found.tokens.word_ids >= 0].tolist()
+        assert alone == own, found.query
+        assert found.cut is not None
+
+
 @pytest.mark.parametrize(
     ("position", "ids", "own"),
     [

@@ -113,7 +113,7 @@ def _on_ruler(shown: MapShown, a: int, b: int, ruler: Ruler | None) -> RulerShow
         return None
     names = [shown.points.names[point] for point in (a, b)]
     cosine, at = shown.cosines(a, [b])[0], (shown.layer, pooling)
-    return pair_on_ruler(names, cosine, ruler, at=at, name=" ~ ".join(names))
+    return pair_on_ruler(names, cosine, ruler, at=at)
 
 
 def _name(shown: MapShown, point: int) -> str:

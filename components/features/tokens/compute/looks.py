@@ -99,6 +99,11 @@ class RoundTrip:
 
 def picked_word(tokenized: TokenizedSentence) -> str:
     """The word of the token that is looked at closer; of an added token, that token."""
+    return _picked(tokenized).strip()
+
+
+def _picked(tokenized: TokenizedSentence) -> str:
+    """The same with a space before it where one stands there: some tokenizers cut it otherwise."""
     tokens, at = tokenized.tokens, tokenized.picked
     if tokens.word_ids[at] < 0:
         return tokens.tokens[at]
@@ -106,20 +111,23 @@ def picked_word(tokenized: TokenizedSentence) -> str:
     own = (tokens.word_ids == tokens.word_ids[at]) & (tokens.text_ids == text_id)
     spans = tokens.offsets[own]
     text = tokens.text if text_id == 0 else tokens.pair or ""
-    return text[spans.min() : spans.max()].strip()
+    start, end = int(spans.min()), int(spans.max())
+    return " " * text[:start][-1:].isspace() + text[start:end]
 
 
 def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSentence) -> LookUp:
     """Look the view's query up in the vocabulary of its model, or else the picked word."""
     vocabulary = tokenized.vocabulary
-    query = SEARCH.of(view) or picked_word(tokenized)
+    typed = SEARCH.of(view)
+    text = typed or _picked(tokenized)
+    query = typed or text.strip()
     normalized = service.normalize(view.model, [query])[0]
     seen = normalized.replace("▁", " ").strip()
     asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
     kind = KIND.of(view)
     ids = find_pieces(vocabulary, *asked, kind=KINDS[kind])
     among = "" if KINDS[kind] == "all" else kind
-    tokens = service.tokenize(view.model, [query])[0]
+    tokens = service.tokenize(view.model, [text])[0]
     cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
     return LookUp(query, normalized, tokens, ids, among, cut)
 

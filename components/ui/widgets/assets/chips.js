@@ -66,6 +66,7 @@ class Chips {
     row.field.value = row.typed;
     row.field.maxLength = this.longest;
     row.field.dir = "auto";
+    row.opened = row.field.value; // a field has no line ends, so this may not be the text itself
     row.field.ariaLabel = row.text.ariaLabel.replace("Words of", "Text of");
     row.text.before(row.field);
     row.element.classList.add("editing");
@@ -81,7 +82,7 @@ class Chips {
     field.remove();
     row.element.classList.remove("editing");
     const index = Number(row.element.dataset.row);
-    const changed = !drop && text !== row.typed;
+    const changed = !drop && text !== row.opened;
     if (changed) {
       this.typedIn = back ? index : undefined;
       this.send({ row: index, text });

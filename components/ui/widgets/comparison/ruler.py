@@ -20,7 +20,6 @@ class RulerShown:
     """One pair of words on the ruler.
 
     Attributes:
-        name: what the pair is called.
         cosine: of the pair, at the layer shown.
         ranges: of labelled pairs at that layer.
         same_word: whether both are one word, upper and lower case alike.
@@ -30,7 +29,6 @@ class RulerShown:
         measure: "cosine" or "centred cosine".
     """
 
-    name: str
     cosine: float
     ranges: tuple[Range, ...]
     same_word: bool
@@ -50,7 +48,6 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
         portrait.cosine(pairs[0]),
         ruler,
         at=(portrait.layer, meaning.pooling),
-        name=comparison.pair_name(pairs[0]),
         centred=comparison.centred,
         measure=comparison.measure,
     )
@@ -62,7 +59,6 @@ def pair_on_ruler(
     ruler: Ruler,
     *,
     at: tuple[int, Pooling],
-    name: str,
     centred: bool = False,
     measure: str = "cosine",
 ) -> RulerShown | None:
@@ -72,7 +68,6 @@ def pair_on_ruler(
     known = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
     same_word = words[0].casefold() == words[1].casefold()
     return RulerShown(
-        name=name,
         cosine=cosine,
         ranges=ruler.ranges(*at, centred=centred, without=known),
         same_word=same_word,
@@ -108,7 +103,7 @@ def _of_one_word(chance: Chance | None) -> str:
         return "The ready corpus has too few other words to tell more."
     if chance.outside:
         than = "less" if chance.outside == "below" else "more"
-        return f"It is {than} than any two uses of one word have in the ready corpus."
+        return f"It is {than} than any two uses of one word that were measured have."
     ends = math.floor(10 * chance.low + 1e-9), math.ceil(10 * chance.high - 1e-9)
     between = f"{ends[0]} to {ends[1]} in 10"
     if not chance.tells or round(10 * chance.share) == 5:

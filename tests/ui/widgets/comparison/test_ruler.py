@@ -25,7 +25,7 @@ BOLD = re.compile(r"\*\*(.*?)\*\*")
 
 
 def shown(cosine: float = 0.7, *, chance: Chance | None = None, same: bool = True) -> RulerShown:
-    return RulerShown("A python ~ B python", cosine, RANGES, same, chance, ("python",))
+    return RulerShown(cosine, RANGES, same, chance, ("python",))
 
 
 @st.composite
