@@ -32,8 +32,8 @@ _NO_REFERENCES = "references = set()"
 
 _CENTRE = """\
 # The average vectors of the sample words, from this page's NPZ download.
-page = numpy.load("meaning-in-context.npz")
-mean, static_mean = (torch.from_numpy(page[f"{name}_mean"]) for name in ("baseline", "static"))
+with numpy.load("meaning-in-context.npz") as page:
+    mean, static_mean = [torch.from_numpy(page[f"{name}_mean"]) for name in ("baseline", "static")]
 words = {name: (here - mean, alone - static_mean) for name, (here, alone) in words.items()}
 """
 
@@ -50,7 +50,8 @@ for a, b in pairs:
 _BAND = """\
 # The random pairs of words, from this page's NPZ download, where it is at hand.
 if os.path.exists("meaning-in-context.npz"):
-    ends = numpy.load("meaning-in-context.npz")["random_pairs"]
+    with numpy.load("meaning-in-context.npz") as page:
+        ends = page["random_pairs"]
     for name, values in zip(["5th percentile", "mean", "95th percentile"], ends):
         print("random pairs,", name, *[f"{value:.4f}" for value in values.tolist()])
 """
