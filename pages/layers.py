@@ -1,7 +1,5 @@
 """Layer by layer: what every layer makes of every token."""
 
-import streamlit as st
-
 from components.features.layers import page
 from components.features.layers.compute.tokens import hidden_states
 from components.features.layers.controls import SECTION
@@ -26,11 +24,7 @@ page.picture(view, states)
 layer_bar(view, states.encoding.layers)
 page.reading(states)
 page.notes(states)
-closer, of_look = st.container(), {}  # filled last: it may wait for another model
-page.terms()
-page.explain(states)
-page.downloads(view, states, service, downloads, of_look)
-found = kit.look_closer(
+of_look = kit.look_closer(
     view,
     SECTION,
     {
@@ -40,8 +34,9 @@ found = kit.look_closer(
         "Spread": lambda: spaces.spread(states, service),
         "Pooler": lambda: pooler.pooler(view, states, service),
     },
-    place=closer,
 )
-of_look.update(found or {})
+page.terms()
+page.explain(states)
+page.downloads(view, states, service, downloads, of_look or {})
 if baseline is None:
     runtime.await_measures(card)

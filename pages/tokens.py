@@ -1,7 +1,5 @@
 """Tokens & IDs: how a text is cut into pieces, and which numbers the model gets."""
 
-import streamlit as st
-
 from components.features.tokens import controls, looks, page
 from components.features.tokens.compute.sentence import tokenized_sentence
 from components.ui.frame import shell
@@ -22,9 +20,6 @@ with kit.box():
     page.strip(tokenized)
 page.words(tokenized)
 page.terms()
-closer = st.container()  # filled last: it may wait for another tokenizer
-page.explain(tokenized, model)
-page.downloads(tokenized, downloads)
 kit.look_closer(
     view,
     controls.SECTION,
@@ -34,5 +29,6 @@ kit.look_closer(
         controls.TWO_TOKENIZERS: lambda: looks.two_tokenizers(view, tokenized, service),
         controls.BACK_TO_TEXT: lambda: looks.back(view, tokenized, service),
     },
-    place=closer,
 )
+page.explain(tokenized, model)
+page.downloads(tokenized, downloads)

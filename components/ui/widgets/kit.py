@@ -104,7 +104,8 @@ def chart(
     """
     own = {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
     usual = {"displayModeBar": False, "displaylogo": False}
-    st.plotly_chart(figure, key=key, config=dict(config or usual), alt=alt, **own)
+    room = figure.layout.height  # from the start, while the browser still loads what draws it
+    st.plotly_chart(figure, key=key, height=room, config=dict(config or usual), alt=alt, **own)
 
 
 def reading(sentences: Sequence[str], *, key: str = "reading") -> None:
@@ -155,15 +156,12 @@ def look_closer(
     view: ViewState,
     control: Choice,
     looks: Mapping[str, Callable[[], T]],
-    *,
-    place: DeltaGenerator | None = None,
 ) -> T | None:
     """The closer looks of a page, one at a time; gives what the shown one gives.
 
-    What goes wrong in one is said in its place and leaves the page as it is. With a `place`, it is
-    drawn there: a look that may wait for another model is filled last.
+    What goes wrong in one is said in its place and leaves the page as it is.
     """
-    with place or st.container():
+    with st.container():
         chosen = inputs.choice(view, control)
         with st.container(border=True), errors.boundary():
             return looks[chosen]()
