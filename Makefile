@@ -30,7 +30,7 @@ help:
 	@echo "make setup      only create .venv and install the app"
 	@echo "                PYTHON=python3.12 the Python to use, INDEX=address one more package index"
 	@echo "make test       lint, types, all tests; finds or installs a Chromium"
-	@echo "make test-fast  the same without the browser"
+	@echo "make test-fast  the same without the browser and what takes seconds"
 	@echo "make bench      measure speed and memory"
 	@echo "make format     rewrite the source in the project's style"
 	@echo "make clean      remove .venv and everything that can be made again"
@@ -67,7 +67,7 @@ test: chromium lint
 	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST)
 
 test-fast: lint
-	$(PYTEST) -m "not browser"
+	$(PYTEST) -m "not browser and not slow"
 
 lint: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .

@@ -278,6 +278,7 @@ def test_no_font_is_fetched() -> None:
     assert "fontFaces" not in CONFIG["theme"]
 
 
+@pytest.mark.slow
 def test_the_readmes_python_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = "".join(part.split("```")[0] for part in text.split("```python\n")[1:])

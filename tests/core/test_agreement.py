@@ -82,6 +82,7 @@ def test_the_sentences_have_all_lengths(subject: Subject) -> None:
     assert len(set(lengths)) >= 25
 
 
+@pytest.mark.slow
 def test_batched_and_cached_equal_plain_transformers(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
@@ -98,11 +99,13 @@ def test_batched_and_cached_equal_plain_transformers(
         np.testing.assert_array_equal(encoding.hidden, cached.hidden)
 
 
+@pytest.mark.slow
 def test_alone_equals_plain_transformers(subject: Subject, forgetful: EncoderService) -> None:
     for text, plain in zip(subject.texts, subject.plain, strict=True):
         assert_agrees(forgetful.encode(subject.model, [text])[0], plain)
 
 
+@pytest.mark.slow
 def test_padding_changes_no_real_token(subject: Subject, forgetful: EncoderService) -> None:
     lengths = [plain.hidden.shape[1] for plain in subject.plain]
     bounds = sorted({*np.quantile(lengths, np.arange(1, 10) / 10).astype(int), max(lengths)})

@@ -299,6 +299,7 @@ def test_a_cut_short_copy_is_fetched_again(server: HubServer, cache: Path, tiny:
 # What can go wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "kind", "words"),
     [
@@ -376,6 +377,7 @@ def test_a_cut_connection_goes_on_from_the_last_whole_step(large: Path, cache: P
     assert_good(events)
 
 
+@pytest.mark.slow
 def test_a_server_that_sends_all_again_takes_no_progress_back(large: Path, cache: Path) -> None:
     whole = (large / LARGE).read_bytes()
     cuts = iter([2 * STEP + 1000, None])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from components.core.encoder.memory import set_aside
 
@@ -27,6 +28,7 @@ print((psutil.Process().memory_info().rss - before) / 1e6)
 """
 
 
+@pytest.mark.slow
 def test_a_long_run_gives_its_memory_back() -> None:
     done = subprocess.run(
         [sys.executable, "-c", GROWTH], capture_output=True, text=True, check=False

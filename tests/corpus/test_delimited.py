@@ -186,6 +186,7 @@ def test_blank_files_are_refused_in_a_sentence(text: str, name: str) -> None:
     assert str(caught.value).endswith(".")
 
 
+@pytest.mark.slow
 def test_a_table_of_blank_lines_is_not_read_to_its_end() -> None:
     sheet = table("text,label\na,b\n" + "\n" * 2_000_000 + "c,d\n")
     assert column(sheet, "text") == ["a"]

@@ -220,6 +220,7 @@ def test_damaged_texts_are_read_or_refused(
     check(f"a{ending}", slipped(content, slips))
 
 
+@pytest.mark.slow
 @settings(ANY, max_examples=5)  # each starts a process
 @given(SLIPS)
 def test_damaged_parquet_is_read_or_refused(slips: list[tuple[int, str, bytes]]) -> None:

@@ -113,6 +113,7 @@ def test_a_task_that_reports_is_stopped_and_its_process_kept(
     assert pid_of(processes, tmp_path) == pid
 
 
+@pytest.mark.slow
 def test_a_slow_step_is_ended_with_its_process_which_is_replaced_and_warmed_up(
     processes: Processes, tmp_path: Path
 ) -> None:

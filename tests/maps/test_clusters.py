@@ -46,6 +46,7 @@ def words_of(sentences, word=None) -> Points:
 # Clusters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_axes", [2, 3])
 @pytest.mark.parametrize("n", [300, 5_000, MAX_CLUSTERED + 5_000])
 def test_clusters_are_those_that_the_points_were_drawn_from(n: int, n_axes: int) -> None:
@@ -72,6 +73,7 @@ def test_clusters_are_numbered_from_the_largest_on() -> None:
     assert found.dtype == np.int64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [500, MAX_CLUSTERED + 1])
 def test_the_same_map_always_has_the_same_clusters(n: int) -> None:
     places, _ = blobs(n, seed=3)

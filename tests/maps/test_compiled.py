@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import hashlib, sys
@@ -44,6 +46,7 @@ def started(folder: Path) -> tuple[str, list[int]]:
     return places, [int(count) for count in counts]
 
 
+@pytest.mark.slow
 def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_without_a_folder(
     tmp_path: Path,
 ) -> None:

@@ -128,6 +128,7 @@ FEW = Corpus(
 # Samples
 
 
+@pytest.mark.slow
 def test_of_too_many_texts_the_same_random_ones_are_read(
     draw: Any, counting: CountingService, card: ModelCard
 ) -> None:
@@ -298,6 +299,7 @@ def test_a_plan_is_made_once_for_a_request(maps: Maps, card: ModelCard) -> None:
     assert maps.plan(request, FEW, card) is maps.plan(replace(request), FEW, card)
 
 
+@pytest.mark.slow
 def test_what_was_measured_counts_once_enough_was_read(
     counting: CountingService, card: ModelCard
 ) -> None:

@@ -106,6 +106,7 @@ def test_known_neighbors_and_small_blocks_give_the_same(
     assert measure(vectors, places, metric, k=k) == plain
 
 
+@pytest.mark.slow
 @by_metric
 def test_a_sample_of_many_points_is_near_the_whole_and_always_the_same(metric: Metric) -> None:
     vectors, places = scene(4000)
@@ -164,6 +165,7 @@ def ranks_in_some_order(distances: np.ndarray, random: np.random.Generator) -> n
     return np.argsort(order, axis=1) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["half of the vectors are equal", "corners of a cube", "equal places"]
 )

@@ -47,6 +47,7 @@ def same_layer(coordinates: np.ndarray) -> float:
     return float((own[found] == own[:, None]).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("metric", METRICS)
 def test_joint_maps_are_one_picture_without_an_island_for_each_layer(
@@ -64,6 +65,7 @@ def test_joint_maps_are_one_picture_without_an_island_for_each_layer(
     np.testing.assert_array_equal(found.coordinates, again.coordinates)
 
 
+@pytest.mark.slow
 def test_layers_of_the_model_share_one_map(service: EncoderService) -> None:
     from components.content.sample import baseline_sentences
 
@@ -103,6 +105,7 @@ def test_where_layers_are_does_not_matter_for_a_joint_map() -> None:
     np.testing.assert_allclose(moved.coordinates, plain.coordinates, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_aligned_maps_hold_the_layers_together_and_are_the_same_again() -> None:
     vectors = layers(60)
     first = project_layers(vectors, MapSettings(), how="aligned")

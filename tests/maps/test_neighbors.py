@@ -28,6 +28,7 @@ def brute(vectors: np.ndarray, k: int, metric: str) -> tuple[np.ndarray, np.ndar
     return fitted.kneighbors(None, k)
 
 
+@pytest.mark.slow
 @by_metric
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (40, 39), (700, 15), (9000, 20), (3000, 250)])
 def test_neighbors_are_those_of_brute_force(metric: Metric, n: int, k: int) -> None:
@@ -148,6 +149,7 @@ def test_map_neighbors_are_those_of_brute_force() -> None:
     assert (stacked.indices != np.arange(20)[:, None]).all()
 
 
+@pytest.mark.slow
 @by_metric
 def test_the_approximate_search_is_nearly_exact_and_always_the_same(
     metric: Metric, monkeypatch: pytest.MonkeyPatch

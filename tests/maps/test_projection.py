@@ -47,6 +47,7 @@ class CancelledError(Exception):
 # The same every time
 
 
+@pytest.mark.slow
 @by_method
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_a_map_is_the_same_again_bit_for_bit(method: Method, n_components: int) -> None:
@@ -64,6 +65,7 @@ def test_a_map_is_the_same_again_bit_for_bit(method: Method, n_components: int) 
     assert first.honesty.trustworthiness > 0.85
 
 
+@pytest.mark.slow
 def test_maps_made_at_once_are_those_made_one_by_one() -> None:
     wanted = [MapSettings(seed=0), MapSettings(seed=1), MapSettings(method="tsne"), MapSettings()]
     vectors = blobs(400)
@@ -155,6 +157,7 @@ def test_links_and_curve_are_umap_learns(metric: Metric, n: int, n_neighbors: in
     np.testing.assert_array_equal(ours.coordinates, expected)
 
 
+@pytest.mark.slow
 def test_full_effort_is_as_good_as_plain_umap_learn() -> None:
     vectors = blobs(600)
     with umap_functions() as umap:
@@ -203,6 +206,7 @@ def test_tsne_is_scikit_learns_on_the_same_start() -> None:
     assert procrustes(ours.coordinates, scikit_learns_tsne(vectors, 2))[2] < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_tsne_is_as_faithful_as_scikit_learns(n_components: int) -> None:
     vectors = blobs(200)
@@ -372,6 +376,7 @@ def listened(make: Callable[[Callable[[str, float], None]], Any]) -> list[tuple[
     return calls
 
 
+@pytest.mark.slow
 @by_method
 def test_progress_names_each_stage_once_and_rises_to_one(method: Method) -> None:
     settings = MapSettings(method=method, effort="full")
@@ -384,6 +389,7 @@ def test_progress_names_each_stage_once_and_rises_to_one(method: Method) -> None
     assert seen == list(stage_seconds(500, 12, settings, method=method))
 
 
+@pytest.mark.slow
 @by_method
 def test_what_on_progress_raises_ends_the_work(method: Method) -> None:
     settings = MapSettings(method=method, effort="full")

@@ -50,6 +50,7 @@ def by_umap_learn(graph: Any, start: np.ndarray, seed: int) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 700, 2500])
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_the_number_of_threads_and_tasks_changes_nothing(
@@ -66,6 +67,7 @@ def test_the_number_of_threads_and_tasks_changes_nothing(
     assert not np.array_equal(optimize(graph, start, **CURVE, n_epochs=60, seed=2), alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["clusters", "digits", "swiss roll"])
 def test_maps_are_as_good_as_umap_learns_on_the_same_links(kind: str) -> None:
     vectors = {
@@ -98,6 +100,7 @@ def test_an_easy_picture_is_umap_learns() -> None:
     assert 0.7 < ours.std() / theirs.std() < 1.4
 
 
+@pytest.mark.slow
 def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
     service: EncoderService,
 ) -> None:

@@ -125,6 +125,7 @@ def test_every_family_is_taken_apart_and_measured(tiny_service: EncoderService, 
 # Inside the weights
 
 
+@pytest.mark.slow
 def test_the_weights_of_an_array_are_measured_once(service: EncoderService) -> None:
     anatomy = seen(service, part="layer-2/attention/key")
     matrix, bias = by_size(anatomy)

@@ -218,6 +218,7 @@ def test_operations_are_those_that_torch_counts(
     assert operations(made(tiny_service, model), n_tokens).total == theirs
 
 
+@pytest.mark.slow
 @by_preset
 def test_operations_of_a_preset_are_those_that_torch_counts(
     service: EncoderService, preset: str
@@ -253,6 +254,7 @@ def test_a_text_that_does_not_fit_has_no_operations(tiny_service: EncoderService
 # Weights
 
 
+@pytest.mark.slow
 @by_model
 def test_statistics_are_torchs(
     tiny_service: EncoderService, tiny_root: Path, bundled_folder: Path, model: str

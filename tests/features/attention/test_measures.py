@@ -103,6 +103,7 @@ def gridded(service: EncoderService, encoding: Encoding, weights: np.ndarray, **
 # Against transformers itself
 
 
+@pytest.mark.slow
 @by_case
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reductions_are_those_of_transformers_own_attention(

@@ -75,6 +75,7 @@ def test_the_snippet_arranges_as_the_page_does(
     assert_same(attention)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", 'a "quoted"\n\\text \U0001f984', "word " * 600])
 def test_the_snippet_reads_any_text(service: EncoderService, text: str) -> None:
     attention = seen(service, Sentence(text), show="Rollout")

@@ -40,11 +40,13 @@ from tests.support.texts import TYPED
 from tests.support.tiny_models import ALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
 def test_any_text_is_taken_apart_and_looked_at(text: str, service: EncoderService) -> None:
     assert_looks_work(on(text, "another text"), service)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ALL)
 def test_every_family_has_what_it_says(family: str, tiny_service: EncoderService) -> None:
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))

@@ -29,6 +29,7 @@ TEXTS = {
 CASES = [*product([BUNDLED_ID], TEXTS), *product(ALL, ["a pair", "awkward"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_the_snippet_gives_the_page_s_rows_and_layer_0(
     name: str,

@@ -240,6 +240,7 @@ def check_title(said: str, shares: dict) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_sentence_on_the_sum_holds() -> None:
     chance, draw = random.Random(1), np.random.default_rng(1)
     for _ in range(N):
@@ -576,6 +577,7 @@ def test_every_sentence_on_what_is_learned_holds() -> None:
 # Through the model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(TYPED))
 def test_every_sentence_holds_for_what_the_model_says(name: str, service: EncoderService) -> None:
     view = on(TYPED[name], TYPED[name], pair=None if len(name) % 2 else "the the")

@@ -121,6 +121,7 @@ def test_without_references_the_ruler_decides(
     assert headline(portrait(of([1, 0.7]), layer=1), PAIR, ruler(*chance)) == expected
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(0, 5), st.sampled_from([1.0, 0.2, 0.02]))
 @settings(max_examples=2000)
 def test_two_meanings_are_said_only_where_references_part_them(

@@ -167,6 +167,7 @@ def test_pairs_of_a_long_text_have_no_table(service: EncoderService) -> None:
     assert pairs_table(pairs, states.labels) is None
 
 
+@pytest.mark.slow
 def test_layers_are_compared_over_the_words_of_the_sentences(service: EncoderService) -> None:
     card = service.load(BUNDLED_ID)
     compared = compared_layers(DEFAULT, card, card, service)

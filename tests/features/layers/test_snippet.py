@@ -46,6 +46,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "text", "pair"), CASES)
 def test_the_measures_are_the_page_s(
     tiny_service: EncoderService, tiny_root: Path, model: str, text: str, pair: str | None
@@ -63,6 +64,7 @@ def test_the_measures_are_the_page_s(
     np.testing.assert_allclose(found["pairs"].numpy(), token_pairs(hidden), atol=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["folder:bert", "folder:roberta", None])
 def test_cka_is_the_page_s_for_one_model_and_for_two(
     tiny_service: EncoderService, tiny_root: Path, other: str | None

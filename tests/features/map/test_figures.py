@@ -311,6 +311,7 @@ def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:
 # Bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["sense", "norm"])
 @pytest.mark.parametrize(
     "sentence", [SENTENCE, "<&>/" * 40 + "python", "蛇" * 60 + "python" + "蛇" * 90]

@@ -198,6 +198,7 @@ def go(app: AppTest, view: ViewState) -> AppTest:
 # On first sight
 
 
+@pytest.mark.slow
 def test_the_page_opens_on_the_two_pythons() -> None:
     app = framed(DEFAULT)
     assert_whole(app)
@@ -606,6 +607,7 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     assert "What you chose has not been mapped yet." in said(app)
 
 
+@pytest.mark.slow
 def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:
     columns = {
         RUDE: [f"{RUDE} {i}" for i in range(20)],
@@ -632,6 +634,7 @@ def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None
 # Other models
 
 
+@pytest.mark.slow
 def test_another_model_s_map_stands_beside_and_is_linked(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -102,6 +102,7 @@ def test_the_opening_view_is_true_and_interesting(service: EncoderService) -> No
     assert masks.key == "A: I love my pet python · B: I love coding in python"
 
 
+@pytest.mark.slow
 def test_the_summary_is_that_of_plain_transformers(
     service: EncoderService, bundled_folder: Path
 ) -> None:
@@ -249,6 +250,7 @@ def test_the_usual_length_grows_with_the_text_and_ends_at_the_models(
 # Every bad input
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())
 def test_any_text_works_or_is_left_out(service: EncoderService, text: str) -> None:
     masks = assert_whole(view_of(text, "I love coding in python"), service)
@@ -279,6 +281,7 @@ def test_a_chosen_sentence_that_is_empty_gives_way(service: EncoderService) -> N
     assert masks.batch[1].label == "B"
 
 
+@pytest.mark.slow
 def test_texts_over_the_limit_are_cut_and_padded_no_further(service: EncoderService) -> None:
     masks = assert_whole(view_of(*[f"{'python ' * 600}{i}" for i in range(2)]), service)
     assert masks.batch[0].pad_to == 512

@@ -73,6 +73,7 @@ def bundled_oracle(bundled_folder: Path) -> Oracle:
     return Oracle(bundled_folder, 512)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pad_to", "masked"), [(32, False), (64, True), (128, False)])
 def test_the_bundled_models_damage_is_that_of_plain_transformers(
     service: EncoderService, bundled_oracle: Oracle, pad_to: int, masked: bool
@@ -83,6 +84,7 @@ def test_the_bundled_models_damage_is_that_of_plain_transformers(
         assert_is_damage(one, bundled_oracle, text, pair, pad_to=pad_to, mask=mask)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_models_damage_is_that_of_plain_transformers(
     tiny_service: EncoderService, tiny_root: Path, name: str

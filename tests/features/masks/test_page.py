@@ -144,6 +144,7 @@ def test_at_the_limit_the_cut_is_computed_live() -> None:
     assert "The model has no position 513" in everything_said(app)
 
 
+@pytest.mark.slow
 def test_what_is_left_out_cut_or_impossible_is_said(service: EncoderService) -> None:
     texts = ("python " * 600, "", "x")
     view = PAD_TO.put(replace(DEFAULT, sentences=tuple(map(Sentence, texts))), "16")

@@ -63,6 +63,7 @@ def test_the_snippet_gives_the_pages_cosines(
     assert_same_numbers(code, service, BUNDLED_ID, TEXTS, pad_to=pad_to, masked=masked)
 
 
+@pytest.mark.slow
 def test_awkward_texts_are_read_back(service: EncoderService, card: ModelCard) -> None:
     texts = [(name, text, None) for name, text in AWKWARD.items()]
     code = masks_snippet(card, texts, pad_to=32, masked=False)
@@ -70,12 +71,14 @@ def test_awkward_texts_are_read_back(service: EncoderService, card: ModelCard) -
     assert all(character.isprintable() or character == "\n" for character in code)
 
 
+@pytest.mark.slow
 def test_a_text_over_the_limit_is_cut_alike(service: EncoderService, card: ModelCard) -> None:
     texts = [("long", "word " * 600, None)]
     code = masks_snippet(card, texts, pad_to=512, masked=False)
     assert_same_numbers(code, service, BUNDLED_ID, texts, pad_to=512, masked=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_has_a_snippet_that_gives_our_numbers(
     tiny_service: EncoderService, tiny_root: Path, name: str

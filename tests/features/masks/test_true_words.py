@@ -367,6 +367,7 @@ def test_every_sentence_on_the_limit_holds() -> None:
 # Through the model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TYPED if "600" not in name])
 def test_every_sentence_holds_for_what_the_model_says(name: str, service: EncoderService) -> None:
     texts = [TYPED[name], "the the", "the the", "", "  ", "\x00", "x"]

@@ -256,6 +256,7 @@ def test_an_edited_reference_counts_as_a_whole() -> None:
     assert "A python ~ a long reptile" in lines(app)
 
 
+@pytest.mark.slow
 def test_sentences_can_be_added_up_to_eight_and_taken_away_down_to_one() -> None:
     app = framed()
     for n in range(3, MAX_SENTENCES + 1):
@@ -622,6 +623,7 @@ def long_view() -> ViewState:
     return view_of(*(Sentence(text, None, split_words(text)[0]) for text in texts))
 
 
+@pytest.mark.slow
 def test_a_view_too_long_for_an_address_works_and_says_how_to_send_it() -> None:
     view = long_view()
     app = open_file(framed(), to_json(view).encode())
@@ -701,6 +703,7 @@ def test_a_model_that_is_not_allowed_is_refused(tmp_path_factory: pytest.TempPat
         assert len(lines(app)) == 5
 
 
+@pytest.mark.slow
 def test_a_model_of_another_size_gets_its_own_layers(
     tiny_root: Path, tiny_service: EncoderService, tmp_path: Path
 ) -> None:
@@ -762,6 +765,7 @@ def test_an_unexpected_error_of_a_page_by_itself_shows_no_details(
 # Before the baseline is there
 
 
+@pytest.mark.slow
 def test_the_page_works_before_the_baseline_is_there_and_says_that_it_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

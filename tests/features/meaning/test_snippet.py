@@ -76,6 +76,7 @@ def card(service: EncoderService) -> ModelCard:
     return service.load(BUNDLED_ID)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_the_snippet_gives_the_pages_cosines(
     service: EncoderService, card: ModelCard, pooling: Pooling
@@ -87,6 +88,7 @@ def test_the_snippet_gives_the_pages_cosines(
     assert '"A python": word_vectors("I love my pet python", 14, 20)' in code
 
 
+@pytest.mark.slow
 def test_it_prints_the_page_s_table_without_pairs_of_references(
     service: EncoderService,
     card: ModelCard,
@@ -127,6 +129,7 @@ def test_the_poolings_differ_for_a_word_of_several_tokens(
     assert np.ptp(cosines) > 0.01
 
 
+@pytest.mark.slow
 def test_awkward_texts_are_written_so_that_python_reads_them_back(
     service: EncoderService, card: ModelCard
 ) -> None:
@@ -144,6 +147,7 @@ def test_the_code_shows_no_control_and_no_direction_characters(card: ModelCard) 
     assert "日本語" in code
 
 
+@pytest.mark.slow
 def test_a_text_longer_than_the_model_is_cut_in_the_same_place(
     service: EncoderService, card: ModelCard
 ) -> None:
@@ -154,6 +158,7 @@ def test_a_text_longer_than_the_model_is_cut_in_the_same_place(
     assert_same_numbers(code, compared(service, BUNDLED_ID, words, "mean"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_centred_cosines_take_the_mean_from_the_pages_npz(
     service: EncoderService,
@@ -176,6 +181,7 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     assert np.abs(plain.cosines - comparison.cosines).max() > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_local_folders_snippet_runs_once_its_path_is_filled_in(
     tiny_service: EncoderService, tiny_root: Path, family: str

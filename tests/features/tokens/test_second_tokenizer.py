@@ -83,6 +83,7 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         assert "model.safetensors" not in {request.file for request in server.requests}
 
 
+@pytest.mark.slow
 def test_a_tokenizer_on_its_way_can_be_cancelled_and_got_after_all(
     tiny_root: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_tokenizer_on_its_way_can_be_cancelled_and_got_after_all(
         assert ids(app, "token_strip_1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "words"),
     [

@@ -146,6 +146,7 @@ def pending(app: AppTest) -> bool:
 # While a model is fetched
 
 
+@pytest.mark.slow
 def test_the_page_goes_on_with_its_model_until_the_other_is_there(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -427,6 +428,7 @@ def said(app: AppTest) -> str:
     return error_.value.replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "words"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
     server: HubServer,
@@ -462,6 +464,7 @@ def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
     assert not app.error
 
 
+@pytest.mark.slow
 def test_a_connection_cut_in_the_middle_goes_on_within_the_fetch(server: HubServer) -> None:
     cuts = iter([400_000, None])
     server.faults = lambda request, reply: (
@@ -559,6 +562,7 @@ def test_an_id_can_be_typed(server: HubServer) -> None:
     assert_goes_on(app.run(), TYPED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     [
@@ -574,6 +578,7 @@ def test_the_title_or_an_old_label_of_a_preset_names_it(server: HubServer, typed
     assert_goes_on(app.run(), PRESET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     [

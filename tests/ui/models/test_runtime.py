@@ -176,6 +176,7 @@ def change_a_byte(good: bytes) -> bytes:
     return good[:middle] + bytes([good[middle] ^ 0xFF]) + good[middle + 1 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -209,6 +210,7 @@ def in_the_way(folder: Path) -> Path:
     return folder / "data"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [in_the_way, lambda folder: folder / ("x" * 300), lambda _: Path("/proc/contextlens")],
@@ -317,6 +319,7 @@ def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, mod
     assert "3 layers · 160 dims · 4 heads" in sidebar_text(app)
 
 
+@pytest.mark.slow
 def test_fetching_a_model_shows_how_far_it_is(
     server: HubServer, bars: list[tuple[float, str]]
 ) -> None:
@@ -385,6 +388,7 @@ def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer, model: str) -> 
     assert jobs().get(tasks.load_key(model)) is before
 
 
+@pytest.mark.slow
 def test_several_visitors_wait_for_one_fetch(server: HubServer) -> None:
     server.faults = slowly
     for app in [opened_on(PRESET) for _ in range(4)]:
@@ -393,6 +397,7 @@ def test_several_visitors_wait_for_one_fetch(server: HubServer) -> None:
     assert len(asked) == 1
 
 
+@pytest.mark.slow
 def test_a_visitor_who_leaves_does_not_stop_the_fetch(server: HubServer) -> None:
     app = framed()
     app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))

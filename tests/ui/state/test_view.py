@@ -392,6 +392,7 @@ almost_views = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @unhurried
 @given(anything | almost_views)
 def test_whatever_json_says_it_is_a_view_or_refused(data: Any) -> None:

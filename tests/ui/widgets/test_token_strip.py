@@ -167,6 +167,7 @@ def test_the_component_gets_its_data(app: AppTest) -> None:
     assert strip["tokens"] == quiet["tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [-1, 99, 1.0, "1", True, None, [1], {"row": 0}, 10**20], ids=repr)
 def test_other_picks_are_ignored(value: object) -> None:
     app = AppTest.from_function(script, default_timeout=300).run()

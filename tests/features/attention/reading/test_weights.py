@@ -328,6 +328,7 @@ def test_every_sentence_is_true_of_any_weights() -> None:
 TEXTS = [*(text for text in TYPED.values() if len(text) < 60), "the cat the dog the", "a a a a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("show", SCOPES)
 def test_every_sentence_is_true_of_the_model_s_own_weights(
     service: EncoderService, show: str

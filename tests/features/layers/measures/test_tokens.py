@@ -61,6 +61,7 @@ def test_the_measures_are_torch_s_on_the_bundled_model(encoding: Encoding, bundl
         np.testing.assert_allclose(found.values, expected[kind].numpy(), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [None, PAIR])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_measures_are_torch_s_on_every_family(

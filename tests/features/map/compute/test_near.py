@@ -29,6 +29,7 @@ def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     assert senses == ["python: animal"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["mean", "own", "cls", "max", "pooler"])
 def test_a_sentence_of_the_map_is_nearest_to_itself(service: EncoderService, pooling: str) -> None:
     view = map_view(*TEXTS, unit="sentences", sentences_pooling=pooling, **QUICK)

@@ -58,6 +58,7 @@ def _app() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_points_fill_the_frame_each_way_at_every_layer(service: EncoderService, name: str) -> None:
     texts, controls = CASES[name]

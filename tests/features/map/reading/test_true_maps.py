@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 
 from components.features.map.reading.maps import label_agreement, map_reading, map_title
 from components.maps.neighbors import Neighbors
@@ -36,6 +37,7 @@ from tests.support.true_words import (
 )
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_map_is_so() -> None:
     for seed in range(N_EACH):
         chance, rng = random.Random(seed), np.random.default_rng(seed)

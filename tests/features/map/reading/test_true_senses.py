@@ -6,6 +6,8 @@ import random
 import re
 from typing import Any
 
+import pytest
+
 from components.features.map.reading.layers import senses_reading, senses_title
 from components.maps.agreement import Agreement, LabelShare
 from tests.support.leading import layers_in
@@ -26,6 +28,7 @@ from tests.support.true_words import (
 )
 
 
+@pytest.mark.slow
 def test_what_is_said_of_senses_through_the_layers_is_so() -> None:
     for seed in range(N_EACH):
         chance = random.Random(seed)

@@ -26,6 +26,7 @@ class Drawn:
 GOOD = Honesty(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(15, 7), (16, 3), (30, 14), (60, 15), (300, 15)])
 def test_chance_is_what_random_maps_get(n: int, k: int) -> None:
     found = [

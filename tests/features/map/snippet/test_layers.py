@@ -31,6 +31,7 @@ def vectors(service: EncoderService) -> np.ndarray:
     return np.concatenate([e.hidden[:, e.special_tokens_mask == 0] for e in encodings], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "chosen"),
     [

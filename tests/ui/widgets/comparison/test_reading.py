@@ -506,6 +506,7 @@ def comparisons(draw: st.DrawFn) -> Comparison:
     )
 
 
+@pytest.mark.slow
 @given(comparisons(), st.data())
 @settings(max_examples=2000)
 def test_every_reading_is_true(comparison: Comparison, data: st.DataObject) -> None:
