@@ -10,8 +10,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-import numpy as np
-
 __all__ = ["ByteCache", "CacheInfo"]
 
 _OVERHEAD = 1024
@@ -109,9 +107,9 @@ class ByteCache:
 
 
 def _size(value: Any) -> int:
-    """Bytes of the arrays and strings in a result."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
+    """Bytes of the arrays and strings in a result, or what it says itself."""
+    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays do
+        return own
     if isinstance(value, str):
         return sys.getsizeof(value)
     if isinstance(value, (list, tuple)):

@@ -51,6 +51,10 @@ class CachedService:
         """See `EncoderService.models`."""
         return self._inner.models()
 
+    def spec(self, model: str) -> ModelSpec:
+        """See `EncoderService.spec`."""
+        return self._inner.spec(model)
+
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """See `EncoderService.load`."""
         card = self._inner.load(model, progress=progress)
@@ -160,8 +164,7 @@ class CachedService:
 
     def architecture(self, model: str) -> Architecture:
         """See `EncoderService.architecture`; a loaded model's is another than a preset's."""
-        known = any(spec.id == model and spec.loaded for spec in self.models())
-        key = ("architecture", model, known)
+        key = ("architecture", model, self.spec(model).loaded)
         found: Architecture = self._cache.get(key, lambda: self._inner.architecture(model))
         return found
 

@@ -1,18 +1,19 @@
 """What differs between the seven supported families, and which configs are let in. No torch.
 
 A config is read and judged before any weights are fetched, and its sizes are never trusted: what is
-out of range is refused here, what is not the weights' own is refused by `encoder.shapes`.
+out of range is refused by `config_keys`, what is not the weights' own by `encoder.shapes`.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.core.config_keys import allowed_config, shortened
 from components.core.errors import CheckpointError, UnsupportedModelError
 from components.core.schema import PROJECTIONS
+from components.core.strict_json import read_object
 
 __all__ = ["FAMILIES", "Family", "family_of", "read_config"]
 
@@ -74,39 +75,23 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-_LARGEST = {
-    **dict.fromkeys(("num_hidden_layers", "n_layers"), 256),
-    **dict.fromkeys(("num_attention_heads", "n_heads", "type_vocab_size"), 1024),
-    **dict.fromkeys(("hidden_size", "dim", "embedding_size"), 65_536),
-    **dict.fromkeys(("intermediate_size", "hidden_dim", "max_position_embeddings"), 1_000_000),
-    "vocab_size": 10_000_000,
-    "relative_attention_num_buckets": 4096,
-    "num_hidden_groups": 64,
-    "inner_group_num": 4,
-}
-"""The sizes in a config that decide what is built, each with the largest that is believed."""
+_LARGEST_CONFIG = 1_000_000  # bytes
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """A model folder's config.json.
 
     Raises:
-        CheckpointError: it is missing or not JSON.
+        CheckpointError: it is missing, too large, or no JSON that an honest model has.
     """
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return read_object(
+            folder / "config.json", what="The model's config.json", largest=_LARGEST_CONFIG
+        )
     except FileNotFoundError as exc:
         raise CheckpointError(
             "The model has no config.json, so its kind is not known. Choose another model."
         ) from exc
-    except (OSError, ValueError, RecursionError) as exc:
-        raise CheckpointError(
-            f"The model's config.json cannot be read ({str(exc)[:100]}). Fetch the model again, "
-            "or choose another model."
-        ) from exc
-    if not isinstance(config, dict):
-        raise CheckpointError("The model's config.json is not a JSON object. Fetch it again.")
-    return config
 
 
 def family_of(config: dict[str, Any]) -> Family:
@@ -114,9 +99,9 @@ def family_of(config: dict[str, Any]) -> Family:
 
     Raises:
         UnsupportedModelError: it is not an encoder of a supported family, with the reason.
-        CheckpointError: it gives a size that no model has.
+        CheckpointError: it gives a value that no model has.
     """
-    model_type = str(config.get("model_type", ""))[:60]
+    model_type = ascii(str(config.get("model_type", ""))[:60])[1:-1][:60]
     family = FAMILIES.get(model_type)
     if family is None:
         raise UnsupportedModelError(_refusal(model_type, config))
@@ -128,36 +113,11 @@ def family_of(config: dict[str, Any]) -> Family:
     positions = config.get("position_embedding_type") or "absolute"
     if positions != "absolute":
         raise UnsupportedModelError(
-            f"This model uses {_cut(positions)} positions, which the installed transformers no "
-            "longer computes, so its numbers would be wrong. Choose one with absolute positions."
+            f"This model uses {shortened(positions)} positions, which the installed transformers "
+            "no longer computes, so its numbers would be wrong. Choose one with absolute positions."
         )
-    _check_sizes(config, family)
+    allowed_config(config)
     return family
-
-
-def _check_sizes(config: dict[str, Any], family: Family) -> None:
-    """Pass where every size is a whole number in range and the heads share the dimensions out."""
-    for name, largest in _LARGEST.items():
-        value = config.get(name, 1)
-        if type(value) is not int or not 1 <= value <= largest:
-            raise CheckpointError(
-                f"The model's config.json says {name} is {_cut(value)}; it must be a whole number "
-                f"from 1 to {largest:,}. Choose another model."
-            )
-    dims, heads = config.get(family.dims), config.get(family.heads)
-    if dims is not None and heads is not None and dims % heads:
-        raise CheckpointError(
-            f"The model's config.json says {heads} heads share {dims} dimensions, which does not "
-            "come out even. Choose another model."
-        )
-
-
-def _cut(value: object) -> str:
-    """A value from a config, at most 40 characters of it."""
-    if type(value) is int and abs(value) >= 10**15:
-        return "a number of more than 15 digits"
-    text = ascii(value)
-    return text if len(text) <= 40 else text[:39] + "..."
 
 
 def _refusal(model_type: str, config: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from components.core.settings import Settings
 __all__ = ["ModelList"]
 
 _SECONDS = 2.0
+_Specs = tuple[ModelSpec, ...]
 
 
 class ModelList:
@@ -25,15 +26,30 @@ class ModelList:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._presence = Presence()
-        self._known: tuple[float, tuple[ModelSpec, ...]] = (0.0, ())
+        self._known: tuple[float, _Specs] = (0.0, ())
+        self._offered: tuple[_Specs, tuple[str, ...], _Specs] | None = None
         self._lock = threading.Lock()
 
-    def specs(self, loaded: tuple[str, ...]) -> tuple[ModelSpec, ...]:
-        """The models that may be chosen, the default first, loaded ones of no list last."""
-        specs = self._listed()
-        listed = {spec.id for spec in specs}
-        specs += tuple(self._here(registry.describe(n)) for n in loaded if n not in listed)
-        return tuple(replace(spec, loaded=spec.id in loaded) for spec in specs)
+    def specs(self, loaded: tuple[str, ...]) -> _Specs:
+        """The models that everyone is offered, the default first.
+
+        An id that somebody typed is not among them, loaded or not: it is that visitor's own.
+        """
+        listed = self._listed()
+        with self._lock:
+            known = self._offered
+        if known is None or known[0] is not listed or known[1] != loaded:
+            specs = tuple(replace(spec, loaded=spec.id in loaded) for spec in listed)
+            known = (listed, loaded, specs)
+            with self._lock:
+                self._offered = known
+        return known[2]
+
+    def spec(self, model: str, loaded: tuple[str, ...]) -> ModelSpec:
+        """What is known of one model, whether or not it is offered."""
+        listed = next((spec for spec in self._listed() if spec.id == model), None)
+        spec = self._here(registry.describe(model)) if listed is None else listed
+        return replace(spec, loaded=model in loaded)
 
     def look_again(self, model: str) -> None:
         """Forget what is known: this model was just fetched, or its files deleted."""
@@ -41,7 +57,7 @@ class ModelList:
         with self._lock:
             self._known = (0.0, ())
 
-    def _listed(self) -> tuple[ModelSpec, ...]:
+    def _listed(self) -> _Specs:
         now = time.monotonic()
         with self._lock:
             until, specs = self._known

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from components.core import registry
-from components.core.errors import CheckpointError
-from components.core.hub import drop_damaged
+from components.core.errors import CheckpointError, ModelError
+from components.core.hub import drop_damaged, megabytes
 from components.core.schema import Progress, ProgressEvent
 from components.core.settings import Settings
 
 if TYPE_CHECKING:
     from components.core.encoder import LoadedModel, LoadedTokenizer
+    from components.core.registry import ModelFiles
 
 __all__ = ["ModelStore"]
 
@@ -40,6 +42,7 @@ class ModelStore:
         self._models: OrderedDict[str, LoadedModel] = OrderedDict()
         self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
         self._lock = threading.Lock()
+        self._coming = 0  # bytes of models that are being read
         self._loading: dict[str, threading.Lock] = {}
 
     def loaded(self) -> tuple[str, ...]:
@@ -109,13 +112,42 @@ class ModelStore:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import fast_precision, load_model
 
+        with self._memory_for(files):
+            try:
+                return load_model(files, fast_precision(self._settings.data_dir))
+            except CheckpointError:
+                if files.source == "hub":
+                    drop_damaged(files.folder)
+                    self._on_fetched(model)
+                raise
+
+    @contextmanager
+    def _memory_for(self, files: ModelFiles) -> Iterator[None]:
+        """Keep memory for a model while it is read; others may be read at the same time."""
+        from components.core.encoder import needed_memory
+
+        needed = needed_memory(files.folder)
+        with self._lock:
+            self._free(needed, files.title)
+            self._coming += needed
         try:
-            return load_model(files, fast_precision(self._settings.data_dir))
-        except CheckpointError:
-            if files.source == "hub":
-                drop_damaged(files.folder)
-                self._on_fetched(model)
-            raise
+            yield
+        finally:
+            with self._lock:
+                self._coming -= needed
+
+    def _free(self, needed: int, title: str) -> None:
+        """Drop the least used models until so much memory is free, where that can be had."""
+        from components.core.encoder import free_memory
+
+        while needed and needed > (free := free_memory() - self._coming):
+            if not self._models or needed > free + self._held_bytes():
+                raise ModelError(
+                    f"{title} needs about {megabytes(needed)} of memory, and "
+                    f"{megabytes(max(0, free + self._held_bytes()))} can be had on this machine. "
+                    "Choose a smaller model, or try again later."
+                )
+            self._models.popitem(last=False)
 
     def _make_room(self) -> None:
         """Drop the least used models while there is more than the bound and more than one."""

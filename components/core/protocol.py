@@ -31,7 +31,11 @@ class EncoderService(Protocol):
     """What any source of encodings offers: local, cached or remote, callers cannot tell."""
 
     def models(self) -> tuple[ModelSpec, ...]:
-        """The models that can be loaded, the default first."""
+        """The models that everyone is offered, the default first."""
+        ...
+
+    def spec(self, model: str) -> ModelSpec:
+        """What is known of one model without loading it, whether or not `models` lists it."""
         ...
 
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:

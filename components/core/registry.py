@@ -7,7 +7,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from components.core.errors import CheckpointError, UnknownModelError
-from components.core.hub import Part, check_id, fetch
+from components.core.hub import Limits, Part, check_id, fetch
 from components.core.schema import ModelSpec, Progress, Source
 from components.core.settings import Settings
 
@@ -222,6 +222,8 @@ def _locate_hub(
         allow_downloads=settings.allow_downloads,
         part=part,
         progress=progress,
+        limits=Limits(settings.model_bytes, settings.hub_cache_bytes),
+        with_token=model in settings.token_models,
     )
     return ModelFiles(
         id=model,

@@ -52,6 +52,10 @@ class LocalService:
         """See `EncoderService.models`."""
         return self._list.specs(self._store.loaded())
 
+    def spec(self, model: str) -> ModelSpec:
+        """See `EncoderService.spec`."""
+        return self._list.spec(model, self._store.loaded())
+
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """See `EncoderService.load`.
 

@@ -24,12 +24,23 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     (
         "CONTEXTLENS_MODEL_MB",
         "4096",
-        "Memory for loaded models, in MB; the least used leaves first.",
+        "Memory for loaded models, in MB; the least used leaves first. A model whose files are "
+        "larger is not fetched.",
+    ),
+    (
+        "CONTEXTLENS_HUB_CACHE_MB",
+        "50000",
+        "The most that the hub's cache on this machine may hold after a fetch, in MB.",
     ),
     (
         "CONTEXTLENS_MAX_UPLOAD_MB",
         "100",
         "The largest file that may be uploaded as a corpus, in MB.",
+    ),
+    (
+        "CONTEXTLENS_FILES_MB",
+        "1000",
+        "Memory for the texts of uploaded files, in MB; who holds most gives up the least used.",
     ),
     (
         "CONTEXTLENS_DATA_DIR",
@@ -41,9 +52,21 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
     ("CONTEXTLENS_HUB_ENDPOINT", "", "Address of a hub mirror; empty means the public hub."),
     (
+        "CONTEXTLENS_TOKEN_MODELS",
+        "",
+        "Comma-separated model ids that may be fetched with your HF_TOKEN, over https:// only; "
+        "every visitor may then use them. No other fetch sends a token.",
+    ),
+    (
         "CONTEXTLENS_MODEL_FOLDERS",
         "",
         "Folder whose sub-folders may be loaded as local models; folders linked into it may not.",
+    ),
+    (
+        "CONTEXTLENS_HOSTS",
+        "",
+        "Comma-separated names under which the app is opened, where they are not this machine's "
+        "own: those of a proxy before it, for instance.",
     ),
 )
 """Every variable: name, default, meaning."""
@@ -55,12 +78,16 @@ class Settings:
 
     cache_bytes: int = 512_000_000
     model_bytes: int = 4_096_000_000
+    hub_cache_bytes: int = 50_000_000_000
     max_upload_bytes: int = 100_000_000
+    file_bytes: int = 1_000_000_000
     data_dir: Path = field(default_factory=lambda: user_cache_path("contextlens"))
     models: tuple[str, ...] = ()
     allow_downloads: bool = True
     hub_endpoint: str | None = None
+    token_models: tuple[str, ...] = ()
     model_folder: Path | None = None
+    hosts: tuple[str, ...] = ()
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -75,12 +102,16 @@ class Settings:
         return cls(
             cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
             model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
+            hub_cache_bytes=_megabytes(env, "CONTEXTLENS_HUB_CACHE_MB", 50_000),
             max_upload_bytes=_megabytes(env, "CONTEXTLENS_MAX_UPLOAD_MB", 100),
+            file_bytes=_megabytes(env, "CONTEXTLENS_FILES_MB", 1000),
             data_dir=_home("DATA_DIR", data_dir) if data_dir else user_cache_path("contextlens"),
             models=_names(env.get("CONTEXTLENS_MODELS", "")),
             allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),
             hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
+            token_models=_token_models(env),
             model_folder=_folder(folder) if folder else None,
+            hosts=_hosts(env.get("CONTEXTLENS_HOSTS", "")),
         )
 
 
@@ -105,6 +136,17 @@ def _names(raw: str) -> tuple[str, ...]:
     return tuple(name for part in raw.split(",") if (name := part.strip()))
 
 
+def _hosts(raw: str) -> tuple[str, ...]:
+    names = _names(raw)
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", name):
+            raise SettingsError(
+                f"CONTEXTLENS_HOSTS names {name!r}; it must be names or addresses, such as "
+                "lens.example.org, with commas between them. Leave out https://, ports and paths."
+            )
+    return names
+
+
 def _endpoint(raw: str) -> str | None:
     address = raw.strip().rstrip("/")
     if address and not address.startswith(("http://", "https://")):
@@ -112,6 +154,16 @@ def _endpoint(raw: str) -> str | None:
             f"CONTEXTLENS_HUB_ENDPOINT is {raw!r}; it must start with http:// or https://."
         )
     return address or None
+
+
+def _token_models(env: Mapping[str, str]) -> tuple[str, ...]:
+    names = _names(env.get("CONTEXTLENS_TOKEN_MODELS", ""))
+    if names and env.get("CONTEXTLENS_HUB_ENDPOINT", "").strip().startswith("http://"):
+        raise SettingsError(
+            "CONTEXTLENS_TOKEN_MODELS names models, and CONTEXTLENS_HUB_ENDPOINT starts with "
+            "http://, where no token is sent. Use https://, or unset one of the two."
+        )
+    return names
 
 
 def _home(name: str, raw: str) -> Path:

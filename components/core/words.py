@@ -12,17 +12,25 @@ __all__ = ["Span", "find_word", "find_words", "split_words"]
 Span = tuple[int, int]
 """Start and end in code points of a text."""
 
+_LONG = 2_000  # characters from which a text counts as long: its spans take up to megabytes
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
 
 
-@lru_cache(maxsize=256)  # few: a long text's spans take megabytes
 def split_words(text: str) -> tuple[Span, ...]:
     """The spans of a text's words in order; punctuation and emoji count, white space does not.
 
     The boundaries are those of UAX 29 (`regex`'s default Unicode word boundaries).
     """
+    return _of_long(text) if len(text) >= _LONG else _of_short(text)
+
+
+def _spans(text: str) -> tuple[Span, ...]:
     cuts = sorted({0, len(text), *(match.start() for match in _BOUNDARY.finditer(text))})
     return tuple((a, b) for a, b in pairwise(cuts) if not text[a:b].isspace())
+
+
+_of_short = lru_cache(maxsize=256)(_spans)
+_of_long = lru_cache(maxsize=32)(_spans)  # of two visitors' views
 
 
 def find_words(text: str, word: str) -> list[Span]:

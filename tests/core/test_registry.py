@@ -388,3 +388,25 @@ def test_the_copy_for_quick_work_counts_too(
         service.load(f"folder:{name}")
     service.encode("folder:b", ["A snake"], precision="fast")
     assert [spec.title for spec in service.models() if spec.loaded] == ["b"]
+
+
+# What is listed to everyone, and what is known of one model
+
+
+def test_a_model_of_no_list_is_known_and_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    typed = "org/somebodys-own"
+    repository = build("bert", tmp_path / "repository")
+    with hub_server({typed: repository, EXPECTED_PRESETS[0]: repository}) as server:
+        service = open_service(Settings(hub_endpoint=server.endpoint))
+        assert (service.spec(typed).loaded, service.spec(typed).on_disk) == (False, False)
+        before = [spec.id for spec in service.models()]
+        service.load(typed)
+        service.load(EXPECTED_PRESETS[0])
+        assert [spec.id for spec in service.models()] == before
+        assert {spec.id for spec in service.models() if spec.loaded} == {EXPECTED_PRESETS[0]}
+        assert (service.spec(typed).loaded, service.spec(typed).on_disk) == (True, True)
+        assert service.spec("no id at all!").source == "hub"

@@ -26,11 +26,14 @@ def test_an_empty_environment_gives_the_defaults() -> None:
     assert Settings() == Settings(
         cache_bytes=512_000_000,
         model_bytes=4_096_000_000,
+        hub_cache_bytes=50_000_000_000,
         max_upload_bytes=100_000_000,
+        file_bytes=1_000_000_000,
         data_dir=user_cache_path("contextlens"),
         models=(),
         allow_downloads=True,
         hub_endpoint=None,
+        token_models=(),
         model_folder=None,
     )
 
@@ -54,12 +57,16 @@ def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> Non
     others = {
         "CONTEXTLENS_CACHE_MB": "7",
         "CONTEXTLENS_MODEL_MB": "7",
+        "CONTEXTLENS_HUB_CACHE_MB": "7",
         "CONTEXTLENS_MAX_UPLOAD_MB": "7",
+        "CONTEXTLENS_FILES_MB": "7",
         "CONTEXTLENS_DATA_DIR": str(tmp_path / "data"),
         "CONTEXTLENS_MODELS": "a/b",
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
         "CONTEXTLENS_HUB_ENDPOINT": "http://hub.example",
+        "CONTEXTLENS_TOKEN_MODELS": "a/b",
         "CONTEXTLENS_MODEL_FOLDERS": str(tmp_path),
+        "CONTEXTLENS_HOSTS": "lens.example.org",
     }
     assert set(others) == set(NAMES)
     changed: set[str] = set()
@@ -119,7 +126,7 @@ def test_sizes_are_whole_megabytes(megabytes: int) -> None:
     assert settings.max_upload_bytes == megabytes * 1_000_000
 
 
-@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB", "MAX_UPLOAD_MB"])
+@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB", "HUB_CACHE_MB", "MAX_UPLOAD_MB"])
 @pytest.mark.parametrize(
     "value",
     ["0", "-1", "+5", "1.5", "1e3", "512MB", "ten", "1000001", "٣", "²", "1_000", "9" * 5000],
@@ -162,6 +169,14 @@ def test_a_hub_endpoint_is_an_address_without_its_last_slash() -> None:
 def test_what_is_no_web_address_is_refused(value: str) -> None:
     with pytest.raises(SettingsError, match=r"CONTEXTLENS_HUB_ENDPOINT.*http"):
         read(HUB_ENDPOINT=value)
+
+
+def test_a_token_for_a_hub_without_encryption_is_refused_in_a_sentence() -> None:
+    read(TOKEN_MODELS="org/own", HUB_ENDPOINT="https://hub.example")
+    read(HUB_ENDPOINT="http://hub.example")
+    with pytest.raises(SettingsError, match=r"TOKEN_MODELS.*no token is sent") as caught:
+        read(TOKEN_MODELS="org/own", HUB_ENDPOINT="http://name:secret@hub.example")
+    assert "secret" not in str(caught.value)
 
 
 def test_the_model_folder_must_be_there(tmp_path: Path) -> None:

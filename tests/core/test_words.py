@@ -7,6 +7,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.core import words as words_module
 from components.core.words import find_word, split_words
 
 texts = st.text(
@@ -121,3 +122,13 @@ def test_every_word_can_be_found_again(text: str) -> None:
         nth = seen.get(word.casefold(), 0)
         assert find_word(text, word, nth) == (start, end)
         seen[word.casefold()] = nth + 1
+
+
+def test_of_long_texts_few_are_remembered() -> None:
+    for i in range(100):
+        split_words(f"{i} " + "a " * 2_000)
+    assert words_module._of_long.cache_info().currsize <= 32
+    assert words_module._of_short.cache_info().maxsize == 256
+    long, short = "x " * 3_000, "x " * 3
+    assert split_words(long) is split_words(long)
+    assert split_words(short) is split_words(short)

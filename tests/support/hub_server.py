@@ -68,6 +68,7 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    endless: bool = False  # the body again and again, until the client goes away
     cut_after: int | None = None  # close the connection after this many bytes of the body
     delay: float = 0.0  # seconds before anything is sent
     bytes_per_second: float | None = None
@@ -279,11 +280,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, reply: Reply) -> None:
         time.sleep(reply.delay)
         self.send_response(reply.status)
-        for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+        length = {} if reply.endless else {"Content-Length": str(len(reply.body))}
+        for name, value in {**length, **reply.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        if self.command != "HEAD":
-            self._send_body(reply)
+        if self.command == "HEAD":
+            return
+        while reply.endless:
+            self.wfile.write(reply.body)
+        self._send_body(reply)
 
     def _send_body(self, reply: Reply) -> None:
         body = reply.body[: reply.cut_after]

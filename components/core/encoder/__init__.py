@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.core.encoder.architecture import architecture_of, build_architecture
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
+from components.core.encoder.headroom import free_memory, needed_memory
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
 from components.core.encoder.quickness import fast_precision
@@ -26,10 +27,12 @@ __all__ = [
     "embedding_parts",
     "encode",
     "fast_precision",
+    "free_memory",
     "list_parameters",
     "load_model",
     "load_tokenizer",
     "nearest_rows",
+    "needed_memory",
     "normalize",
     "read_matrix",
     "tokenize",

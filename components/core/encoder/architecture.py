@@ -7,9 +7,10 @@ from typing import Any
 import torch
 import transformers
 
+from components.core.config_keys import allowed_config
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.parameters import list_parameters
-from components.core.families import family_of
+from components.core.families import FAMILIES, family_of
 from components.core.schema import Architecture, Parameter
 
 __all__ = ["architecture_of", "build_architecture"]
@@ -30,7 +31,7 @@ def build_architecture(model: str, title: str, config: dict[str, Any]) -> Archit
     """
     family = family_of(config)
     kind = getattr(transformers, family.class_name)
-    settings = kind.config_class(**{k: v for k, v in config.items() if k != "model_type"})
+    settings = kind.config_class(**allowed_config(config))
     with torch.device("meta"):
         built = kind(settings)
     if family.model_type == "roberta":
@@ -53,7 +54,7 @@ def _architecture(
     model: str, title: str, config: Any, parameters: tuple[Parameter, ...]
 ) -> Architecture:
     inner = getattr(config, "intermediate_size", None) or config.hidden_dim
-    skips = family_of(config.to_dict()).skips_positions
+    skips = FAMILIES[config.model_type].skips_positions
     return Architecture(
         id=model,
         title=title,

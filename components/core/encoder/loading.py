@@ -9,6 +9,8 @@ from typing import Any
 import torch
 import transformers
 
+from components.core.bundled_files import check_bundled_files
+from components.core.config_keys import allowed_config
 from components.core.encoder.memory import return_freed_memory
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import Views
@@ -56,8 +58,9 @@ def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
         UnsupportedModelError: not an encoder of a supported family.
         CheckpointError: weights missing, damaged, unsafe or of another checksum.
     """
-    config = read_config(files.folder)
-    family = family_of(config)
+    given = read_config(files.folder)
+    family = family_of(given)
+    config = allowed_config(given)
     weights = _weight_files(files.folder)
     checksum = checksum_of(weights)
     if files.expected_sha256 not in {None, checksum}:
@@ -66,8 +69,10 @@ def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
             f"(SHA-256 {checksum[:12]}..., expected {str(files.expected_sha256)[:12]}...), so they "
             "are not used. Install the package again (make clean setup), or choose another model."
         )
+    if files.source == "bundled":
+        check_bundled_files(files.folder)
     check_shapes(files.title, weights, config, family)
-    model, missing = _read_weights(files, family)
+    model, missing = _read_weights(files, family, config)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
     card = _card(files, reader.card, model, checksum, provenance, fast)
@@ -95,12 +100,15 @@ def _weight_files(folder: Path) -> list[Path]:
     )
 
 
-def _read_weights(files: ModelFiles, family: Family) -> tuple[Any, set[str]]:
+def _read_weights(
+    files: ModelFiles, family: Family, config: dict[str, Any]
+) -> tuple[Any, set[str]]:
     """The torch model and the names of parameters that the checkpoint did not have."""
     cls = getattr(transformers, family.class_name)
     try:
         model, info = cls.from_pretrained(
             files.folder,
+            config=cls.config_class(**config),
             dtype=torch.float32,
             use_safetensors=True,
             local_files_only=True,

@@ -13,11 +13,12 @@ from components.core.encoder.loading import LoadedModel
 from components.core.encoder.memory import set_aside, tidy_memory
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.views import Attention
-from components.core.errors import RequestError
+from components.core.errors import CheckpointError, RequestError
 from components.core.schema import (
     AttentionRequest,
     Encoding,
     FloatArray,
+    IntArray,
     Mask,
     ModelCard,
     Passport,
@@ -80,6 +81,7 @@ def encode(
 ) -> list[Encoding]:
     """Each text's encoding, in the order given; see `EncoderService.encode`."""
     tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
+    _check_rows(loaded, tokens)
     passport = _passport(loaded, request)
     results = [_room(t, loaded, request, passport) for t in tokens]
     lengths = [t.n_tokens for t in tokens]
@@ -89,6 +91,24 @@ def encode(
             for row, i in enumerate(batch):
                 _fill(results[i], row, outputs)
     return results
+
+
+def _check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
+    """Pass where the model has a row for whatever its tokenizer gave: not each file fits."""
+    segments = getattr(loaded.model.config, "type_vocab_size", 0)
+    for each in tokens:
+        _check_below("ID", each.token_ids, loaded.card.vocabulary_size, loaded.card.title)
+        if each.token_type_ids is not None:
+            _check_below("segment", each.token_type_ids, segments, loaded.card.title)
+
+
+def _check_below(what: str, given: IntArray, limit: int, title: str) -> None:
+    most = int(given.max(initial=0))
+    if most >= limit:
+        raise CheckpointError(
+            f"The tokenizer of {title} gives the {what} {most}, and the model knows {what}s below "
+            f"{limit}: its files do not belong together. Choose another model."
+        )
 
 
 def _one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:

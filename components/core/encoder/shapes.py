@@ -36,7 +36,7 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
     Args:
         title: the model's name, for messages.
         paths: its safetensors files.
-        config: its config.json; sizes in range already.
+        config: what `allowed_config` gives of its config.json.
         family: its family.
 
     Raises:
@@ -107,7 +107,7 @@ def _wanted_shapes(title: str, config: dict[str, Any], cls: Any) -> Shapes:
     """Every parameter's shape, from a model that has shapes only."""
     try:
         with torch.device("meta"):
-            model = cls(cls.config_class.from_dict(config))
+            model = cls(cls.config_class(**config))
     except Exception as exc:
         reason = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
         raise CheckpointError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from components.core.encoder.panics import panics_told
 from components.core.encoder.vocabulary import LoadedTokenizer
 from components.core.errors import RequestError, TextError
 from components.core.schema import IntArray, Tokens
@@ -93,7 +94,7 @@ def _call(
     texts, pairs = zip(*inputs, strict=True)
     truncation = {"truncation": "longest_first", "max_length": max_length} if max_length else {}
     # The fast tokenizer keeps truncation settings inside: threads would set them for each other.
-    with loaded.lock:
+    with loaded.lock, panics_told(loaded.card.title):
         batch = loaded.tokenizer(
             list(texts),
             None if pairs[0] is None else list(pairs),

@@ -16,6 +16,9 @@ import tokenizers
 import torch
 import transformers
 
+from components.core.bundled_files import check_bundled_files
+from components.core.encoder.panics import panics_told
+from components.core.encoder.tokenizer_files import readable_folder
 from components.core.errors import CheckpointError, RequestError
 from components.core.families import family_of, read_config
 from components.core.files import checksum_of
@@ -61,9 +64,13 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
         UnsupportedModelError: not that of an encoder of a supported family.
         CheckpointError: its files are missing or damaged.
     """
+    if files.source == "bundled":
+        check_bundled_files(files.folder)
     config = read_config(files.folder)
     family = family_of(config)
-    tokenizer = _read(files)
+    with panics_told(files.title):
+        tokenizer = _read(files, config)
+        _check_usable(files, config, tokenizer)
     card = TokenizerCard(
         id=files.id,
         title=files.title,
@@ -96,7 +103,10 @@ def library_versions() -> dict[str, str]:
 def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
     """Each text as the tokenizer sees it before cutting: small letters, no accents, and so on."""
     normalizer = loaded.tokenizer.backend_tokenizer.normalizer
-    return [text if normalizer is None else str(normalizer.normalize_str(text)) for text in texts]
+    if normalizer is None:
+        return list(texts)
+    with panics_told(loaded.card.title):
+        return [str(normalizer.normalize_str(text)) for text in texts]
 
 
 def decode(
@@ -114,14 +124,15 @@ def decode(
             f"There is no token with ID {strange[0]}; {loaded.card.title} has IDs from 0 to "
             f"{loaded.card.vocabulary_size - 1:,}."
         )
-    return str(loaded.tokenizer.decode(ids, skip_special_tokens=skip_special))
+    with panics_told(loaded.card.title):
+        return str(loaded.tokenizer.decode(ids, skip_special_tokens=skip_special))
 
 
 def _present(folder: Path) -> list[Path]:
     return sorted(path for name in _KEPT for path in folder.glob(name) if path.is_file())
 
 
-def _read(files: ModelFiles) -> Any:
+def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
     # Without its files transformers makes up a vocabulary of five pieces and says nothing.
     if not any(any(files.folder.glob(name)) for name in _FILES):
         raise CheckpointError(
@@ -129,9 +140,12 @@ def _read(files: ModelFiles) -> Any:
             "another."
         )
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            files.folder, local_files_only=True, trust_remote_code=False, use_fast=True
-        )
+        with readable_folder(files, config) as folder:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False, use_fast=True
+            )
+    except CheckpointError:
+        raise
     except Exception as exc:  # damaged files raise almost anything
         line = (str(exc).strip().splitlines() or [type(exc).__name__])[0][:200]
         raise CheckpointError(
@@ -144,6 +158,23 @@ def _read(files: ModelFiles) -> Any:
             "Choose a model with a tokenizer.json."
         )
     return tokenizer
+
+
+def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> None:
+    """Pass where there is a token to pad with, and room for a text beside the special tokens."""
+    padding, rows = tokenizer.pad_token_id, config.get("vocab_size")
+    if padding is None or (rows is not None and padding >= rows):
+        raise CheckpointError(
+            f"The tokenizer of {files.title} has no token to pad with (pad_token), or one that the "
+            "model does not know. Choose another model."
+        )
+    room = _max_length(config, family_of(config).skips_positions, tokenizer)
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    if room < least:
+        raise CheckpointError(
+            f"{files.title} takes texts of {room} tokens, and a pair of texts has {least} or more. "
+            "Choose another model."
+        )
 
 
 def _max_length(config: dict[str, Any], skips_positions: bool, tokenizer: Any) -> int:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from components.core.errors import FetchError, ModelError, UnknownModelError
 
-__all__ = ["LATER", "diagnose", "in_ascii"]
+__all__ = ["LATER", "UntrueError", "diagnose", "in_ascii"]
 
 LATER = "Try again in a few minutes, or choose a model that is on this machine."
 _ACCESS = (
-    "Ask for access on the model's page and set HF_TOKEN for this app, or choose another model."
+    "Choose another model, or ask whoever runs this app to name this one in "
+    "CONTEXTLENS_TOKEN_MODELS, with an HF_TOKEN that has access to it."
 )
+
+
+class UntrueError(Exception):
+    """What a hub sent cannot be true, or may not be followed; "{hub}" stands for its name."""
 
 
 def diagnose(exc: BaseException) -> tuple[type[ModelError], str, str]:
@@ -18,6 +23,8 @@ def diagnose(exc: BaseException) -> tuple[type[ModelError], str, str]:
     from huggingface_hub import errors
 
     match exc:
+        case UntrueError():
+            return FetchError, str(exc), LATER
         case errors.LocalEntryNotFoundError() if exc.__cause__ is not None:
             return diagnose(exc.__cause__)  # "not in the cache": why it was not fetched is below
         case errors.GatedRepoError():  # a RepositoryNotFoundError to huggingface_hub

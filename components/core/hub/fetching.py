@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from components.core.errors import FetchError, ModelError
 from components.core.families import family_of, read_config
-from components.core.hub.faults import diagnose
-from components.core.hub.listing import CONFIG, Part, check_id, read_listing
+from components.core.hub.access import token_for
+from components.core.hub.faults import UntrueError, diagnose
+from components.core.hub.limits import Limits, check_sizes
+from components.core.hub.listing import CONFIG, Listing, Part, check_id, read_listing
 from components.core.hub.local import (
+    cache_folder,
     check_files,
     is_complete,
     keep_whole_files,
@@ -20,6 +24,7 @@ from components.core.hub.local import (
     snapshots,
 )
 from components.core.hub.progress import Tally, bar_class
+from components.core.hub.room import room_for
 from components.core.schema import Progress
 
 __all__ = ["Fetched", "cached", "fetch"]
@@ -27,6 +32,7 @@ __all__ = ["Fetched", "cached", "fetch"]
 _ANSWER_SECONDS = 10.0
 _STEP_BYTES = 1 << 18
 _N_PARALLEL = 4
+_USUAL = Limits()
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ def fetch(
     part: Part = "model",
     progress: Progress | None = None,
     cache_dir: Path | None = None,
+    limits: Limits = _USUAL,
+    with_token: bool = False,
 ) -> Fetched:
     """The model's files on this machine, from the local cache or else from the hub.
 
@@ -83,12 +91,15 @@ def fetch(
         progress: told of bytes fetched, from huggingface_hub's threads, one call at a time. What it
             raises stops the fetch and comes out of here unchanged.
         cache_dir: the hub cache; None means huggingface_hub's own.
+        limits: how much may be fetched.
+        with_token: whether the hub may be sent the operator's token, which never happens otherwise.
 
     Raises:
         UnknownModelError: the id cannot be one, or the hub has no such model.
-        CheckpointError: the model lacks files, has only pickled weights, or arrived damaged.
+        CheckpointError: the model lacks files, is too large, has only pickled weights, or arrived
+            damaged.
         UnsupportedModelError: its config names another kind of model; no weights were fetched.
-        FetchError: the hub did not give the files, or may not be asked.
+        FetchError: the hub did not give the files or may not be asked, or there is no room.
     """
     if (here := cached(model_id, part=part, cache_dir=cache_dir)) is not None:
         return here
@@ -100,11 +111,13 @@ def fetch(
     what = model_id if part == "model" else f"the tokenizer of {model_id}"
     tally = Tally(f"Fetching {what}", progress)
     try:
-        return _download(model_id, endpoint, tally, cache_dir, part)
+        token = token_for(model_id, endpoint, named=with_token)
+        source = _Source(model_id, endpoint, cache_dir, token)
+        return _download(source, part, limits, tally)
     except ModelError:
         raise
     except Exception as exc:
-        if exc is tally.stopped_by:
+        if exc is tally.stopped_by and not isinstance(exc, UntrueError):
             raise
         kind, what, advice = diagnose(exc)
         hub = "the hub" if endpoint is None else "the hub named in CONTEXTLENS_HUB_ENDPOINT"
@@ -113,42 +126,77 @@ def fetch(
         ) from exc
 
 
-def _download(
-    model_id: str, endpoint: str | None, tally: Tally, cache_dir: Path | None, part: Part
-) -> Fetched:
-    from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+@dataclass(frozen=True)
+class _Source:
+    """A model on a hub, and the cache that it goes to."""
+
+    model_id: str
+    endpoint: str | None
+    cache_dir: Path | None
+    token: str | Literal[False]
+
+    def options(self, tally: Tally) -> dict[str, Any]:
+        """What huggingface_hub's functions are told each time."""
+        return {
+            "endpoint": self.endpoint,
+            "cache_dir": self.cache_dir,
+            "token": self.token,
+            "tqdm_class": bar_class(tally),
+        }
+
+
+def _download(source: _Source, part: Part, limits: Limits, tally: Tally) -> Fetched:
+    from components.core.hub.client import answers_bounded, use_client
 
     _set_up_huggingface_hub()
-    info = HfApi(endpoint=endpoint).model_info(
-        model_id, files_metadata=True, timeout=_ANSWER_SECONDS
+    use_client()
+    with answers_bounded():
+        listing = _list(source, part, limits)
+        folder = repository(source.model_id, source.cache_dir) / "snapshots" / listing.commit
+        to_come = sum(listing.sizes.values()) - keep_whole_files(folder, listing)
+        with room_for(to_come, source.model_id, cache_folder(source.cache_dir), limits):
+            _download_config(source, listing, folder, tally)
+            _download_rest(source, listing, folder, tally)
+    return Fetched(folder, listing.commit)
+
+
+def _list(source: _Source, part: Part, limits: Limits) -> Listing:
+    from huggingface_hub import HfApi
+
+    info = HfApi(endpoint=source.endpoint, token=source.token).model_info(
+        source.model_id, files_metadata=True, timeout=_ANSWER_SECONDS
     )
-    listing = read_listing(info, model_id, part)
-    folder = repository(model_id, cache_dir) / "snapshots" / listing.commit
+    listing = read_listing(info, source.model_id, part)
+    check_sizes(listing.sizes, source.model_id, limits)
+    return listing
+
+
+def _download_config(source: _Source, listing: Listing, folder: Path, tally: Tally) -> None:
+    from huggingface_hub import hf_hub_download
+
+    already = keep_whole_files(folder, listing)
     total = sum(listing.sizes.values())
-    tally.start(total, already=keep_whole_files(folder, listing))
-    hf_hub_download(
-        model_id,
-        CONFIG,
-        revision=listing.commit,
-        endpoint=endpoint,
-        cache_dir=cache_dir,
-        tqdm_class=bar_class(tally),
-    )
-    check_files(folder, listing.only(CONFIG), model_id)
+    tally.start(total, already=already, coming=listing.sizes[CONFIG])
+    hf_hub_download(source.model_id, CONFIG, revision=listing.commit, **source.options(tally))
+    check_files(folder, listing.only(CONFIG), source.model_id)
     family_of(read_config(folder))
-    tally.start(total, already=keep_whole_files(folder, listing))
+
+
+def _download_rest(source: _Source, listing: Listing, folder: Path, tally: Tally) -> None:
+    from huggingface_hub import snapshot_download
+
+    already = keep_whole_files(folder, listing)
+    total = sum(listing.sizes.values())
+    tally.start(total, already=already, coming=total - already)
     snapshot_download(
-        model_id,
+        source.model_id,
         revision=listing.commit,
-        endpoint=endpoint,
-        cache_dir=cache_dir,
         allow_patterns=list(listing.sizes),
         max_workers=_N_PARALLEL,
-        tqdm_class=bar_class(tally),
+        **source.options(tally),
     )
     tally.finish()
-    check_files(folder, listing, model_id)
-    return Fetched(folder, listing.commit)
+    check_files(folder, listing, source.model_id)
 
 
 def _set_up_huggingface_hub() -> None:
@@ -159,4 +207,5 @@ def _set_up_huggingface_hub() -> None:
     # look stuck, and what a cut connection has of one is lost. Both are read at each use, but from
     # the environment only at import.
     constants.HF_HUB_DISABLE_XET = True
+    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # should a call ever go out without its `token`
     constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from components.core.errors import CheckpointError, UnknownModelError
-from components.core.hub.faults import in_ascii
+from components.core.hub.faults import UntrueError, in_ascii
 
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMIT",
     "CONFIG",
+    "DESCRIPTIONS",
     "INDEX",
     "SINGLE",
     "Listing",
@@ -36,11 +37,9 @@ _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 CONFIG = "config.json"
-_LARGEST_CONFIG = 1_000_000  # bytes
 _TOKENIZER = "tokenizer.json"
-_TOKENIZER_FILES = frozenset(
-    {_TOKENIZER, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}
-)
+DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+_TOKENIZER_FILES = DESCRIPTIONS | {_TOKENIZER}
 _VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
@@ -91,25 +90,25 @@ def read_listing(info: ModelInfo, model_id: str, part: Part = "model") -> Listin
 
     Raises:
         CheckpointError: the repository lacks files that this part needs.
+        UntrueError: the hub's own words of them make no sense.
     """
     files = {sibling.rfilename: sibling for sibling in info.siblings or ()}
     missing = lack(files, part)
     if missing is not None:
         raise CheckpointError(f"{model_id} {missing}. Choose another model.")
     chosen = {name: files[name] for name in choose(files, part)}
-    sizes = {name: file.size for name, file in chosen.items() if file.size is not None}
+    sizes = {name: file.size for name, file in chosen.items() if _is_size(file.size)}
     if not COMMIT.fullmatch(info.sha or "") or len(sizes) < len(chosen):
-        raise ValueError("a listing without a commit or without sizes")
-    if sizes[CONFIG] > _LARGEST_CONFIG:
-        raise CheckpointError(
-            f"{model_id} has a config.json of {sizes[CONFIG]:,} bytes; at most "
-            f"{_LARGEST_CONFIG:,} are read. Choose another model."
-        )
+        raise UntrueError("{hub} listed files without a commit, or of sizes that no file has")
     checksums = {name: file.lfs.sha256 for name, file in chosen.items() if file.lfs}
     small = {name: file.blob_id for name, file in chosen.items() if not file.lfs}
     return Listing(
         str(info.sha), sizes, checksums, {name: blob for name, blob in small.items() if blob}
     )
+
+
+def _is_size(size: object) -> TypeGuard[int]:
+    return type(size) is int and size >= 0
 
 
 def choose(names: Collection[str], part: Part = "model") -> list[str]:

@@ -12,6 +12,7 @@ from components.core.hub.faults import LATER, in_ascii
 from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, Part, choose, lack
 
 __all__ = [
+    "cache_folder",
     "check_files",
     "drop_damaged",
     "is_complete",
@@ -21,12 +22,17 @@ __all__ = [
 ]
 
 
-def repository(model_id: str, cache_dir: Path | None) -> Path:
-    """The model's folder in the hub cache, by the cache's documented layout."""
+def cache_folder(cache_dir: Path | None) -> Path:
+    """The hub cache; None means huggingface_hub's own."""
     from huggingface_hub import constants
 
     root = Path(constants.HF_HUB_CACHE if cache_dir is None else cache_dir)
-    return root.expanduser().resolve() / f"models--{model_id.replace('/', '--')}"
+    return root.expanduser().resolve()
+
+
+def repository(model_id: str, cache_dir: Path | None) -> Path:
+    """The model's folder in the hub cache, by the cache's documented layout."""
+    return cache_folder(cache_dir) / f"models--{model_id.replace('/', '--')}"
 
 
 def snapshots(model_id: str, cache_dir: Path | None) -> list[Path]:

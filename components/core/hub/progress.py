@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from components.core.hub.faults import UntrueError
 from components.core.schema import Progress, ProgressEvent
 
 __all__ = ["Tally", "bar_class"]
@@ -21,11 +22,13 @@ class Tally:
         self._already = 0
         self._done = 0
         self._total = 0
+        self._coming = 0
 
-    def start(self, total: int, *, already: int) -> None:
-        """Set the scale, and tell it."""
+    def start(self, total: int, *, already: int, coming: int) -> None:
+        """Set the scale, and tell it; `coming` is what a bar may count at most."""
         with self._lock:
             self._total, self._already, self._done = total, already, max(self._done, already)
+            self._coming = coming
             self._tell()
 
     def add(self, bar: Any, n: float) -> None:
@@ -37,6 +40,8 @@ class Tally:
         with self._lock:
             bar.n += n
             if bar.counts_bytes:
+                if bar.n > self._coming and self.stopped_by is None:
+                    self.stopped_by = UntrueError("{hub} sent more than it listed")
                 self._reach(self._already + int(bar.n))
 
     def finish(self) -> None:

@@ -1,0 +1,160 @@
+"""Of a config.json, transformers is given a short list of names, each within its range."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers.activations import ACT2FN
+
+from components.core.config_keys import ACTIVATIONS, KEYS, allowed_config
+from components.core.encoder.loading import LoadedModel, load_model
+from components.core.errors import CheckpointError, ContextlensError
+from components.core.families import FAMILIES, family_of, read_config
+from components.core.registry import ModelFiles
+from components.core.schema import FastPrecision
+from tests.support.tiny_models import build
+
+EXACT = FastPrecision("float32", "not measured")
+TRICKS: list[dict[str, Any]] = [
+    {"num_labels": 10**8},
+    {"num_labels": -1},
+    {"id2label": {str(i): "x" for i in range(1000)}},
+    {"id2label": {"x": "y"}},
+    {"label2id": [1, 2]},
+    {"problem_type": "single_label_classification", "num_labels": 1},
+    {"attn_implementation": "flash_attention_2"},
+    {"_attn_implementation": "eager"},
+    {"_attn_implementation_internal": "eager"},
+    {"quantization_config": {"quant_method": "gptq", "bits": 4}},
+    {"auto_map": {"AutoModel": "trap.Model", "AutoConfig": "trap.Config"}},
+    {"torch_dtype": "__class__"},
+    {"dtype": "bfloat16"},
+    {"transformers_weights": "../../elsewhere.safetensors"},
+    {"per_layer_config": {"0": {"hidden_size": 10**9}}},
+    {"fusion_config": {"patch_embeddings": True}},
+    {"rope_scaling": {"type": "linear"}, "rope_theta": 1.0},
+    {"rope_parameters": {"rope_type": "yarn"}},
+    {"chunk_size_feed_forward": 7},
+    {"output_attentions": True},
+    {"output_hidden_states": "x"},
+    {"name_or_path": "/etc", "_name_or_path": "/etc"},
+    {"layer_types": ["x"] * 3},
+    {"pruned_heads": {"0": [0]}},
+    {"to_dict": None, "__class__": "x"},
+    {"initializer_range": 1e308},
+]
+
+
+def files_of(folder: Path) -> ModelFiles:
+    return ModelFiles("folder:model", "model", "folder", folder, "the folder model", "")
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def settings_of(loaded: LoadedModel) -> dict[str, Any]:
+    return {k: v for k, v in loaded.model.config.to_dict().items() if k != "_name_or_path"}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    return load_model(files_of(build("bert", tmp_path_factory.mktemp("plain") / "model")), EXACT)
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: next(iter(trick)))
+def test_a_name_that_is_not_listed_never_reaches_transformers(
+    trick: dict[str, Any], plain: LoadedModel, tmp_path: Path
+) -> None:
+    folder = build("bert", tmp_path / "model")
+    change_config(folder, **trick)
+    loaded = load_model(files_of(folder), EXACT)
+    assert settings_of(loaded) == settings_of(plain)
+    assert loaded.model.config._attn_implementation == plain.model.config._attn_implementation
+    assert loaded.model.config.num_labels == 2
+    assert loaded.card == plain.card
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_listed_names_are_those_that_a_network_is_built_from(
+    family: str, tmp_path: Path
+) -> None:
+    """Everything else in the config that transformers wrote may go, and nothing changes."""
+    folder = build(family, tmp_path / "model")
+    kind = getattr(transformers, FAMILIES[family].class_name)
+    whole = kind.from_pretrained(folder)
+    chosen = kind.from_pretrained(
+        folder, config=kind.config_class(**allowed_config(read_config(folder)))
+    )
+    assert repr(whole) == repr(chosen)
+    names = set(vars(whole.config)) & set(KEYS[family])
+    assert names == set(KEYS[family]) <= {f.name for f in dataclasses.fields(kind.config_class)}
+    assert [getattr(whole.config, n) for n in names] == [getattr(chosen.config, n) for n in names]
+
+
+def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
+    for name in ACTIVATIONS:
+        assert not list(getattr(ACT2FN[name], "parameters", list)())
+
+
+def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
+    given_names = {"model_type": "distilbert", "dim": 64, "hidden_size": 32, "n_heads": 4}
+    assert allowed_config(given_names) == {"dim": 32, "n_heads": 4}
+    assert transformers.DistilBertConfig(dim=64, hidden_size=32).dim == 32
+    with pytest.raises(CheckpointError, match="dim is 1000000000"):
+        allowed_config({"model_type": "distilbert", "hidden_size": 10**9})
+
+
+@pytest.mark.parametrize(
+    ("family", "lie", "said"),
+    [
+        ("roberta", {"pad_token_id": None}, "pad_token_id is None"),
+        ("mpnet", {"relative_attention_num_buckets": 2}, "from 4 to 4,096"),
+        ("bert", {"layer_norm_eps": -1e-12}, "above 0 and at most 1"),
+        ("bert", {"layer_norm_eps": 10.0**300}, "above 0 and at most 1"),
+        ("bert", {"hidden_act": "xielu"}, "one of gelu"),
+        ("distilbert", {"activation": ["gelu"]}, "one of gelu"),
+        ("electra", {"add_cross_attention": True}, "add_cross_attention"),
+    ],
+    ids=str,
+)
+def test_values_have_a_type_and_a_range(family: str, lie: dict[str, Any], said: str) -> None:
+    with pytest.raises(CheckpointError, match=said) as caught:
+        family_of({"model_type": family, **lie})
+    assert str(caught.value).endswith("Choose another model.")
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(0, 70_000),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(sorted(ACTIVATIONS)),
+    st.lists(st.integers(), max_size=2),
+    st.just({}),
+)
+
+
+@given(data=st.data(), family=st.sampled_from(sorted(KEYS)))
+def test_any_value_is_in_range_or_refused(data: st.DataObject, family: str) -> None:
+    names = st.sampled_from([*KEYS[family], "num_labels", "position_embedding_type", "is_decoder"])
+    config = data.draw(st.dictionaries(names, VALUES, max_size=4)) | {"model_type": family}
+    try:
+        family_of(config)
+    except ContextlensError as exc:
+        assert len(str(exc)) < 500  # noqa: PT017 - most configs are refused, some are not
+        return
+    chosen = allowed_config(config)
+    assert set(chosen) <= set(KEYS[family])
+    for value in chosen.values():
+        assert value is None or isinstance(value, str) or 0 <= value <= 10_000_000
