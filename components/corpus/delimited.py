@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from itertools import islice
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from components.core.errors import CorpusError
 from components.corpus.charsets import Charset, charset_of, open_text
 from components.corpus.dialects import SAMPLE, Dialect, TableForm, guess_form
-from components.corpus.sheet import MAX_COLUMNS, MAX_SCANNED, Sheet, max_rows, named, sheet_of
+from components.corpus.sheet import (
+    MAX_COLUMNS,
+    MAX_SCANNED,
+    Sheet,
+    cut_note,
+    max_rows,
+    named,
+    nothing_fits,
+    sheet_of,
+)
 
 __all__ = ["read_csv", "read_lines", "read_tsv"]
 
 _MISSING = ("", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
-_CHUNK = 10_000  # rows
+_CHUNK = 10_000  # rows, and fewer of a wide table
+_CHUNK_CELLS = 1_000_000
+_REFERENCE = 8  # bytes
 _LARGEST_FIELD = 2**31 - 1  # characters, what `csv` takes on every system
 
 
-def read_lines(name: str, content: bytes) -> Sheet:
+def read_lines(name: str, content: bytes, max_held: int) -> Sheet:
     """One sentence a line; blank lines are skipped, and U+2028 ends none.
 
     Raises:
@@ -28,50 +41,64 @@ def read_lines(name: str, content: bytes) -> Sheet:
     charset = charset_of(name, content)
     stripped = map(str.strip, open_text(content, charset, newline=None))
     lines = filter(None, stripped)
-    texts = list(islice(lines, max_rows(1)))
-    notes = [*charset.notes, *_cut_note(len(texts), more=next(lines, None) is not None)]
+    texts, n_left = [], max_held
+    for text in islice(lines, max_rows(1)):
+        n_left -= _REFERENCE + sys.getsizeof(text)
+        if n_left < 0:
+            break
+        texts.append(text)
+    if n_left < 0 and not texts:
+        raise nothing_fits(name, max_held)
+    more = n_left < 0 or next(lines, None) is not None
+    notes = [*charset.notes, *_cut_note(len(texts), max_held if n_left < 0 else 0, more=more)]
     return sheet_of(name, "TXT", {"text": texts}, encoding=charset.title, notes=notes)
 
 
-def read_csv(name: str, content: bytes) -> Sheet:
+def read_csv(name: str, content: bytes, max_held: int) -> Sheet:
     """A table whose columns are parted by commas, semicolons, tabs or bars.
 
     Raises:
         CorpusError: it is not text, or there is no row, or it has too many columns.
     """
-    return _read(name, content, "CSV", ",;\t|")
+    return _read(name, content, "CSV", ",;\t|", max_held)
 
 
-def read_tsv(name: str, content: bytes) -> Sheet:
+def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
     """A table whose columns are parted by tabs.
 
     Raises:
         CorpusError: it is not text, or there is no row, or it has too many columns.
     """
-    return _read(name, content, "TSV", "\t")
+    return _read(name, content, "TSV", "\t", max_held)
 
 
-def _read(name: str, content: bytes, kind: str, delimiters: str) -> Sheet:
+def _read(name: str, content: bytes, kind: str, delimiters: str, max_held: int) -> Sheet:
     charset = charset_of(name, content)
     csv.field_size_limit(_LARGEST_FIELD)
     form = _form(name, content, charset, delimiters)
     rows = _Rows(content, charset, form)
     try:
-        columns = _columns(rows, len(form.titles))
+        columns, is_full = _columns(rows, len(form.titles), max_held)
     except csv.Error as exc:
         raise CorpusError(
             f"{named(name)} cannot be read as {kind}: {exc} near line {rows.line:,}. "
             "Correct that line, or save the table again as CSV."
         ) from exc
     n_rows = len(columns[0])
+    if is_full and not n_rows:
+        raise nothing_fits(name, max_held)
     if not n_rows:
         raise CorpusError(f"{named(name)} has names of columns but no rows. Add a row for each.")
-    notes = (*charset.notes, *form.notes, *rows.notes, *_cut_note(n_rows, more=rows.more))
+    cut = _cut_note(n_rows, max_held if is_full else 0, more=is_full or rows.more)
+    notes = (*charset.notes, *form.notes, *rows.notes, *cut)
     cells = dict(zip(form.titles, columns, strict=True))
     return sheet_of(name, kind, cells, encoding=charset.title, notes=notes)
 
 
-def _cut_note(n_rows: int, *, more: bool) -> tuple[str, ...]:
+def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:
+    """What is said of rows left out; `max_held` is 0 where it was not for want of memory."""
+    if more and max_held:
+        return (cut_note(n_rows, max_held),)
     rows = "row was" if n_rows == 1 else f"{n_rows:,} rows were"
     return (f"Only the first {rows} read.",) if more else ()
 
@@ -92,16 +119,43 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> Table
     return form
 
 
-def _columns(rows: _Rows, width: int) -> list[list[str | None]]:
-    """The cells of each column; equal cells of a chunk are one object, missing ones None."""
+def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | None]], bool]:
+    """The cells of each column, and whether some were left out that would take too much memory.
+
+    Equal cells of a chunk are one object, missing ones None.
+    """
     columns: list[list[str | None]] = [[] for _ in range(width)]
-    iterator = iter(rows)
-    while chunk := list(islice(iterator, _CHUNK)):
-        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
-            kept: dict[str, str | None] = {cell: cell for cell in set(cells)}
+    n_left, is_full = max_held, False
+    iterator, n_rows = iter(rows), min(_CHUNK, _CHUNK_CELLS // width)
+    while not is_full and (chunk := list(islice(iterator, n_rows))):
+        different = _different(chunk)
+        n_held = _held(len(chunk), different)
+        if n_held > n_left:
+            chunk, is_full = _fitting(chunk, n_left), True
+            different = _different(chunk)
+        n_left -= n_held
+        for column, cells, own in zip(columns, zip(*chunk, strict=True), different, strict=False):
+            kept: dict[str, str | None] = dict(zip(own, own, strict=True))
             kept.update((blank, None) for blank in _MISSING)
             column.extend(map(kept.__getitem__, cells))
-    return columns
+    return columns, is_full
+
+
+def _different(chunk: Sequence[Sequence[str]]) -> list[set[str]]:
+    """The different cells of each column."""
+    return [set(cells) for cells in zip(*chunk, strict=True)]
+
+
+def _held(n_rows: int, different: Sequence[set[str]]) -> int:
+    """Bytes that rows take once equal cells of a column are one object."""
+    return _REFERENCE * n_rows * len(different) + sum(map(sys.getsizeof, chain(*different)))
+
+
+def _fitting(chunk: list[list[str]], n_bytes: int) -> list[list[str]]:
+    """The first rows that take so many bytes at most."""
+    numbers = range(1, len(chunk) + 1)
+    n_fit = bisect_right(numbers, n_bytes, key=lambda n: _held(n, _different(chunk[:n])))
+    return chunk[:n_fit]
 
 
 class _Lines:

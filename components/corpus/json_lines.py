@@ -8,6 +8,7 @@ marks, and ends at NaN, Infinity and numbers beyond 64 bits, which Python's own 
 from __future__ import annotations
 
 import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
@@ -19,8 +20,10 @@ from components.corpus.sheet import (
     MAX_SCANNED,
     Sheet,
     clean,
+    cut_note,
     max_rows,
     named,
+    nothing_fits,
     sheet_of,
 )
 
@@ -29,9 +32,10 @@ __all__ = ["as_text", "read_json_lines"]
 _STEP = 1 << 20  # characters
 _LONGEST = 10_000_000  # characters of one item: parsed, it takes some twenty times that
 _SPACE = " \t\r\n"
+_REFERENCE = 8  # bytes
 
 
-def read_json_lines(name: str, content: bytes) -> Sheet:
+def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
     """Objects as rows, or strings in a column "text".
 
     Raises:
@@ -40,12 +44,13 @@ def read_json_lines(name: str, content: bytes) -> Sheet:
     charset = charset_of(name, content)
     items = _List if _is_list(open_text(content, charset, newline=None)) else _Lines
     source = items(open_text(content, charset, newline=None))
-    table = _Table(name)
+    table = _Table(name, max_held)
     for item in source:
-        if table.is_full:
+        if table.is_full or not table.add(item):
             table.more = True
             break
-        table.add(item)
+    if table.more and not table.n_rows:
+        raise nothing_fits(name, max_held)
     if not table.n_rows:
         raise CorpusError(
             f"{named(name)} holds no JSON object and no string. Give one on each line, such as "
@@ -72,11 +77,12 @@ def _other(value: object) -> str:
 class _Table:
     """Columns that grow with each object; those it lacks stay None."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, max_held: int) -> None:
         self.columns: dict[str, list[str | None]] = {}
         self.n_rows = 0
         self.more = False
         self._name = name
+        self._max_held = self._n_left = max_held
         self._n_cleaned = 0
 
     @property
@@ -85,7 +91,7 @@ class _Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        found = [f"Only the first {self.n_rows:,} rows were read."] if self.more else []
+        found = [self._cut] if self.more else []
         if self._n_cleaned:
             found.append(
                 f"{self._n_cleaned:,} value{'s' * (self._n_cleaned > 1)} had characters that no "
@@ -93,20 +99,41 @@ class _Table:
             )
         return tuple(found)
 
-    def add(self, item: Mapping[str, Any]) -> None:
-        row = {self._cleaned(key) or "column": value for key, value in item.items()}
-        for title in row:
-            if title not in self.columns:
-                self.columns[title] = [None] * self.n_rows
+    @property
+    def _cut(self) -> str:
+        if self.is_full:
+            return f"Only the first {self.n_rows:,} rows were read."
+        return cut_note(self.n_rows, self._max_held)
+
+    def add(self, item: Mapping[str, Any]) -> bool:
+        """Add a row; False where there is no memory for it."""
+        given = {self._cleaned(key) or "column": value for key, value in item.items()}
+        row = {title: self._text(value) for title, value in given.items()}
+        new = [title for title in row if title not in self.columns]
+        if not self._take(row, new):
+            return False
+        for title in new:
+            self.columns[title] = [None] * self.n_rows
         if len(self.columns) > MAX_COLUMNS:
             raise CorpusError(
                 f"{named(self._name)} has more than {MAX_COLUMNS:,} different keys, and each would "
                 "be a column. Keep that of texts and those of labels."
             )
         for title, column in self.columns.items():
-            text = as_text(row.get(title))
-            column.append(None if text is None else self._cleaned(text))
+            column.append(row.get(title))
         self.n_rows += 1
+        return True
+
+    def _take(self, row: Mapping[str, str | None], new: list[str]) -> bool:
+        """Whether there is memory for a row and its new columns; takes it."""
+        n_cells = len(self.columns) + len(new) * (self.n_rows + 1)
+        texts = filter(None, (*row.values(), *new))
+        self._n_left -= _REFERENCE * n_cells + sum(map(sys.getsizeof, texts))
+        return self._n_left >= 0
+
+    def _text(self, value: Any) -> str | None:
+        text = as_text(value)
+        return None if text is None else self._cleaned(text)
 
     def _cleaned(self, text: str) -> str:
         kept = clean(text)

@@ -27,13 +27,14 @@ _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
 
 
-def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
+def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
     """The columns of a Parquet file.
 
     Args:
         name: the file's name.
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
+        max_held: the most memory that its columns may take, in bytes; others are left out.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
@@ -47,8 +48,9 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         )
     if content[-4:] != _MARK:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
-    cells, notes = _unpacked(_in_child(name, content, max_bytes))
-    return sheet_of(name, "Parquet", cells, notes=notes)
+    request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
+    cells, notes, left_out = _unpacked(_in_child(name, content, json.dumps(request)))
+    return sheet_of(name, "Parquet", cells, notes=notes, left_out=left_out)
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -57,8 +59,7 @@ def _encrypted(name: str) -> CorpusError:
     )
 
 
-def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
-    request = json.dumps({"name": named(name), "max_bytes": max_bytes})
+def _in_child(name: str, content: bytes, request: str) -> bytes:
     search = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     try:
         done = subprocess.run(
@@ -86,12 +87,13 @@ def _in_child(name: str, content: bytes, max_bytes: int) -> bytes:
     return done.stdout
 
 
-def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str]]:
-    """Cells by title, and notes; texts that repeat are one object."""
+def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], list[str]]:
+    """Cells by title, notes, and what was left out; texts that repeat are one object."""
     with pa.ipc.open_stream(stream) as reader:
         table = reader.read_all()
-    notes: list[str] = json.loads(table.schema.metadata[b"notes"])
-    return {title: _cells(table[title]) for title in table.column_names}, notes
+    said = table.schema.metadata
+    cells = {title: _cells(table[title]) for title in table.column_names}
+    return cells, json.loads(said[b"notes"]), json.loads(said[b"left_out"])
 
 
 def _cells(column: pa.ChunkedArray) -> list[str | None]:

@@ -40,10 +40,10 @@ _FAILURES = (
 def main() -> int:
     """Reads a file from standard input and writes its columns to standard output."""
     request = json.loads(sys.argv[1])
-    name, max_bytes = request["name"], request["max_bytes"]
+    name, max_bytes, max_held = request["name"], request["max_bytes"], request["max_held"]
     _bound_memory(_MEMORY + 2 * _TIMES_UNPACKED * max_bytes)
     try:
-        table = _table(name, sys.stdin.buffer.read(), max_bytes)
+        table = _table(name, sys.stdin.buffer.read(), max_bytes, max_held)
     except CorpusError as exc:
         sys.stdout.buffer.write(str(exc).encode())
         return REFUSED
@@ -61,9 +61,9 @@ def _bound_memory(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump where it aborts
 
 
-def _table(name: str, content: bytes, max_bytes: int) -> pa.Table:
+def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     try:
-        return _read(name, content, max_bytes)
+        return _read(name, content, max_bytes, max_held)
     except MemoryError as exc:
         raise CorpusError(
             f"{named(name)} takes more memory to read than there is for it. Keep the columns that "
@@ -84,7 +84,7 @@ def _encrypted(name: str) -> CorpusError:
     )
 
 
-def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
+def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         columns = _columns_of(file)
         n_rows = file.metadata.num_rows
@@ -92,24 +92,25 @@ def _read(name: str, content: bytes, max_bytes: int) -> pa.Table:
     readable = [column for column in columns if not column.obstacle]
     _check_unpacked(name, readable, max_bytes)
     n_wanted = min(n_rows, max_rows(len(readable)))
-    notes = [
+    left_out = [
         f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
     ]
     arrays: dict[str, pa.Array] = {}
-    n_left = _TIMES_UNPACKED * max_bytes
+    n_left, held_left = _TIMES_UNPACKED * max_bytes, max_held
     for column in readable:
         try:
             cells = _cells_of(content, column, n_wanted)
             n_left -= _n_characters(cells, n_left)
+            held_left -= _n_held(cells, held_left)
         except NotTextError as exc:
-            notes.append(f"{named(column.title)} was left out: it holds {exc}.")
+            left_out.append(f"{named(column.title)} was left out: it holds {exc}.")
             continue
         arrays[column.title] = pa.array(cells, pa.large_string()).dictionary_encode()
     if not arrays:
-        raise CorpusError(f"{named(name)} has no column of text. {' '.join(notes)}")
-    if n_wanted < n_rows:
-        notes.append(f"Only the first {n_wanted:,} rows were read.")
-    return pa.table(arrays).replace_schema_metadata({"notes": json.dumps(notes)})
+        raise CorpusError(f"{named(name)} has no column of text. {' '.join(left_out)}")
+    notes = [f"Only the first {n_wanted:,} rows were read."] if n_wanted < n_rows else []
+    said = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
+    return pa.table(arrays).replace_schema_metadata(said)
 
 
 def _n_characters(cells: list[str | None], n_most: int) -> int:
@@ -118,6 +119,14 @@ def _n_characters(cells: list[str | None], n_most: int) -> int:
     if n_characters > n_most:
         raise NotTextError(f"{n_characters:,} characters, more than is read of a file")
     return n_characters
+
+
+def _n_held(cells: list[str | None], n_most: int) -> int:
+    """Bytes that a column takes in memory; a text that repeats counts once."""
+    n_bytes = 8 * len(cells) + sum(sys.getsizeof(text) for text in set(cells) if text)
+    if n_bytes > n_most:
+        raise NotTextError(f"{n_bytes / 1e6:,.0f} MB of text, more than is kept of a file")
+    return n_bytes
 
 
 # What is in it, from its own account

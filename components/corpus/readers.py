@@ -24,7 +24,9 @@ _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
 
-_READERS: dict[str, Callable[[str, bytes], Sheet]] = {
+_TIMES_HELD = 10  # what a file may take in memory, in uploads of the largest size
+
+_READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
     ".txt": read_lines,
     ".csv": read_csv,
     ".tsv": read_tsv,
@@ -33,13 +35,15 @@ _READERS: dict[str, Callable[[str, bytes], Sheet]] = {
 }
 
 
-def read(name: str, content: bytes, *, max_bytes: int) -> Sheet:
+def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = None) -> Sheet:
     """The table in a file, every value as text.
 
     Args:
         name: the file's name; its ending says how it is read.
         content: the file.
         max_bytes: the largest size allowed.
+        max_held: the most memory that its columns may take, in bytes; rows beyond are left out.
+            Ten times the largest size unless given.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
@@ -58,9 +62,10 @@ def read(name: str, content: bytes, *, max_bytes: int) -> Sheet:
         )
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
+    held = _TIMES_HELD * max_bytes if max_held is None else max_held
     if ending == ".parquet":
-        return read_parquet(name, content, max_bytes=max_bytes)
-    return _READERS[ending](name, content)
+        return read_parquet(name, content, max_bytes=max_bytes, max_held=held)
+    return _READERS[ending](name, content, held)
 
 
 def to_corpus(
@@ -94,20 +99,30 @@ def to_corpus(
             else f"{named(sheet.name)} has no text in any column."
         )
     kept = filled[:max_texts]
-    texts = [(cells[i] or "").strip() for i in kept]
+    texts = _stripped(cells, kept)
     notes = [*sheet.notes, *_row_notes(len(cells), len(filled), len(kept)), *_length_notes(texts)]
     own: dict[str, tuple[str, ...]] = {}
     for title, column in labels.items():
-        own[title] = tuple((column[i] or "").strip() for i in kept)
+        own[title] = _stripped(column, kept)
         notes += _label_notes(title, own[title])
     return Corpus(
         name=named(sheet.name),
-        texts=tuple(text[:_MAX_LENGTH].rstrip() for text in texts),
+        texts=_once(texts, lambda text: text[:_MAX_LENGTH].rstrip()),
         labels=MappingProxyType(
-            {title: tuple(map(_short_label, values)) for title, values in own.items()}
+            {title: _once(values, _short_label) for title, values in own.items()}
         ),
         notes=tuple(notes),
     )
+
+
+def _stripped(cells: Cells, rows: Sequence[int]) -> tuple[str, ...]:
+    return _once([cells[i] or "" for i in rows], str.strip)
+
+
+def _once(texts: Sequence[str], change: Callable[[str], str]) -> tuple[str, ...]:
+    """Texts changed, equal ones to one object: a long text may stand in every row."""
+    changed = {text: change(text) for text in set(texts)}
+    return tuple(changed[text] for text in texts)
 
 
 def _column(sheet: Sheet, title: str) -> Cells:

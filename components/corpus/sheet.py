@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,12 @@ __all__ = [
     "Cells",
     "Sheet",
     "clean",
+    "cut_note",
     "max_rows",
     "named",
+    "nothing_fits",
     "sheet_of",
+    "size_of",
     "unique",
 ]
 
@@ -32,6 +36,7 @@ MAX_SCANNED = 2_000_000
 _MAX_ROWS = 1_000_000
 _MAX_CELLS = 10_000_000  # some 600 MB of memory where every cell is a short text of its own
 _MAX_NAME = 80
+_REFERENCE = 8  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,8 @@ class Sheet:
         columns: the cells of each column by title, equally many; None where one is missing.
             No cell holds a NUL or half of a surrogate pair.
         encoding: how the bytes were read as text; "" for Parquet.
-        notes: what was guessed, replaced or left out, in a sentence each.
+        notes: what was guessed, replaced or cut, in a sentence each; names no column.
+        left_out: which columns were not read and why, in a sentence each.
     """
 
     name: str
@@ -52,11 +58,17 @@ class Sheet:
     columns: Mapping[str, Cells]
     encoding: str = ""
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.columns.values()), ()))
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """The memory that its columns take: much more than the file may, or much less."""
+        return sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
@@ -87,6 +99,7 @@ def sheet_of(
     *,
     encoding: str = "",
     notes: Iterable[str] = (),
+    left_out: Iterable[str] = (),
 ) -> Sheet:
     """A sheet of what was read.
 
@@ -98,7 +111,34 @@ def sheet_of(
             f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
     kept = MappingProxyType({title: tuple(own) for title, own in columns.items()})
-    return Sheet(name, kind, kept, encoding, tuple(notes))
+    return Sheet(name, kind, kept, encoding, tuple(notes), tuple(left_out))
+
+
+def size_of(cells: Iterable[str | None]) -> int:
+    """Bytes that cells take in memory: a reference each, and each text once if it is one object."""
+    texts: dict[int, str] = {}
+    n_cells = 0
+    for cell in cells:
+        n_cells += 1
+        if cell is not None:
+            texts[id(cell)] = cell
+    return _REFERENCE * n_cells + sum(map(sys.getsizeof, texts.values()))
+
+
+def cut_note(n_rows: int, max_held: int) -> str:
+    """What is said of a file whose further rows would take too much memory."""
+    return (
+        f"Only the first {n_rows:,} rows were read: more take over {max_held / 1e6:,.0f} MB of "
+        "memory."
+    )
+
+
+def nothing_fits(name: str, max_held: int) -> CorpusError:
+    """The error for a file of which not even one row can be held."""
+    return CorpusError(
+        f"{named(name)} takes more than {max_held / 1e6:,.0f} MB of memory with its first row; "
+        "there is no more for one visitor's files. Split it into rows, or shorten its texts."
+    )
 
 
 def max_rows(n_columns: int) -> int:

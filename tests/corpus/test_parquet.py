@@ -98,7 +98,8 @@ def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
     }
     sheet = parquet(written(table))
     assert dict(sheet.columns) == {"text": ("a b c",) * 3, "nul": ("a\ufffdb",) * 3}
-    assert sheet.notes == (
+    assert sheet.notes == ()  # which go with the map, and would name columns that nobody chose
+    assert sheet.left_out == (
         "image was left out: it holds bytes within nested values.",
         "raw was left out: it holds bytes that are no text.",
     )
@@ -109,7 +110,7 @@ def test_columns_of_long_vectors_are_left_out() -> None:
     vectors = pa.FixedSizeListArray.from_arrays(values, 2_100)
     sheet = parquet(written({"text": ["a b c"] * 1_000, "vector": vectors}))
     assert list(sheet.columns) == ["text"]
-    assert "vector was left out: it holds 2,100,000 nested values" in sheet.notes[0]
+    assert "vector was left out: it holds 2,100,000 nested values" in sheet.left_out[0]
 
 
 # What is refused
@@ -149,7 +150,24 @@ def test_a_text_that_repeats_may_not_unpack_to_more_than_is_read() -> None:
     assert len(content) < 20_000
     sheet = parquet(content)
     assert list(sheet.columns) == ["text"]
-    assert "bomb was left out: it holds 20,000,000,000 characters" in sheet.notes[0]
+    assert "bomb was left out: it holds 20,000,000,000 characters" in sheet.left_out[0]
+
+
+@pytest.mark.slow
+def test_what_a_small_file_takes_in_memory_is_counted_and_bounded() -> None:
+    """A file of under 30 kB whose texts, each its own, take over 40 MB."""
+    texts = [f"{i:05}" + "🐍" * 100_000 for i in range(100)]
+    content = written({"text": ["a b c"] * 100, "bomb": texts}, compression="zstd")
+    assert len(content) < 100_000
+    sheet = parquet(content)
+    assert list(sheet.columns) == ["text", "bomb"]
+    assert 40_000_000 < sheet.n_bytes < 41_000_000
+    bounded = read("a.parquet", content, max_bytes=MAX, max_held=30_000_000)
+    assert list(bounded.columns) == ["text"]
+    assert bounded.n_bytes < 30_000
+    assert bounded.left_out == (
+        "bomb was left out: it holds 40 MB of text, more than is kept of a file.",
+    )
 
 
 class Keys(encryption.KmsClient):  # type: ignore[misc]

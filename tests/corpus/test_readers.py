@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 from functools import cache
 from itertools import count
@@ -234,3 +235,48 @@ def test_a_large_table_is_read_in_seconds() -> None:
     found = read("a.csv", content, max_bytes=MAX)
     assert (found.n_rows, found.text_column) == (130_000, "text")
     assert time.process_time() - start < 5
+
+
+# What it takes in memory
+
+
+ROWS = [(f"sentence number {i}", "pet" if i % 2 else "language") for i in range(25_000)]
+FILES = {
+    "a.txt": "\n".join(text for text, _ in ROWS),
+    "a.csv": "text,label\n" + "\n".join(map(",".join, ROWS)),
+    "a.tsv": "text\tlabel\n" + "\n".join(map("\t".join, ROWS)),
+    "a.jsonl": "\n".join(json.dumps({"text": text, "label": label}) for text, label in ROWS),
+    "list.jsonl": json.dumps([{"text": text, "label": label} for text, label in ROWS]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("max_held", [10_000, 1_000_000])
+def test_rows_beyond_the_memory_for_them_are_left_out_and_it_is_said(
+    name: str, max_held: int
+) -> None:
+    content = FILES[name].encode()
+    whole = read(name, content, max_bytes=10**7)
+    assert whole.n_rows == len(ROWS)
+    own = read(name, content, max_bytes=10**7, max_held=max_held)
+    assert own.notes == (
+        f"Only the first {own.n_rows:,} rows were read: more take over {max_held / 1e6:,.0f} MB "
+        "of memory.",
+    )
+    for title, cells in own.columns.items():
+        assert cells == whole.columns[title][: own.n_rows]
+    assert max_held * 0.9 < own.n_bytes < max_held + 1_000
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_first_row_for_which_there_is_no_memory_is_said(name: str) -> None:
+    with pytest.raises(CorpusError, match=r"takes more than 0 MB of memory with its first row"):
+        read(name, FILES[name].encode(), max_bytes=10**7, max_held=20)
+
+
+def test_a_text_that_repeats_stays_one_object_in_a_corpus() -> None:
+    """With a space at its end it was copied for every row."""
+    long = "x" * 100_000 + " "
+    corpus = to_corpus(sheet(text=[long] * 1_000, other=[long] * 1_000), "text", ["other"])
+    assert corpus.n_bytes < 200_000
+    assert len(set(map(id, corpus.texts))) == 1

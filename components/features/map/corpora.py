@@ -1,78 +1,109 @@
 """The texts that can be mapped: the view's sentences, the bundled corpus, and uploaded files.
 
-Uploads are kept in this process, by their content's digest and within a bound, so that a reload
-or a copied address finds them again while the server has room; they are never written to disk.
+A file is its visitor's alone: it is kept under a name that only that visit knows. What is mapped
+of it, the chosen columns and no other, is kept beside it under the digest that stands in the
+address, so that whoever has the address finds these texts, and nothing else of the file. All of it
+lies in this process's memory, within a bound for each visitor and one for all.
 """
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
+import uuid
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
+from components.core import Settings
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, read, to_corpus
+from components.corpus.shelf import Shelf
+from components.corpus.uploads import Uploads
 from components.features.map.controls import FILE, GUESSED, LABELS, SOURCE, TEXT
 from components.ui.models.services import settings
 from components.ui.state.view import Sentence, ViewState, letter
 
-__all__ = ["columns_of", "corpus_of", "keep", "own_sentences", "places", "sheet_of"]
+__all__ = [
+    "columns_of",
+    "corpus_of",
+    "found_again",
+    "keep",
+    "own_sentences",
+    "places",
+    "share",
+    "sheet_of",
+]
 
-_N_SHEETS = 8
 _MAX_CONTROL = 200  # characters that an address takes of one control
+_N_OWN = 16  # files and mapped columns of one visitor that are kept
+_TIMES_UPLOAD = 10  # what one visitor's files may take in memory, in uploads of the largest size
+_N_UPLOADS = 100  # files of one visit; they may add up to ten of the largest
+_SECONDS = 30.0  # that a file waits while others are read
 
 
-class _Sheets:
-    """The files that were used last, by digest. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._sheets: OrderedDict[str, Sheet] = OrderedDict()
-        self._sizes: dict[str, int] = {}
-
-    def put(self, digest: str, sheet: Sheet, n_bytes: int) -> None:
-        with self._lock:
-            self._sheets[digest] = sheet
-            self._sizes[digest] = n_bytes
-            self._sheets.move_to_end(digest)
-            while len(self._sheets) > 1 and (
-                len(self._sheets) > _N_SHEETS
-                or sum(self._sizes.values()) > 2 * settings().max_upload_bytes
-            ):
-                old, _ = self._sheets.popitem(last=False)
-                del self._sizes[old]
-
-    def get(self, digest: str) -> Sheet | None:
-        with self._lock:
-            if digest in self._sheets:
-                self._sheets.move_to_end(digest)
-            return self._sheets.get(digest)
+@lru_cache(maxsize=1)
+def _shelf_of(own: Settings) -> Shelf:
+    return Shelf(own.file_bytes, max_own_bytes=_own_bytes(own), max_own=_N_OWN)
 
 
-@cache
-def _sheets() -> _Sheets:
-    return _Sheets()
+@lru_cache(maxsize=1)
+def _uploads_of(own: Settings) -> Uploads:
+    max_bytes = _TIMES_UPLOAD * own.max_upload_bytes
+    return Uploads(max_files=_N_UPLOADS, max_bytes=max_bytes, seconds=_SECONDS)
 
 
-def keep(name: str, content: bytes) -> str:
-    """Read a file and keep it; gives its digest.
+def _shelf() -> Shelf:
+    return _shelf_of(settings())
+
+
+def _own_bytes(own: Settings) -> int:
+    """The memory that one visitor's files may take: never all that there is for files."""
+    return min(own.file_bytes // 2, _TIMES_UPLOAD * own.max_upload_bytes)
+
+
+def keep(visitor: str, name: str, content: bytes) -> str:
+    """Read a visitor's file and keep it; gives the name under which this visit finds it.
 
     Raises:
-        CorpusError: it cannot be used; what was kept before stays.
+        CorpusError: it cannot be used, or this visit has uploaded too much; what was kept stays.
     """
-    sheet = read(name, content, max_bytes=settings().max_upload_bytes)
-    digest = hashlib.sha256(name.encode("utf-8", "replace") + b"\0" + content).hexdigest()[:32]
-    _sheets().put(digest, sheet, len(content))
+    own = settings()
+    with _uploads_of(own).reading(visitor, name, len(content)):
+        sheet = read(name, content, max_bytes=own.max_upload_bytes, max_held=_own_bytes(own))
+        n_bytes = sheet.n_bytes
+    secret = f"file {uuid.uuid4().hex}"
+    _shelf().put(visitor, secret, sheet, n_bytes)
+    return secret
+
+
+def sheet_of(secret: str) -> Sheet | None:
+    """The file that was kept under a name, where this process still has it."""
+    found = _shelf().get(secret) if secret else None
+    return found if isinstance(found, Sheet) else None
+
+
+def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
+    """Keep the chosen columns of a file for whoever has their digest, which is given.
+
+    Raises:
+        CorpusError: they cannot be used.
+    """
+    corpus = to_corpus(sheet, text, labels)
+    digest = corpus.key[:32]
+    _shelf().put(visitor, digest, corpus, corpus.n_bytes)
     return digest
 
 
-def sheet_of(digest: str) -> Sheet | None:
-    """The file with a digest, where this process still has it."""
-    return _sheets().get(digest) if digest else None
+def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
+    """Whether a file is the one that a view names; its columns are shared again, if so."""
+    try:
+        corpus = to_corpus(sheet, *columns_of(view, sheet))
+    except CorpusError:
+        return False
+    is_same = corpus.key[:32] == FILE.of(view)
+    if is_same:
+        _shelf().put(visitor, FILE.of(view), corpus, corpus.n_bytes)
+    return is_same
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
@@ -86,15 +117,15 @@ def corpus_of(view: ViewState) -> Corpus | None:
         return own_sentences(view.sentences)
     if source != "file":
         return ambiguous_corpus()
-    digest = FILE.of(view)
-    sheet = sheet_of(digest)
-    return None if sheet is None else _of_file(digest, *columns_of(view, sheet))
+    found = _shelf().get(FILE.of(view))
+    return found if isinstance(found, Corpus) else None
 
 
 def columns_of(view: ViewState, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
     """The text column and the label columns of a file that a view names, or else those guessed.
 
-    A view names columns by their place: a title can be longer than an address takes.
+    A view names columns by their place: a title can be longer than an address takes. They count
+    only for a file that its visitor has just uploaded.
     """
     titles = list(sheet.columns)
     text = TEXT.of(view)
@@ -129,11 +160,3 @@ def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
         texts=tuple(text for _, text in own),
         labels={"sentence": tuple(name for name, _ in own)},
     )
-
-
-@lru_cache(maxsize=8)
-def _of_file(digest: str, text: str, labels: tuple[str, ...]) -> Corpus:
-    sheet = sheet_of(digest)
-    if sheet is None:
-        raise CorpusError("This file is no longer in memory. Choose it again.")
-    return to_corpus(sheet, text, labels)

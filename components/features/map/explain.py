@@ -5,7 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FORMULA", "LAYER_MAPS", "LIMITS", "METHODS", "MISREAD"]
+__all__ = [
+    "FORMULA",
+    "LAYER_MAPS",
+    "LIMITS",
+    "METHODS",
+    "MISREAD",
+    "ONLY_CHOSEN",
+    "SHARED",
+    "UPLOADED",
+]
+
+UPLOADED = (
+    "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
+    "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "
+    "is read."
+)
+"""What becomes of a file that is uploaded."""
+
+SHARED = (
+    "Whoever has this page's address sees and can download the text column and the label columns "
+    "that you choose, and nothing else of the file."
+)
+
+ONLY_CHOSEN = (
+    "Only the columns that were chosen are kept with this map. To choose others, choose the file "
+    "itself again."
+)
+"""What is said of a map to those who did not upload its file in this visit."""
 
 LIMITS = (
     "A map of two or three dimensions cannot keep all distances of hundreds, so trust a nearness "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,16 @@ from components.core.schema import Passport
 
 __all__ = ["caption", "to_csv", "to_npz"]
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
+_UNSEEN = r'[\s"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]'
+"""What some spreadsheets drop before they look at a cell, quotes too."""
+_STARTS = r"[=+\-@\t\r＝＋－＠]"
+"""What they take for the start of a formula; some take the wide ones for the others."""
+_FORMULA = re.compile(rf"{_UNSEEN}*{_STARTS}")
+_FORMULA_WITHIN = re.compile(rf"([;\t\r\n]{_UNSEEN}*)([=+\-@＝＋－＠])")
+"""Where semicolons part cells, as in much of Europe, a quote within a line protects nothing."""
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
 
 
 def caption(passport: Passport, *, weights: bool = True) -> str:
@@ -41,14 +51,15 @@ def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
     """Rows as CSV in UTF-8 (with a mark, so that Excel sees it), the passport in comment lines.
 
     Read it with `pandas.read_csv(file, comment="#")`. Text that a spreadsheet would take for a
-    formula gets an apostrophe before it.
+    formula, a column's title too, gets an apostrophe before it, also within a cell after a
+    semicolon or a line end; a number stays one.
     """
     out = io.StringIO()
     for key, value in passport.as_dict().items():
-        out.write(f"# {key}: {json.dumps(value)}\n")
+        out.write(f"# {key}: {_one_cell(value)}\n")
     # Quoted, a "#" in a text is no comment and an old line end no new row.
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(rows[0].keys() if rows else [])
+    writer.writerow(map(_safe, rows[0].keys()) if rows else [])
     writer.writerows([_safe(value) for value in row.values()] for row in rows)
     return out.getvalue().encode("utf-8-sig", "replace")
 
@@ -62,7 +73,19 @@ def to_npz(arrays: Mapping[str, NDArray[Any]], passport: Passport) -> bytes:
 
 
 def _safe(value: Any) -> Any:
-    if isinstance(value, str):
-        flat = value.replace("\x00", "")
-        return "'" + flat if flat.startswith(_FORMULA_STARTS) else flat
-    return value
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    flat = _FORMULA_WITHIN.sub(r"\1'\2", value.replace("\x00", ""))
+    return "'" + flat if _FORMULA.match(flat) else flat
+
+
+def _one_cell(value: Any) -> str:
+    """A value as JSON in which no text parts cells or begins a formula: `json.loads` gives it back.
+
+    A spreadsheet parts a comment line at its commas, and the cells between may begin with anything.
+    """
+    return _QUOTED.sub(lambda text: _PARTING.sub(_escaped, text[0]), json.dumps(value))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0][:-1] + f"\\u{ord(found[0][-1]):04x}"

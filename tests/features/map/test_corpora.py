@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +20,11 @@ from components.features.map.controls import PAGE
 from components.features.map.corpora import (
     columns_of,
     corpus_of,
+    found_again,
     keep,
     own_sentences,
     places,
+    share,
     sheet_of,
 )
 from components.ui.state.address import decode, encode
@@ -28,17 +32,35 @@ from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
+ME = "a visit"
 TITLES = ["kind", "text", "where"]
 
 
 @pytest.fixture(autouse=True)
 def _app() -> Iterator[None]:
+    corpora._shelf_of.cache_clear()
+    corpora._uploads_of.cache_clear()
     with app_settings(ALLOW_DOWNLOADS="0", MAX_UPLOAD_MB="1"):
         yield
 
 
 def view_of(**controls: Any) -> ViewState:
     return replace(DEFAULT, controls={PAGE: controls})
+
+
+def shared(
+    name: str,
+    content: bytes,
+    *,
+    text: str | None = None,
+    labels: Sequence[str] | None = None,
+    visitor: str = ME,
+) -> str:
+    """The digest of a file's columns, those guessed unless others are given."""
+    sheet = sheet_of(keep(visitor, name, content))
+    assert sheet is not None
+    own = sheet.label_columns if labels is None else labels
+    return share(visitor, sheet, text or sheet.text_column, own)
 
 
 def lines(*texts: str) -> bytes:
@@ -77,26 +99,28 @@ def test_the_same_sentences_are_the_same_corpus() -> None:
 # Uploads
 
 
-def test_a_file_is_found_again_by_its_digest() -> None:
-    digest = keep("mine.csv", TABLE)
-    assert keep("mine.csv", TABLE) == digest
-    sheet = sheet_of(digest)
+def test_a_file_is_found_again_by_the_name_that_its_visitor_was_given() -> None:
+    secret = keep(ME, "mine.csv", TABLE)
+    sheet = sheet_of(secret)
     assert sheet is not None
     assert sheet.name == "mine.csv"
     assert list(sheet.columns) == TITLES
+    assert keep(ME, "mine.csv", TABLE) != secret  # nobody can compute it from the file
+    assert corpus_of(view_of(source="file", file=secret)) is None
+
+
+def test_the_same_columns_of_the_same_file_have_the_same_digest() -> None:
+    digest = shared("mine.csv", TABLE)
+    assert shared("mine.csv", TABLE, visitor="another visit") == digest
     corpus = corpus_of(view_of(source="file", file=digest))
     assert corpus is not None
     assert corpus.texts == ("I love my pet python", "I code in python")
+    assert corpus_of(view_of(source="file", file=digest)) is corpus
+    digests = {digest, shared("b.csv", TABLE), shared("mine.csv", TABLE + b"x,y,z\n")}
+    assert len({*digests, shared("mine.csv", TABLE, labels=["kind"])}) == 4
 
 
-def test_other_content_or_another_name_is_another_file() -> None:
-    digests = [keep("a.csv", TABLE), keep("b.csv", TABLE), keep("a.csv", TABLE + b"x,y,z\n")]
-    assert len(set(digests)) == 3
-    names = [sheet.name for d in digests if (sheet := sheet_of(d)) is not None]
-    assert names == ["a.csv", "b.csv", "a.csv"]
-
-
-@pytest.mark.parametrize("digest", ["", "unknown", "../../etc/passwd", "0" * 32])
+@pytest.mark.parametrize("digest", ["", "unknown", "../../etc/passwd", "0" * 32, "file "])
 def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
     assert sheet_of(digest) is None
     assert corpus_of(view_of(source="file", file=digest)) is None
@@ -116,40 +140,74 @@ def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
     ids=["kind", "no ending", "empty", "blank", "damaged", "no JSON", "too large"],
 )
 def test_what_cannot_be_read_leaves_what_was_kept(name: str, content: bytes) -> None:
-    digest = keep("mine.csv", TABLE)
-    before = sheet_of(digest)
+    secret = keep(ME, "mine.csv", TABLE)
+    before = sheet_of(secret)
     with pytest.raises(CorpusError) as caught:
-        keep(name, content)
+        keep(ME, name, content)
     assert str(caught.value).endswith((".", "?"))
     assert before is not None
-    assert sheet_of(digest) is before
+    assert sheet_of(secret) is before
 
 
-def test_the_last_files_are_kept_and_the_one_unused_for_longest_goes() -> None:
-    digests = [keep(f"{i}.txt", lines(f"text {i}")) for i in range(8)]
-    assert all(sheet_of(digest) for digest in digests[1:])
-    assert sheet_of(digests[0]) is not None  # used last now
-    keep("8.txt", lines("text 8"))
-    assert sheet_of(digests[1]) is None
-    assert all(sheet_of(digest) for digest in [digests[0], *digests[2:]])
+def test_files_of_one_visitor_never_push_out_those_of_another() -> None:
+    """Eight one-line files once did."""
+    theirs, digest = keep("another visit", "theirs.csv", TABLE), shared("theirs.csv", TABLE)
+    own = [keep("a third visit", f"{i}.txt", lines(f"text {i}")) for i in range(40)]
+    assert sheet_of(theirs) is not None
+    assert corpus_of(view_of(source="file", file=digest)) is not None
+    assert [sheet_of(secret) is not None for secret in own] == [False] * 24 + [True] * 16
 
 
-def test_large_files_leave_earlier() -> None:
-    # Of 1 MB at most, two have room; a third one takes the place of the first.
-    large = lines(*[f"this is line {i} of a long file" for i in range(25_000)])
-    assert 700_000 < len(large) < 1_000_000
-    digests = [keep(f"{i}.txt", large) for i in range(3)]
-    assert [sheet_of(digest) is not None for digest in digests] == [False, True, True]
-    for _ in range(5):  # the same again takes no more room
-        keep("2.txt", large)
-    assert sheet_of(digests[1]) is not None
+def test_what_files_take_in_memory_is_counted_and_not_their_size() -> None:
+    """Four bytes of a file become over sixty: 10 MB have room here for each visitor."""
+    short = lines(*(f"{i:03}" for i in range(60_000)))
+    assert len(short) < 400_000
+    own = [keep(ME, f"{i}.txt", short) for i in range(4)]
+    assert [sheet_of(secret) is not None for secret in own] == [False, False, True, True]
+
+
+def test_a_file_that_would_take_more_is_read_as_far_as_it_goes_and_it_is_said() -> None:
+    with app_settings(ALLOW_DOWNLOADS="0", MAX_UPLOAD_MB="1", FILES_MB="8"):
+        sheet = sheet_of(keep(ME, "short.txt", lines(*(f"{i:03}" for i in range(100_000)))))
+    assert sheet is not None
+    assert sheet.n_rows < 100_000
+    assert 3_900_000 < sheet.n_bytes <= 4_010_000
+    assert f"the first {sheet.n_rows:,} rows were read: more take over 4 MB" in sheet.notes[-1]
+
+
+def test_uploads_of_a_visit_are_counted_and_the_bound_is_said_in_a_sentence() -> None:
+    for i in range(100):
+        keep("a keen visit", "mine.txt", lines(f"text {i}"))
+    with pytest.raises(CorpusError, match=r"file 101 of this visit.* at most 100 files and 10 MB"):
+        keep("a keen visit", "mine.txt", lines("one more"))
+    assert sheet_of(keep(ME, "mine.txt", lines("another visitor's"))) is not None
+
+
+def test_one_file_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, most = 0, 0
+    read = corpora.read
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.01)
+        found = read(*args, **kwargs)
+        inside -= 1
+        return found
+
+    monkeypatch.setattr(corpora, "read", watched)
+    with ThreadPoolExecutor(8) as pool:
+        own = list(pool.map(lambda i: keep(f"visit {i}", "mine.csv", TABLE), range(8)))
+    assert most == 1
+    assert all(map(sheet_of, own))
 
 
 # Columns
 
 
 def test_columns_are_guessed_and_named_by_their_place() -> None:
-    sheet = sheet_of(keep("mine.csv", TABLE))
+    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
     assert columns_of(DEFAULT, sheet) == (sheet.text_column, sheet.label_columns)
     assert sheet.text_column == "text"
@@ -164,7 +222,7 @@ def test_columns_are_guessed_and_named_by_their_place() -> None:
 
 def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> None:
     cells = {"text": "I love my pet python", **{f"label {i}": "x" for i in range(150)}}
-    sheet = sheet_of(keep("mine.jsonl", lines(json.dumps(cells))))
+    sheet = sheet_of(keep(ME, "mine.jsonl", lines(json.dumps(cells))))
     assert sheet is not None
     titles = [f"label {i}" for i in range(150)]
     given = places(sheet, titles)
@@ -198,7 +256,7 @@ def test_of_very_many_label_columns_as_many_are_kept_as_an_address_takes() -> No
 def test_columns_that_there_are_not_count_for_nothing(
     controls: dict[str, Any], expected: str | tuple[str, ...]
 ) -> None:
-    sheet = sheet_of(keep("mine.csv", TABLE))
+    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
     text, labels = columns_of(view_of(**controls), sheet)
     if "text" in controls:
@@ -219,28 +277,53 @@ def test_no_address_names_a_column_that_there_is_not(text: Any, labels: Any) -> 
     assert len(set(chosen_labels)) == len(chosen_labels)
 
 
-def test_the_chosen_columns_make_the_corpus_and_are_part_of_it() -> None:
-    digest = keep("mine.csv", TABLE)
-    usual = corpus_of(view_of(source="file", file=digest))
-    other = corpus_of(view_of(source="file", file=digest, text=2, labels="0"))
+def test_of_a_file_that_was_mapped_no_address_gives_another_column() -> None:
+    digest = shared("mine.csv", TABLE, text="text", labels=["kind"])
+    ways: list[dict[str, Any]] = [
+        *({}, {"text": 0}, {"text": 2}, {"labels": ""}, {"labels": "2"}, {"labels": "0,1,2"}),
+        *({"text": 2, "labels": "0,1"}, {"color": "where"}),
+    ]
+    found = [corpus_of(view_of(source="file", file=digest, **own)) for own in ways]
+    for corpus in found:
+        assert corpus is not None
+        assert corpus.texts == ("I love my pet python", "I code in python")
+        assert corpus.labels == {"kind": ("pet", "language")}
+
+
+def test_other_columns_of_a_file_are_other_texts() -> None:
+    usual = corpus_of(view_of(source="file", file=shared("mine.csv", TABLE)))
+    digest = shared("mine.csv", TABLE, text="where", labels=["kind"])
+    other = corpus_of(view_of(source="file", file=digest))
     assert usual is not None
     assert other is not None
     assert other.texts == ("home", "work")
     assert other.labels == {"kind": ("pet", "language")}
     assert other.digest != usual.digest
-    assert corpus_of(view_of(source="file", file=digest)) is usual
+
+
+def test_a_file_is_found_again_where_an_address_names_its_columns() -> None:
+    sheet = sheet_of(keep(ME, "mine.csv", TABLE))
+    assert sheet is not None
+    digest = share(ME, sheet, "where", ["kind"])
+    corpora._shelf_of.cache_clear()
+    view = view_of(source="file", file=digest, text=2, labels=places(sheet, ["kind"]))
+    assert corpus_of(view) is None
+    assert not found_again(ME, view_of(source="file", file=digest, text=1, labels=""), sheet)
+    assert corpus_of(view) is None
+    assert found_again(ME, view, sheet)
+    assert corpus_of(view) is not None
 
 
 def test_a_column_without_text_is_said() -> None:
-    digest = keep("mine.csv", b"text,empty\nI love my pet python,\nI code in python,\n")
+    table = b"text,empty\nI love my pet python,\nI code in python,\n"
     with pytest.raises(CorpusError, match="Choose another column, such as text"):
-        corpus_of(view_of(source="file", file=digest, text=1, labels=""))
+        shared("mine.csv", table, text="empty")
 
 
 def test_titles_longer_than_an_address_takes_can_be_chosen() -> None:
     long = "t" * 5_000
-    digest = keep("mine.jsonl", lines(json.dumps({long: "I love my pet python", "b": "x"})))
-    sheet = sheet_of(digest)
+    content = lines(json.dumps({long: "I love my pet python", "b": "x"}))
+    sheet = sheet_of(keep(ME, "mine.jsonl", content))
     assert sheet is not None
     assert list(sheet.columns) == [long, "b"]
     assert columns_of(view_of(text=0, labels="1"), sheet) == (long, ("b",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,15 @@ from components.features.map.snippet.vectors import MapText, map_vectors_snippet
 __all__ = ["drawing_snippet", "map_arrays", "map_shapes", "map_table", "vectors_snippet"]
 
 _N_SNIPPET = 3
+_MOST_CHARACTERS = 50_000_000
+"""Of texts in one table or array: a text stands at each of its points, and an array is as wide as
+the longest. Longer ones are cut, so that a file of 2 MB does not become one of 4 GB."""
 
 
 def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
     """The points with their places; the first ones, where a number is given."""
     points, first = shown.points, slice(most)
+    texts = _bounded(points.texts, points.n_points if most is None else most)
     group_names = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
     name = points.unit.removesuffix("s")
     axes = zip("xyz", shown.places[first].T.astype(float), strict=False)
@@ -30,7 +34,7 @@ def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
         **({} if points.unit == "sentences" else {name: points.names[first]}),
         **{title: own[first] for title, own in points.labels.items()},
         **{title: own[first].astype(float) for title, own in points.measures.items()},
-        "sentence": [points.texts[i] for i in points.sentence[first].tolist()],
+        "sentence": [texts[i] for i in points.sentence[first].tolist()],
         "group": [group_names.get(group, "") for group in shown.finding.groups[first].tolist()],
         **dict(axes),
     }
@@ -51,8 +55,14 @@ def map_arrays(shown: MapShown) -> Mapping[str, NDArray[Any]]:
         "sentence": points.sentence,
         "spans": points.spans,
         "names": np.array(points.names),
-        "texts": np.array(points.texts),
+        "texts": np.array(_bounded(points.texts, len(points.texts))),
     }
+
+
+def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
+    """Texts, cut where the longest would be too much so many times."""
+    most = max(1, _MOST_CHARACTERS // max(n_times, 1))
+    return texts if max(map(len, texts), default=0) <= most else [text[:most] for text in texts]
 
 
 def map_shapes(shown: MapShown) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from components.features.map.controls import (
     TEXT,
     UNIT,
 )
+from components.features.map.explain import ONLY_CHOSEN, SHARED, UPLOADED
 from components.ui.models.services import settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -28,7 +29,10 @@ __all__ = ["columns", "file_panel"]
 
 _N_HEAD = 5
 _PENDING = "map_pending"
-"""Under which a visit keeps the digest of the file that was chosen and is not mapped yet."""
+"""Under which a visit keeps the name of the file that was chosen and is not mapped yet."""
+_MAPPED = "map_mapped"
+"""Under which a visit keeps, by digest, what it mapped: the file, its text and label columns."""
+_N_MAPPED = 8
 _CHANGING = "map_changing"
 """Under which a visit keeps whether other texts are being chosen."""
 _PASTED = "Pasted texts.txt"
@@ -58,10 +62,7 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
                 "or no longer. Choose the file again, and you see the same map.",
                 icon=":material/upload_file:",
             )
-        st.caption(
-            "Your texts are read in this app's memory and stay there while there is room; they are "
-            "sent nowhere. Whoever has this page's address sees their map."
-        )
+        st.caption(f"{UPLOADED} {SHARED}")
         if corpus is not None:
             st.button("Keep the texts that are mapped", key="map_keep_file", on_click=_closed)
 
@@ -92,27 +93,32 @@ def _use_pasted() -> None:
     if not pasted.strip():
         session.remember("There is no text yet. Paste one text a line, then map them.")
         return
+    secret = _kept(_PASTED, pasted.encode("utf-8", "replace"))
+    sheet = corpora.sheet_of(secret)
+    if sheet is not None:
+        _use(secret, sheet.text_column, ())
+
+
+def _kept(name: str, content: bytes) -> str:
+    """The name under which this visit finds a file that it gave; "" where it cannot be used."""
     try:
-        digest = corpora.keep(_PASTED, pasted.encode("utf-8", "replace"))
+        return corpora.keep(session.session(), name, content)
     except CorpusError as exc:
         session.remember(str(exc))
-        return
-    sheet = corpora.sheet_of(digest)
-    if sheet is not None:
-        _use(digest, sheet.text_column, ())
+        return ""
 
 
 def columns(view: ViewState) -> None:
-    """The columns of the file that is mapped, to choose others."""
-    sheet = corpora.sheet_of(FILE.of(view))
+    """The columns of the file that is mapped, for the visit that gave it to choose others."""
+    secret, *now = (session.kept(_MAPPED) or {}).get(FILE.of(view), ("",))
+    sheet = corpora.sheet_of(secret)
     if sheet is None:
-        st.caption("Choose a file first.")
+        st.caption(ONLY_CHOSEN)
         return
-    now = corpora.columns_of(view, sheet)
-    text, labels = _pickers(sheet, *now, "map_columns")
-    if (text, labels) != now:
+    text, labels = _pickers(sheet, now[0], now[1], "map_columns")
+    if [text, labels] != now:
         st.button("Use these columns", key="map_columns_use", on_click=_use,
-                  args=(FILE.of(view), text, labels))  # fmt: skip
+                  args=(secret, text, labels))  # fmt: skip
 
 
 def _uploader() -> None:
@@ -131,19 +137,21 @@ def _upload() -> None:
     file = session.value("map_upload")
     if file is None:
         return
-    try:
-        digest = corpora.keep(file.name, file.getvalue())
-    except CorpusError as exc:
-        session.remember(str(exc))
-    else:
-        session.keep(_PENDING, digest)
+    secret = _kept(file.name, file.getvalue())
+    sheet = corpora.sheet_of(secret)
+    if sheet is None:
+        return
+    session.keep(_PENDING, secret)
+    view = session.current()
+    if SOURCE.of(view) == "file" and corpora.found_again(session.session(), view, sheet):
+        _note_mapped(FILE.of(view), secret, *corpora.columns_of(view, sheet))
 
 
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and what it was taken for, before anything is computed."""
     encoding = f", {sheet.encoding}" if sheet.encoding else ""
     st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
-    for note in sheet.notes:
+    for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     kit.table(sheet.head(_N_HEAD), key="map_head")
     text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
@@ -171,19 +179,25 @@ def _pickers(
     return str(chosen), tuple(own)
 
 
-def _use(digest: str, text: str, labels: tuple[str, ...]) -> None:
-    sheet = corpora.sheet_of(digest)
+def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
+    sheet = corpora.sheet_of(secret)
     if sheet is None:
         session.remember("This file is no longer in memory. Choose it again.")
         return
-    wanted = _with_file(session.current(), digest, sheet, text, labels)
     try:
-        corpora.corpus_of(wanted)
+        digest = corpora.share(session.session(), sheet, text, labels)
     except CorpusError as exc:  # what is mapped now stays
         session.remember(str(exc))
         return
+    _note_mapped(digest, secret, text, labels)
     _closed()
-    session.write(wanted)
+    session.write(_with_file(session.current(), digest, sheet, text, labels))
+
+
+def _note_mapped(digest: str, secret: str, text: str, labels: tuple[str, ...]) -> None:
+    """Note whose columns they are that have a digest: this visit may choose others."""
+    own = {**(session.kept(_MAPPED) or {}), digest: (secret, text, labels)}
+    session.keep(_MAPPED, dict(list(own.items())[-_N_MAPPED:]))
 
 
 def _with_file(

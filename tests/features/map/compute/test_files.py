@@ -8,6 +8,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.corpus import Corpus
+from components.features.map.compute import files
 from components.features.map.compute.files import (
     drawing_snippet,
     map_arrays,
@@ -87,3 +88,15 @@ def test_every_map_has_a_script_that_draws_it_again(service: EncoderService) -> 
         code = drawing_snippet(shown, file="map.npz")
         assert "components." not in code.split("# Optional: ")[0].replace("n_components", "")
         assert exact in code
+
+
+def test_a_long_text_at_many_points_is_cut_in_the_files(
+    service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An array is as wide as its longest text: 50,000 texts, one of 20,000 characters, are 4 GB."""
+    view = map_view("a short text", "snake " * 300, unit="sentences", layer=2, **QUICK)
+    shown = shown_of(service, view)
+    assert map_arrays(shown)["texts"].tolist() == list(shown.points.texts)
+    monkeypatch.setattr(files, "_MOST_CHARACTERS", 200)
+    assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
+    assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]
