@@ -12,7 +12,7 @@ downloads = shell.header("anatomy", view)
 card = runtime.load(view.model, height=520)
 service = runtime.service()
 with kit.room("anatomy", height=520):
-    anatomy = anatomy_view(view, service, card)
+    anatomy = anatomy_view(view, service, card, runtime.own_models())
 
 with kit.box():
     page.toolbar(view, service, card)

@@ -1,5 +1,7 @@
 """Attention: which other tokens each token looks at, head by head."""
 
+from functools import partial
+
 from components.features.attention import page
 from components.features.attention.compute.attention import attention_view
 from components.ui.frame import shell
@@ -20,4 +22,5 @@ page.words(attention)
 page.notes(view, attention)
 page.terms()
 page.explain(attention)
-page.downloads(attention, downloads)
+again = partial(attention_view, view, runtime.service(), card)
+page.downloads(attention, downloads, again)

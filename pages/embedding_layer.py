@@ -1,5 +1,7 @@
 """Embedding layer: word, position and segment added up and normalised, before any context."""
 
+from functools import partial
+
 from components.features.embedding_layer import page
 from components.features.embedding_layer.compute.parts import embedding_view
 from components.features.embedding_layer.controls import SECTION
@@ -33,4 +35,4 @@ kit.look_closer(
     },
 )
 page.explain(embedding)
-page.downloads(embedding, downloads)
+page.downloads(embedding, downloads, partial(embedding_view, view, service, card))

@@ -1,5 +1,7 @@
 """Layer by layer: what every layer makes of every token."""
 
+from functools import partial
+
 from components.features.layers import page
 from components.features.layers.compute.tokens import hidden_states
 from components.features.layers.controls import SECTION
@@ -37,6 +39,7 @@ of_look = kit.look_closer(
 )
 page.terms()
 page.explain(states)
-page.downloads(view, states, service, downloads, of_look or {})
+again = partial(hidden_states, view, service, card, baseline)
+page.downloads(view, states, again, service, downloads, of_look or {})
 if baseline is None:
     runtime.await_measures(card)

@@ -1,5 +1,7 @@
 """Padding & masks: a batch of sentences, and what its padding does when the mask is off."""
 
+from functools import partial
+
 from components.features.masks import looks, page
 from components.features.masks.compute import masks_of
 from components.features.masks.controls import PAGE
@@ -29,4 +31,4 @@ else:
     looks.closer(masks, view, service, card)
     page.terms()
     page.explain(masks, card)
-    page.downloads(masks, downloads)
+    page.downloads(masks, downloads, partial(masks_of, view, service, card))

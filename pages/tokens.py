@@ -1,5 +1,7 @@
 """Tokens & IDs: how a text is cut into pieces, and which numbers the model gets."""
 
+from functools import partial
+
 from components.features.tokens import controls, looks, page
 from components.features.tokens.compute.sentence import tokenized_sentence
 from components.ui.frame import shell
@@ -31,4 +33,4 @@ kit.look_closer(
     },
 )
 page.explain(tokenized, model)
-page.downloads(tokenized, downloads)
+page.downloads(tokenized, downloads, partial(tokenized_sentence, view, service, card))

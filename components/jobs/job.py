@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from components.core.errors import JobError
+from components.jobs.failure import own_copy
 from components.jobs.progress import Meter, State, Status
 from components.jobs.task import StoppedError, Task, Visitor
 
@@ -82,11 +83,17 @@ class Job:
             self._leases.pop(visitor, None)
 
     def cancel(self, visitor: Visitor | None = None) -> None:
+        """`drop` it, and be told from now on that it was cancelled."""
+        with self._office.lock:
+            if visitor is not None:
+                self._cancelled.add(visitor)
+            self.drop(visitor)
+
+    def drop(self, visitor: Visitor | None = None) -> None:
         """Wait no longer, and have it stopped unless someone else waits."""
         with self._office.lock:
             if visitor is not None:
                 self._leases.pop(visitor, None)
-                self._cancelled.add(visitor)
             self._is_given_up = not any(self._waiting_now())
             self._office.turn()
 
@@ -115,10 +122,14 @@ class Job:
             return self._result
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """What the work ended with, or None; raises TimeoutError where it is not over yet."""
+        """What the work ended with, or None: for each who asks an own one, to be raised.
+
+        Raises:
+            TimeoutError: it is not over yet.
+        """
         if not self._over.wait(timeout):
             raise TimeoutError(f"{self.key} is not over yet")
-        return self._error
+        return None if self._error is None else own_copy(self._error)
 
     @property
     def was_stopped(self) -> bool:
@@ -132,8 +143,9 @@ class Job:
         self._is_given_up = False
         self._looked = self._office.now()
         if visitor is not None:
-            self._leases[visitor] = self._looked + self._office.lease_seconds
             self._cancelled.discard(visitor)
+        if visitor is not None and not self.done():  # what is kept for days would count them all
+            self._leases[visitor] = self._looked + self._office.lease_seconds
 
     @property
     def can_be_joined(self) -> bool:
@@ -179,6 +191,7 @@ class Job:
         self.task = self.after = None
         self.given, self.n_given = (), 0
         self.others = []
+        self._leases.clear()
         self._over.set()
 
     def forget(self) -> None:

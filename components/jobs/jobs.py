@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from components.core.errors import BusyError
+from components.jobs.failure import without_variables
 from components.jobs.job import Job, Report
 from components.jobs.line import Line
 from components.jobs.progress import State
@@ -71,9 +72,12 @@ class Jobs:
             return job
 
     def get(self, key: Hashable) -> Job | None:
-        """The last job of a key, or None."""
+        """The last job of a key, or None; counts as a use of its result."""
         with self.lock:
-            return self._jobs.get(key)
+            job = self._jobs.get(key)
+            if job is not None:
+                self._jobs.move_to_end(key)
+            return job
 
     def under_way(self, kind: Kind) -> list[Job]:
         """The jobs of a kind that wait or run."""
@@ -179,7 +183,7 @@ class Jobs:
             nbytes += int(getattr(result, "nbytes", 0))
         except BaseException as exc:  # noqa: BLE001 - it is those who wait that must hear of it
             state = "stopped" if isinstance(exc, StoppedError) else "failed"
-            result, error = None, exc
+            result, error = None, without_variables(exc)
         with self.lock:
             self._end(job, state, result, nbytes, error)
             self._forget_the_least_used(job)

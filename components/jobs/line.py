@@ -9,6 +9,7 @@ fair queueing, Golestani 1994, with the tags made when a place is free.)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 
 from components.core.errors import BusyError
@@ -99,6 +100,15 @@ class Line:
         return name, accounts[name] + max(_LEAST_SECONDS, _task_of(job).size)
 
     def _fits(self, job: Job) -> bool:
+        return self._fits_by_size(job) and self._fits_by_visitor(job)
+
+    def _fits_by_visitor(self, job: Job) -> bool:
+        """Whether someone who shares a job may have one more place; the server itself always."""
+        most = self.kind.n_at_once_each
+        taken = Counter(name for other in self.running for name in other.sharers())
+        return most is None or any(n is None or taken[n] < most for n in job.sharers())
+
+    def _fits_by_size(self, job: Job) -> bool:
         most = self.kind.n_large
         n_large = sum(_task_of(other).is_large for other in self.running)
         return most is None or not _task_of(job).is_large or n_large < most

@@ -29,6 +29,8 @@ class Kind:
     Attributes:
         name: in words, of many: "maps".
         n_at_once: how many of them run at a time.
+        n_at_once_each: how many of those may be one visitor's; None where turns do, as none of
+            them takes long.
         n_large: how many of those may be large, so that small ones need not wait for them.
         large_seconds: the size from which one is large.
         n_waiting: how many may wait; the next is refused.
@@ -41,6 +43,7 @@ class Kind:
 
     name: str
     n_at_once: int
+    n_at_once_each: int | None = None
     n_large: int | None = None
     large_seconds: float = math.inf
     n_waiting: int = 100

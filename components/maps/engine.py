@@ -16,10 +16,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from components.core import EncoderService, ModelCard
 from components.core.byte_cache import ByteCache
+from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
 from components.jobs import Job, Jobs, Kind, Report, Task, Visitor
@@ -33,24 +34,21 @@ from components.maps.request import MapRequest
 from components.maps.stability import Stability
 from components.maps.vectors import gathered
 
-__all__ = ["MAPS", "READINGS", "Checked", "Maps"]
+__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Checked", "Maps"]
 
-_LARGE_SECONDS = 10.0
-_FORGOTTEN_SECONDS = 300.0
-MAPS = Kind(
-    "maps",
-    n_at_once=N_PROCESSES,
-    n_large=1,
-    large_seconds=_LARGE_SECONDS,
-    forgotten_seconds=_FORGOTTEN_SECONDS,
-)
-READINGS = Kind(
-    "maps to read texts for",
-    n_at_once=2,
-    n_large=1,
-    large_seconds=_LARGE_SECONDS,
-    forgotten_seconds=_FORGOTTEN_SECONDS,
-)
+LARGE_SECONDS = 5.0
+"""From here on a map is drawn for who says so, not for an address or a changed control; and small
+ones never wait for one, nor for each other longer than that."""
+_LINE: dict[str, Any] = {
+    "n_at_once": N_PROCESSES,
+    "n_large": 1,
+    "large_seconds": LARGE_SECONDS,
+    "n_waiting": 50,
+    "n_waiting_each": 6,  # a page has three places that wait for one
+    "forgotten_seconds": 300.0,
+}
+MAPS = Kind("maps", **_LINE)
+READINGS = Kind("maps to read texts for", **_LINE)
 _MAX_BYTES = 256_000_000
 _ENOUGH = 2_000
 """Tokens from which their time says something."""
@@ -121,6 +119,17 @@ class Maps:
         """The last job that drew a map, or None."""
         return self._jobs.get(_key(request))
 
+    def picture(self, request: MapRequest) -> Picture | None:
+        """A map that was drawn, as long as it is kept."""
+        job = self.find(request)
+        if job is None or job.state != "done":
+            return None
+        try:
+            picture: Picture = job.result()
+        except JobError:  # it had to make room this moment
+            return None
+        return picture
+
     def draw(
         self, request: MapRequest, corpus: Corpus, card: ModelCard, visitor: Visitor | None = None
     ) -> Job:
@@ -149,14 +158,18 @@ class Maps:
         return self._jobs.get(_check_key(picture, layer))
 
     def check(self, picture: Picture, layer: int, visitor: Visitor | None = None) -> Job:
-        """The job that draws one layer's map from two more seeds; its result is a `Checked`."""
+        """The job that draws one layer's map from two more seeds; its result is a `Checked`.
+
+        It is given the map by the job that drew it: waiting, it must not hold its vectors.
+        """
         _, n, n_dims = picture.vectors.shape
         seconds = estimate(n, n_dims, picture.request.settings).seconds
         task = Task(
             _check_key(picture, layer),
             MAPS,
-            lambda report: self._check(report, picture, layer),
+            lambda report, drawn: self._check(report, drawn, layer),
             size=2 * seconds,
+            after=Task(_key(picture.request), MAPS, lambda _: picture, size=0.0),
         )
         return self._jobs.start(task, visitor)
 

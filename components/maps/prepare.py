@@ -6,7 +6,9 @@ app makes it too, behind its first page, where it is missing or its source has c
 
 from __future__ import annotations
 
+import logging
 import os
+import stat
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +24,10 @@ from components.maps.projection import project
 from components.maps.settings import MapSettings
 
 __all__ = ["compiled_folder", "keep_compiled", "main", "warm_up"]
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+_log = logging.getLogger("contextlens")
 
 
 def compiled_folder(settings: Settings) -> Path:
@@ -57,10 +63,19 @@ def keep_compiled(folder: Path) -> None:
     """Lets what is compiled for maps be kept in a folder, for later starts of the process.
 
     Only what is compiled after this call is kept, so it comes before the first map. numba reads the
-    files as pickles: the folder must be one that nobody else can write to. Where it cannot be
-    written, everything is compiled in memory as before.
+    files as pickles, so whoever writes there has their code run: a folder that others can write to
+    is refused in the log. Without a folder everything is compiled in memory as before.
     """
     if not _writable(folder):  # numba would go and write beside the sources
+        return
+    refusal = _refusal(folder.stat())
+    if refusal:
+        _log.warning(
+            "The folder of compiled code, %s, %s, so it is not used and first maps take longer. "
+            "Remove it, or name another place in CONTEXTLENS_DATA_DIR.",
+            folder,
+            refusal,
+        )
         return
     with umap_functions() as umap:
         from umap import layouts, utils
@@ -78,10 +93,19 @@ def keep_compiled(folder: Path) -> None:
 
 def _writable(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     except OSError:
         return False
     return os.access(folder, os.W_OK)
+
+
+def _refusal(found: os.stat_result) -> str | None:
+    """Why a folder is not ours alone; None where it is, or where that cannot be told."""
+    if sys.platform == "win32":  # its permissions are others
+        return None
+    if found.st_uid != os.getuid():
+        return "belongs to another user"
+    return "can be written by others" if found.st_mode & _OTHERS_MAY_WRITE else None
 
 
 def _enable(function: Any) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import traceback
+import weakref
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -69,6 +73,15 @@ def test_all_who_want_the_same_get_one_job_and_its_result_is_kept(jobs: Jobs) ->
     assert own.work.n_runs == 1
 
 
+def test_what_is_kept_does_not_remember_all_who_ever_wanted_it(jobs: Jobs) -> None:
+    finish(jobs.start(task("a"), ANN))
+    for i in range(100):
+        assert jobs.start(task("a"), Visitor(f"visitor {i}")).look().state == "done"
+    job = jobs.get("a")
+    assert job is not None
+    assert not any("visitor" in str(held) for held in gc.get_referents(job._leases))
+
+
 def test_what_is_not_kept_is_done_anew_but_its_result_is_there_for_who_waited(jobs: Jobs) -> None:
     first = jobs.start(task("m", kind=LOADS), ANN)
     finish(first)
@@ -121,6 +134,21 @@ def test_who_cancels_stops_nothing_that_another_wants(jobs: Jobs) -> None:
     assert own.work.report()
     finish(job)
     assert job.result() == Result("a")
+
+
+def test_who_drops_it_stops_what_nobody_else_wants_and_is_not_told_of_a_cancel(
+    jobs: Jobs,
+) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    jobs.start(own, BOB)
+    job.drop(ANN)
+    assert job.look(ANN).state == "running"
+    assert own.work.report()
+    job.drop(BOB)
+    assert not own.work.report()
+    assert job.wait(WAIT)
+    assert job.look(ANN).state == "stopped"
 
 
 def test_two_places_of_one_visitor_wait_each_by_itself(jobs: Jobs) -> None:
@@ -339,6 +367,36 @@ def test_who_comes_anew_is_not_ahead_for_all_that_another_had_before(jobs: Jobs)
     assert began == ["ann 4", "ann 5", "bob 0", "ann 6", "bob 1"]
 
 
+def test_one_visitor_does_not_take_all_places_of_what_may_take_long(
+    jobs: Jobs, clock: Clock
+) -> None:
+    fetches = Kind("fetches", n_at_once=3, n_at_once_each=2)
+    for i in range(4):
+        jobs.start(task(f"ann {i}", kind=fetches), ANN)
+    assert running(jobs, fetches) == {"ann 0", "ann 1"}
+    clock.now += 60  # a closed tab has its places still
+    jobs.start(task("bob", kind=fetches), BOB)
+    assert running(jobs, fetches) == {"ann 0", "ann 1", "bob"}
+    jobs.start(task("ann 2", kind=fetches), BOB)  # shared: his turn as well as hers
+    bob = jobs.get("bob")
+    assert bob is not None
+    finish(bob)
+    assert running(jobs, fetches) == {"ann 0", "ann 1", "ann 2"}
+    for i in range(4):
+        job = jobs.get(f"ann {i}")
+        assert job is not None
+        finish(job)
+
+
+def test_what_the_server_begins_itself_may_have_all_places(jobs: Jobs) -> None:
+    fetches = Kind("fetches", n_at_once=3, n_at_once_each=1)
+    for i in range(3):
+        jobs.start(task(f"m{i}", kind=fetches))
+    assert len(running(jobs, fetches)) == 3
+    for job in jobs.under_way(fetches):
+        finish(job)
+
+
 def test_what_nobody_waits_for_any_more_comes_last(jobs: Jobs, clock: Clock) -> None:
     one = Kind("reports", n_at_once=1)
     first = jobs.start(task("first", kind=one), ANN)
@@ -425,6 +483,82 @@ def test_points_that_a_new_map_used_are_not_the_least_used(jobs: Jobs) -> None:
     finish(jobs.start(task("map", after=task("points", kind=POINTS)), ANN), Result("m", 400_000))
     assert jobs.get("points") is points
     assert jobs.get("other") is None
+
+
+def test_what_was_asked_for_last_is_not_the_least_used(jobs: Jobs) -> None:
+    for name in "abc":
+        finish(jobs.start(task(name), ANN), Result(name, 300_000))
+    assert jobs.get("a") is not None
+    finish(jobs.start(task("d"), ANN), Result("d", 300_000))
+    assert jobs.get("a") is not None
+    assert jobs.get("b") is None
+
+
+class Large:
+    """Something that can be seen to be gone."""
+
+
+def failing(large: list[weakref.ref[Large]], report: Report) -> None:
+    """Work with something large at hand when it fails, for a reason that had it too."""
+
+    def within() -> None:
+        held = Large()
+        large.append(weakref.ref(held))
+        raise KeyError(held.__class__)
+
+    try:
+        within()
+    except KeyError as exc:
+        held = Large()
+        large.append(weakref.ref(held))
+        raise RequestError("no") from exc
+
+
+def test_an_error_that_is_kept_holds_nothing_of_what_the_work_had_at_hand(jobs: Jobs) -> None:
+    large: list[weakref.ref[Large]] = []
+    job = jobs.start(Task("a", MAPS, partial(failing, large)), ANN)
+    error = job.exception(WAIT)
+    gc.collect()
+    assert [each() for each in large] == [None, None]
+    assert isinstance(error, RequestError)
+    assert isinstance(error.__cause__, KeyError)
+    names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    assert names[-1] == "failing"  # the log still says where
+
+
+def test_who_raises_an_error_leaves_nothing_in_the_one_that_is_kept(jobs: Jobs) -> None:
+    def page() -> weakref.ref[Large]:
+        held = Large()
+        with pytest.raises(RequestError, match="no"):
+            job.result(WAIT)
+        error = job.exception(WAIT)
+        with pytest.raises(RequestError, match="no"):
+            raise error
+        return weakref.ref(held)
+
+    job = jobs.start(Task("a", MAPS, partial(failing, [])), ANN)
+    job.wait(WAIT)
+    seen = [page() for _ in range(3)]
+    gc.collect()
+    assert [each() for each in seen] == [None] * 3
+    kept = job.exception(WAIT)
+    assert kept is not None
+    assert len(traceback.extract_tb(kept.__traceback__)) == 2  # `_run` and the work
+
+
+class TwoWordsError(Exception):
+    """A library's error that cannot be copied."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def test_an_error_that_cannot_be_copied_is_given_as_it_is(jobs: Jobs) -> None:
+    own = task("a")
+    job = jobs.start(own, ANN)
+    error = TwoWordsError("never", "mind")
+    own.work.fail(error)
+    assert job.exception(WAIT) is error
 
 
 def test_the_newest_result_is_kept_however_large(jobs: Jobs) -> None:

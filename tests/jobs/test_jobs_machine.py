@@ -21,7 +21,10 @@ MAPS = Kind(
     forgotten_seconds=30,
 )  # fmt: skip
 POINTS = Kind("points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
-LOADS = Kind("loads", n_at_once=1, n_waiting=2, n_waiting_each=2, keeps=False)
+LOADS = Kind(
+    "loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2, forgotten_seconds=60,
+    keeps=False,
+)  # fmt: skip
 KINDS = (MAPS, POINTS, LOADS)
 
 WHAT: dict[str, tuple[Kind, float, str | None]] = {
@@ -120,6 +123,17 @@ class Machine(RuleBasedStateMachine):
             assert own.job.look(visitor).state == "cancelled"  # whatever the others do
             assert not (was_waiting and self.is_unwanted(own)) or own.job.was_stopped
 
+    @rule(key=keys, visitor=places)
+    def drop(self, key: str, visitor: Visitor) -> None:
+        if key in self.known:
+            own = self.known[key]
+            own.until.pop(visitor, None)
+            own.is_given_up = not self.waits(own)
+            was_waiting = own.job.state == "waiting"
+            own.job.drop(visitor)
+            assert (own.job.look(visitor).state == "cancelled") == (visitor in own.cancelled)
+            assert not (was_waiting and self.is_unwanted(own)) or own.job.was_stopped
+
     @rule(seconds=st.sampled_from([1.0, 3.0, 6.0, 31.0]))
     def time_passes(self, seconds: float) -> None:
         self.clock.now += seconds
@@ -153,7 +167,8 @@ class Machine(RuleBasedStateMachine):
         own = data.draw(st.sampled_from(self.running()))
         error = RequestError("no")
         own.work.fail(error)
-        assert own.job.exception(WAIT) is error
+        found = own.job.exception(WAIT)
+        assert (type(found), str(found)) == (RequestError, "no")
 
     # What holds at any time
 
@@ -202,7 +217,7 @@ class Machine(RuleBasedStateMachine):
             n_large = sum(job.task is not None and job.task.is_large for job in running)
             for job in jobs:
                 is_held = job.given is None or (bool(job.others) and self.is_much_given())
-                if job.state == "waiting" and not is_held:
+                if job.state == "waiting" and not is_held and not self.have_enough(job):
                     assert job.task is not None
                     assert job.task.is_large
                     assert n_large == kind.n_large
@@ -256,6 +271,15 @@ class Machine(RuleBasedStateMachine):
 
     def running(self) -> list[Wanted]:
         return [own for own in self.all if own.job.state == "running"]
+
+    def have_enough(self, job: Job) -> bool:
+        """Whether all who share a job have as many places as they may."""
+        most = job.kind.n_at_once_each
+        shared = [o.sharers() for o in self.jobs.under_way(job.kind) if o.state == "running"]
+        sharers = job.sharers()
+        return most is not None and all(
+            name is not None and sum(name in names for names in shared) >= most for name in sharers
+        )
 
     def n_waiting(self, kind: Kind) -> int:
         return sum(job.state == "waiting" for job in self.jobs.under_way(kind))

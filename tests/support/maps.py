@@ -41,7 +41,7 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
     card = service.load(view.model)
     corpus = corpus_of(view) if corpus is None else corpus
     assert corpus is not None
-    request = request_of(view, card, corpus.digest)
+    request = request_of(view, card, corpus.key)
     own = plan(request, corpus, card, service, usual_token_seconds(card))
     gathered = vectors.gathered(
         request,

@@ -23,6 +23,7 @@ from components.features.anatomy.reading import (
 )
 from components.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
 from components.ui.frame import navigation
+from components.ui.models import runtime
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit
@@ -46,7 +47,8 @@ _PAGES = {
 def toolbar(view: ViewState, service: EncoderService, card: ModelCard) -> None:
     """Which model, drawn how, and what to look for in it."""
     with kit.controls():
-        inputs.select(view, SUBJECT.among(subjects(view, service, card)))
+        offered = subjects(view, service, card, runtime.own_models())
+        inputs.select(view, SUBJECT.among(offered))
         inputs.choice(view, DRAWING)
         inputs.text(view, SEARCH)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -107,15 +108,23 @@ def explain(attention: AttentionView) -> None:
     kit.tabs(lambda: _numbers(attention), lambda: _under_the_hood(attention), LIMITS)
 
 
-def downloads(attention: AttentionView, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
+def downloads(
+    attention: AttentionView, place: DeltaGenerator, again: Callable[[], AttentionView]
+) -> None:
+    """The page's Download menu.
+
+    Args:
+        attention: what is shown.
+        place: of the menu.
+        again: computes it once more, for a file: what a session keeps must not refer to it.
+    """
     passport = attention.passport
     with kit.downloads(place, export.caption(passport), chart=_CHART, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: tables.weight_rows(attention),
-            arrays=lambda: tables.arrays(attention),
+            rows=lambda: tables.weight_rows(again()),
+            arrays=lambda: tables.arrays(again()),
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -117,15 +120,27 @@ def explain(embedding: EmbeddingView) -> None:
     kit.tabs(lambda: _numbers(embedding), lambda: _under_the_hood(embedding), LIMITS)
 
 
-def downloads(embedding: EmbeddingView, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
+def downloads(
+    embedding: EmbeddingView, place: DeltaGenerator, again: Callable[[], EmbeddingView]
+) -> None:
+    """The page's Download menu.
+
+    Args:
+        embedding: what is shown.
+        place: of the menu.
+        again: computes it once more, for a file: what a session keeps must not refer to it.
+    """
     with kit.downloads(place, export.caption(embedding.passport), chart=_CHART, name=_FILE):
         kit.download_files(
             _FILE,
             embedding.passport,
-            rows=lambda: part_rows(embedding.parts, embedding.contributions, embedding.labels),
-            arrays=lambda: arrays(embedding),
+            rows=lambda: _rows(again()),
+            arrays=lambda: arrays(again()),
         )
+
+
+def _rows(embedding: EmbeddingView) -> list[dict[str, Any]]:
+    return part_rows(embedding.parts, embedding.contributions, embedding.labels)
 
 
 def _left_out(embedding: EmbeddingView) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -98,19 +98,24 @@ def explain(states: HiddenStates) -> None:
 def downloads(
     view: ViewState,
     states: HiddenStates,
+    again: Callable[[], HiddenStates],
     service: EncoderService,
     place: DeltaGenerator,
     of_look: Mapping[str, NDArray[Any]],
 ) -> None:
-    """The page's Download menu: the numbers of every current sentence, and of the closer look."""
+    """The page's Download menu: the numbers of every current sentence, and of the closer look.
+
+    What a session keeps must not refer to the states: a file is made of those computed `again`.
+    """
+    own = {name: array.copy() for name, array in of_look.items()}  # of one, not what it is part of
     sentence = f"{letter(states.index)}: {shortened(states.encoding.text, 80)}"
     caption = f"{sentence}\n{export.caption(states.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
         kit.download_files(
             _FILE,
             states.passport,
-            rows=lambda: rows(states, encode_all(view, service)),
-            arrays=lambda: {**arrays(encode_all(view, service)), **of_look},
+            rows=lambda: rows(again(), encode_all(view, service)),
+            arrays=lambda: {**arrays(encode_all(view, service)), **own},
         )
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "clear_selection",
     "found",
     "marked",
+    "name_of",
     "on_select",
     "pin",
     "unpin",
@@ -83,19 +84,19 @@ def marked(view: ViewState, picture: Picture) -> Marked:
     return Marked(point, pin_a, pin_b, selection if valid else None)
 
 
-def choose(picture: Picture, point: int | None) -> None:
-    """Make this the point that is looked at closer."""
-    _write(picture, {POINT: point})
+def choose(of: str, point: int | None) -> None:
+    """Make this the point that is looked at closer, among the points of this name."""
+    _write(of, {POINT: point})
 
 
-def pin(picture: Picture, name: Literal["A", "B"], point: int) -> None:
+def pin(of: str, name: Literal["A", "B"], point: int) -> None:
     """Pin a point as A or as B."""
-    _write(picture, {PIN_A if name == "A" else PIN_B: point})
+    _write(of, {PIN_A if name == "A" else PIN_B: point})
 
 
-def unpin(picture: Picture) -> None:
+def unpin(of: str) -> None:
     """Take both pins away."""
-    _write(picture, {PIN_A: None, PIN_B: None})
+    _write(of, {PIN_A: None, PIN_B: None})
 
 
 def clear_selection() -> None:
@@ -104,11 +105,14 @@ def clear_selection() -> None:
 
 
 def on_select(
-    picture: Picture, key: str, chart: str, read: Callable[[Sequence[Mapping[str, Any]]], list[int]]
+    of: str, key: str, chart: str, read: Callable[[Sequence[Mapping[str, Any]]], list[int]]
 ) -> Callable[[], None]:
     """The callback of a chart: one click chooses a point, a box or a lasso selects many.
 
+    A session keeps it, so it must not refer to the map.
+
     Args:
+        of: the points' name.
         key: of the chart's widget.
         chart: names the drawing, so that it is not drawn anew for what is marked on it already.
         read: gives points by what the chart tells of them.
@@ -121,11 +125,11 @@ def on_select(
         happened = event["selection"]
         points = read(happened["points"])
         if happened["box"] or happened["lasso"]:
-            own = Selection(name_of(picture), key, chart, tuple(sorted(set(points))))
+            own = Selection(of, key, chart, tuple(sorted(set(points))))
             session.keep("map_selection", own)
             session.write(PANEL.put(session.current(), FIND_SELECT))
         elif points:
-            choose(picture, points[0])
+            choose(of, points[0])
         else:
             clear_selection()
 
@@ -142,13 +146,13 @@ def found(points: Points, wanted: str) -> tuple[int, ...]:
     return exact or tuple(i for i, text in enumerate(points.sentence.tolist()) if text in hits)
 
 
-def _write(picture: Picture, marks: Mapping[Number, int | None]) -> None:
+def _write(of: str, marks: Mapping[Number, int | None]) -> None:
     """Mark points, and look closer at them; marks of other points go."""
-    view, own = session.current(), name_of(picture)
-    if MARKS_OF.of(view) != own:
+    view = session.current()
+    if MARKS_OF.of(view) != of:
         for control in MARKED:
             view = control.put(view, control.default)
-    view = MARKS_OF.put(view, own)
+    view = MARKS_OF.put(view, of)
     for control, point in marks.items():
         view = control.put(view, control.default if point is None else point)
     session.write(PANEL.put(view, POINT_PANEL))

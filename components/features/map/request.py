@@ -39,7 +39,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
     Args:
         view: what is chosen.
         card: of its model.
-        corpus: digest of the texts.
+        corpus: key of the texts.
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit).of(view)

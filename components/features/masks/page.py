@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -110,8 +112,14 @@ def explain(masks: Masks, card: ModelCard) -> None:
     kit.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), LIMITS)
 
 
-def downloads(masks: Masks, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
+def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -> None:
+    """The page's Download menu.
+
+    Args:
+        masks: what is shown.
+        place: of the menu.
+        again: computes it once more, for a file: what a session keeps must not refer to it.
+    """
     lab, _ = masks.batch
     how = (
         f"Cosine of each token with itself in the sentence alone · layer {masks.layer} · padded to "
@@ -122,8 +130,8 @@ def downloads(masks: Masks, place: DeltaGenerator) -> None:
         kit.download_files(
             _FILE,
             masks.passport,
-            rows=lambda: [r for row in lab.rows for r in token_rows(row)],
-            arrays=lambda: arrays(lab),
+            rows=lambda: [r for row in again().batch[0].rows for r in token_rows(row)],
+            arrays=lambda: arrays(again().batch[0]),
         )
 
 

@@ -42,7 +42,7 @@ from components.features.tokens.reading.vocabulary import (
 from components.features.tokens.snippet import row_snippet
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
-from components.ui.models import second
+from components.ui.models import runtime, second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 from components.ui.widgets.chips import visible
@@ -104,7 +104,7 @@ def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: Mode
 
 def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """The same text, cut by another model's tokenizer."""
-    others = other_tokenizers(view, service)
+    others = other_tokenizers(view, service, runtime.own_models())
     if not others:
         st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
         return

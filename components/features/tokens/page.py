@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -92,17 +95,29 @@ def explain(tokenized: TokenizedSentence, model: ModelCard) -> None:
     kit.tabs(lambda: _numbers(tokenized), lambda: _under_the_hood(tokenized, model), LIMITS)
 
 
-def downloads(tokenized: TokenizedSentence, place: DeltaGenerator) -> None:
-    """The page's Download menu."""
+def downloads(
+    tokenized: TokenizedSentence, place: DeltaGenerator, again: Callable[[], TokenizedSentence]
+) -> None:
+    """The page's Download menu.
+
+    Args:
+        tokenized: what is shown.
+        place: of the menu.
+        again: computes it once more, for a file: what a session keeps must not refer to it.
+    """
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     caption = export.caption(tokenized.passport, weights=False)
     with kit.downloads(place, caption, svg=svg, name=_FILE):
         kit.download_files(
             _FILE,
             tokenized.passport,
-            rows=lambda: token_rows(tokenized.tokens, tokenized.vocabulary),
-            arrays=tokenized.arrays,
+            rows=lambda: _rows(again()),
+            arrays=lambda: again().arrays(),
         )
+
+
+def _rows(tokenized: TokenizedSentence) -> list[dict[str, Any]]:
+    return token_rows(tokenized.tokens, tokenized.vocabulary)
 
 
 def _pick(position: int) -> None:

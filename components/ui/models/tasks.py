@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from components.jobs import Kind, Report, Task
 
 __all__ = [
     "BASELINES",
+    "FETCHES",
     "LOADS",
     "RULERS",
     "TOKENIZERS",
@@ -41,28 +43,37 @@ __all__ = [
     "tokenizer",
 ]
 
+_LINE: dict[str, Any] = {"n_waiting": 30, "n_waiting_each": 4}
+"""One visitor has two or three of these at a time; more come from no page."""
+_FETCH: dict[str, Any] = {
+    **_LINE,
+    "n_at_once": 6,
+    "n_at_once_each": 2,  # each may take an hour
+    "forgotten_seconds": 300.0,  # a tab that is hidden looks once a minute
+    "silence": "waiting for the hub",
+}
 LOADS = Kind(
-    "models",
-    n_at_once=16,
+    "models to load",
+    n_at_once=4,
+    n_at_once_each=2,
     keeps=False,  # one that is there may leave memory
     first_words="Looking for the model",
-    silence="waiting for the hub",
+    **_LINE,
 )
-TOKENIZERS = Kind(
-    "tokenizers",
-    n_at_once=4,
-    first_words="Getting the tokenizer",
-    silence="waiting for the hub",
-)
+"""From this machine, in seconds: they do not wait for anything that is fetched."""
+FETCHES = Kind("models to fetch", keeps=False, first_words="Looking for the model", **_FETCH)
+TOKENIZERS = Kind("tokenizers to fetch", first_words="Getting the tokenizer", **_FETCH)
 BASELINES = Kind(
-    "baselines",
+    "models to measure",
     n_at_once=2,
     first_words="Measuring how alike random words are in this model",
+    **_LINE,
 )
 RULERS = Kind(
-    "rulers",
+    "models to measure pairs of words in",
     n_at_once=1,
     first_words="Measuring what pairs of words of known senses get in this model",
+    **_LINE,
 )
 _FORMAT = 2
 """Part of these files' names: raised when what is measured changes."""
@@ -76,9 +87,13 @@ def load_key(model: str) -> tuple[str, str]:
 
 
 def load(model: str, service: EncoderService) -> Task:
-    """Brings a model into memory; gives its card."""
+    """Brings a model into memory, from this machine or from the hub; gives its card."""
+    spec = service.spec(model)
+    is_here = spec.loaded or spec.on_disk or spec.source != "hub"
     return Task(
-        load_key(model), LOADS, lambda report: service.load(model, progress=_counted(report))
+        load_key(model),
+        LOADS if is_here else FETCHES,
+        lambda report: service.load(model, progress=_counted(report)),
     )
 
 

@@ -32,7 +32,7 @@ GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=Fal
     ],
 )
 def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) -> None:
-    assert lines._checked(pick, GRID) == expected
+    assert lines._checked(pick, lines._known(GRID)) == expected
 
 
 @pytest.mark.parametrize(

@@ -75,20 +75,21 @@ def script() -> None:
         def act() -> None:
             st.session_state["chart"] = happens
             read = [p["index"] for p in (happens or event(False))["selection"]["points"]]
-            marks.on_select(picture, "chart", "drawing", lambda _: read)()
+            marks.on_select(name, "chart", "drawing", lambda _: read)()
 
         return act
 
+    name = marks.name_of(picture)
     actions: dict[str, Any] = {
-        "choose": lambda: marks.choose(picture, 3),
-        "choose 99": lambda: marks.choose(picture, 99),
-        "choose there": lambda: marks.choose(other, 5),
-        "choose among fewer": lambda: marks.choose(fewer, 3),
-        "choose among mixed": lambda: marks.choose(mixed, 3),
-        "pin a": lambda: marks.pin(picture, "A", 0),
-        "pin b": lambda: marks.pin(picture, "B", 7),
-        "let go": lambda: marks.choose(picture, None),
-        "unpin": lambda: marks.unpin(picture),
+        "choose": lambda: marks.choose(name, 3),
+        "choose 99": lambda: marks.choose(name, 99),
+        "choose there": lambda: marks.choose(marks.name_of(other), 5),
+        "choose among fewer": lambda: marks.choose(marks.name_of(fewer), 3),
+        "choose among mixed": lambda: marks.choose(marks.name_of(mixed), 3),
+        "pin a": lambda: marks.pin(name, "A", 0),
+        "pin b": lambda: marks.pin(name, "B", 7),
+        "let go": lambda: marks.choose(name, None),
+        "unpin": lambda: marks.unpin(name),
         "box": selects(event(True, 4, 2, 4)),
         "empty box": selects(event(True)),
         "click": selects(event(False, 6)),
@@ -96,8 +97,8 @@ def script() -> None:
         "no event": selects(None),
         "clear": marks.clear_selection,
     }
-    for name, act in actions.items():
-        st.button(name, key=name, on_click=act)
+    for title, act in actions.items():
+        st.button(title, key=title, on_click=act)
     for own in (picture, other):
         marked = marks.marked(session.current(), own)
         selected = None if marked.selection is None else marked.selection.points

@@ -24,10 +24,13 @@ from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.map import corpora
+from components.features.map.compute import once
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
 from components.features.map.marks import name_of
+from components.features.map.page import chart
 from components.maps.picture import Picture
 from components.ui.models import runtime
+from components.ui.models.background import maps
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
@@ -74,8 +77,8 @@ def framed(view: ViewState | str = DEFAULT) -> AppTest:
 
 def picture(app: AppTest, slot: str = "map") -> Picture:
     """The map that is on screen, as the engine gave it."""
-    drawn = app.session_state["_kept"][slot]
-    assert isinstance(drawn, Picture)
+    drawn = maps().picture(app.session_state["_kept"][slot])
+    assert drawn is not None
     return drawn
 
 
@@ -290,7 +293,7 @@ def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
 
 def test_a_sample_of_many_texts_is_said() -> None:
     content = "\n".join(f"{i} and so on and on in many words as before" for i in range(150))
-    digest = corpora.keep("mine.txt", content.encode())
+    digest = shared("mine.txt", content.encode())
     controls = {"source": "file", "file": digest, "unit": "tokens", "at_most": "1000"}
     app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
     assert_whole(app)
@@ -437,21 +440,30 @@ def test_another_method_stands_beside() -> None:
     assert len(places(app, "map_chart_other")) == 32
 
 
-def test_the_figure_is_made_anew_only_where_it_would_be_another() -> None:
-    def drawn(app: AppTest) -> Any:
-        return app.session_state["_kept"]["map_chart_figure"][1][0]
+def test_the_figure_is_made_anew_only_where_it_would_be_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[int] = []
 
+    def figure(*given: Any) -> Any:
+        made.append(1)
+        return figure_of_chart(*given)
+
+    figure_of_chart = chart._figure
+    monkeypatch.setattr(chart, "_figure", figure)
+    once._drawings.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
-    first = drawn(app)
+    assert len(made) == 1
     app = around(app, *range(20))
     assert "**20** of 32 words" in said(app)
-    assert drawn(app) is first  # 20 points are too many for trails
+    assert len(made) == 1  # 20 points are too many for trails
     app = around(app, 3, 17)
-    trails = drawn(app)
-    assert trails is not first
+    assert len(made) == 2
     app = settled(field(app.selectbox, f"{PAGE}_color").set_value("part of text").run())
-    assert drawn(app) is not trails
+    assert len(made) == 3
     assert places(app).shape[0] == picture(app).points.n_points
+    framed(map_view(panel=FIND_SELECT, **QUICK))
+    assert len(made) == 3  # another visitor's is the same
 
 
 # How far to trust it
@@ -528,6 +540,13 @@ def parquet_of(columns: dict[str, Any]) -> bytes:
 TABLE = ("text,kind,nothing\n" + "\n".join(f'"{text}",pet,' for text in TEXTS)).encode()
 
 
+def shared(name: str, content: bytes) -> str:
+    """The digest of a file that another visitor mapped, by the columns that were guessed."""
+    sheet = corpora.sheet_of(corpora.keep("another visit", name, content))
+    assert sheet is not None
+    return corpora.share("another visit", sheet, sheet.text_column, sheet.label_columns)
+
+
 def upload(app: AppTest, name: str, content: bytes) -> AppTest:
     own = field(app.file_uploader, "map_upload")
     return settled(own.set_value((name, content, "application/octet-stream")).run())
@@ -582,13 +601,59 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
 
 
 def test_other_columns_of_a_file_can_be_used() -> None:
-    digest = corpora.keep("mine.csv", TABLE)
-    app = framed(map_view(source="file", file=digest, unit="sentences", **QUICK))
+    app = settled(
+        press(upload(framed(map_view(source="file", **QUICK)), "mine.csv", TABLE), "map_use")
+    )
+    assert_whole(app)
+    assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
     assert not [b for b in app.button if b.key == "map_columns_use"]
     app = app.multiselect(key="map_columns_labels").set_value([]).run()
     app = settled(press(app, "map_columns_use"))
     assert_whole(app)
     assert picture(app).corpus.labels == {}
+
+
+SALARIES = b"text,kind,salary\n" + b"".join(
+    f'"{text}",pet,{4_000 + i} secret\n'.encode() for i, text in enumerate(TEXTS)
+)
+
+
+@pytest.mark.slow
+def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
+    own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    assert "Whoever has this page's address sees and can download the text column" in said(own)
+    own.multiselect(key="map_pending_labels").set_value(["kind"]).run()
+    own = settled(press(own, "map_use"))
+    assert "salary" in own.selectbox(key="map_columns_text").options
+    view = shown_view(own)
+    digest = view.controls[PAGE]["file"]
+    assert isinstance(digest, str)
+    for more in ({}, {"text": 2}, {"labels": "2"}, {"labels": "0,1,2"}, {"color": "salary"}):
+        changed = replace(view, controls={PAGE: {**view.controls[PAGE], **more}})
+        other = framed(changed)
+        assert_whole(other)
+        assert picture(other).corpus.texts == TEXTS
+        assert set(picture(other).corpus.labels) == {"kind"}
+        assert "Only the columns that were chosen are kept with this map" in said(other)
+        assert not [w for w in (*other.selectbox, *other.multiselect)
+                    if str(w.key).startswith("map_columns")]  # fmt: skip
+        everything = everything_said(other) + json.dumps(figure_of(other, "map_chart"))
+        everything += "".join(frame.value.to_csv() for frame in other.dataframe)
+        assert "secret" not in everything
+        assert "salary" not in everything.replace('"color": "salary"', "")
+
+
+def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_before() -> None:
+    own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    own.multiselect(key="map_pending_labels").set_value(["salary"]).run()
+    own = settled(press(own, "map_use"))
+    view = shown_view(own)
+    corpora._shelf_of.cache_clear()
+    other = framed(view)
+    assert "This view maps “mine.csv”, which this server does not have" in said(other)
+    other = upload(other, "mine.csv", SALARIES)
+    assert_whole(other)
+    assert set(picture(other).corpus.labels) == {"salary"}
 
 
 def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
@@ -613,7 +678,7 @@ def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None
         RUDE: [f"{RUDE} {i}" for i in range(20)],
         "<b>kind</b>": [f"<script>{i % 2}</script>" for i in range(20)],
     }
-    digest = corpora.keep("<img src=y>.parquet", parquet_of(columns))
+    digest = shared("<img src=y>.parquet", parquet_of(columns))
     view = map_view(source="file", file=digest, unit="sentences", find="<img", **QUICK)
     marks = {"marks_of": name_of(drawn_map(service, view)), "point": 3, "pin_a": 3, "pin_b": 4}
     app = framed(replace(view, controls={PAGE: {**view.controls[PAGE], **marks}}))

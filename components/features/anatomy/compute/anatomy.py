@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from components.core import EncoderService, ModelCard
+from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.presets import preset_config
 from components.core.schema import Architecture, Passport
 from components.features.anatomy.controls import PART, SEARCH, SUBJECT, TOKENS
@@ -46,9 +46,14 @@ class AnatomyView:
     passport: Passport
 
 
-def subjects(view: ViewState, service: EncoderService, card: ModelCard) -> dict[str, str]:
-    """What can be taken apart, by the control's value: the chosen model, then the presets."""
-    rest = [spec for spec in service.models() if spec.id != view.model]
+def subjects(
+    view: ViewState, service: EncoderService, card: ModelCard, more: Iterable[ModelSpec] = ()
+) -> dict[str, str]:
+    """What can be taken apart, by the control's value: the chosen model, then the presets.
+
+    To the models that everyone is offered come the visitor's own.
+    """
+    rest = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     return {
         "": card.title,
         **{s.id: f"{s.title} (loaded)" for s in rest if s.loaded},
@@ -60,9 +65,11 @@ def subjects(view: ViewState, service: EncoderService, card: ModelCard) -> dict[
     }
 
 
-def anatomy_view(view: ViewState, service: EncoderService, card: ModelCard) -> AnatomyView:
+def anatomy_view(
+    view: ViewState, service: EncoderService, card: ModelCard, more: Iterable[ModelSpec] = ()
+) -> AnatomyView:
     """The parts of the model that the view asks for."""
-    subject = SUBJECT.among(subjects(view, service, card)).of(view)
+    subject = SUBJECT.among(subjects(view, service, card, more)).of(view)
     own = card if not subject else _card(service, subject)
     architecture = service.architecture(subject or view.model)
     tree = build_tree(architecture)
@@ -93,8 +100,7 @@ def others(anatomy: AnatomyView, service: EncoderService) -> list[Architecture]:
 
 def _card(service: EncoderService, model: str) -> ModelCard | None:
     """The card of a model that is in memory; nothing is loaded for it."""
-    loaded = any(spec.id == model and spec.loaded for spec in service.models())
-    return service.load(model) if loaded else None
+    return service.load(model) if service.spec(model).loaded else None
 
 
 def _passport(

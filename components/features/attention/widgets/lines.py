@@ -8,7 +8,7 @@ import torch or transformers.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -44,8 +44,10 @@ def attention_lines(
         on_pick: a callback in Streamlit's sense; the position is that of the item's first token.
     """
 
+    known = _known(grid)  # not the weights, which the session would keep
+
     def receive(sent: object) -> None:
-        pick = _checked(sent, grid)
+        pick = _checked(sent, known)
         if pick is not None:
             on_pick(*pick)
 
@@ -71,13 +73,17 @@ def _items(items: Sequence[Item]) -> list[_Item]:
     ]
 
 
-def _checked(pick: object, grid: Grid) -> tuple[str, int] | None:
+def _known(grid: Grid) -> dict[str, frozenset[int]]:
+    """Where the items of each side begin."""
+    sides = {"from": grid.rows, "to": grid.columns}
+    return {side: frozenset(item.positions[0] for item in own) for side, own in sides.items()}
+
+
+def _checked(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
     """The side and position that the browser reported; None where the grid has no such item."""
     if not isinstance(pick, Mapping):
         return None
     side, position = pick.get("side"), pick.get("position")
-    items = {"from": grid.rows, "to": grid.columns}.get(side if isinstance(side, str) else "")
-    if items is None or type(position) is not int:
+    if not isinstance(side, str) or type(position) is not int:
         return None
-    known = any(item.positions[0] == position for item in items)
-    return (str(side), position) if known else None
+    return (side, position) if position in known.get(side, ()) else None

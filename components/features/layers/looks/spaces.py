@@ -32,7 +32,7 @@ from components.features.layers.reading.spaces import (
     spread_titles,
 )
 from components.features.layers.snippet import cka_snippet, variance_snippet
-from components.ui.models import second
+from components.ui.models import runtime, second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 
@@ -43,7 +43,7 @@ _MOST_WORDS = 200  # in a snippet that one can still read
 
 def layers_compared(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
     """Linear CKA between layers of this model, or of this one and another."""
-    specs = {spec.id: spec for spec in service.models()}
+    specs = {spec.id: spec for spec in (*service.models(), *runtime.own_models())}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         inputs.choice(view, WORDS)
         chosen = inputs.select(view, other_in(specs.values(), view.model))

@@ -41,6 +41,6 @@ def asked_map(view: ViewState, card: ModelCard) -> Asked:
         corpus = corpus_of(view)
     except CorpusError as exc:
         problem = str(exc)
-    request = request_of(view, card, "" if corpus is None else corpus.digest)
+    request = request_of(view, card, "" if corpus is None else corpus.key)
     color = color_choice(request, corpus)
     return Asked(corpus, None if corpus is None else request, color, problem)

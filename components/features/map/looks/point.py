@@ -35,14 +35,14 @@ def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
 
 
 def _buttons(shown: MapShown, point: int) -> None:
-    picture = shown.picture
+    of = marks.name_of(shown.picture)
     left, middle, right = st.columns(3, gap="small")
     left.button("Pin as A", key="map_to_pin_a", width="stretch", on_click=marks.pin,
-                args=(picture, "A", point))  # fmt: skip
+                args=(of, "A", point))  # fmt: skip
     middle.button("Pin as B", key="map_to_pin_b", width="stretch", on_click=marks.pin,
-                  args=(picture, "B", point))  # fmt: skip
+                  args=(of, "B", point))  # fmt: skip
     right.button("Let go", key="map_let_go", width="stretch", on_click=marks.choose,
-                 args=(picture, None))  # fmt: skip
+                 args=(of, None))  # fmt: skip
 
 
 def _neighbours(shown: MapShown, point: int) -> None:
@@ -92,7 +92,8 @@ def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
             lowest = min(each.low for each in on_ruler.ranges)
             drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=130)
             st.markdown(ruler_reading(on_ruler))
-    st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(shown.picture,))
+    of = marks.name_of(shown.picture)
+    st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(of,))
 
 
 def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from components.core.schema import Passport
 from components.features.map import marks
+from components.features.map.compute.again import Again
 from components.features.map.compute.shown import MapShown
 from components.features.map.controls import FIND, NEAR
 from components.features.map.reading.near import near_reading
@@ -100,7 +103,7 @@ def _buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
     left, right = st.columns(2, gap="small")
     left.download_button(
         "Download CSV",
-        lambda: export.to_csv(shown.points.rows(rows), shown.picture.passport),
+        partial(_csv, Again.of(shown), rows, shown.picture.passport),
         file_name="map-selection.csv",
         mime="text/csv",
         on_click="ignore",
@@ -110,3 +113,7 @@ def _buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
     )
     right.button("Clear", icon=":material/close:", width="stretch", key="map_clear",
                  on_click=marks.clear_selection)  # fmt: skip
+
+
+def _csv(again: Again, rows: tuple[int, ...], passport: Passport) -> bytes:
+    return export.to_csv(again.shown().points.rows(rows), passport)

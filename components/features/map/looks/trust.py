@@ -14,18 +14,20 @@ from components.maps.honesty import Honesty
 from components.ui.frame import errors
 from components.ui.models import waiting
 from components.ui.models.background import maps
+from components.ui.state import session
 from components.ui.widgets import kit
 
 __all__ = ["trust_look"]
 
 _PLACE = "map_stability"
 """Where a visitor waits for two more seeds."""
+_WANTED = f"{_PLACE}_wanted"
 _ICONS = {"trust": ":green[:material/check_circle:]", "care": ":orange[:material/info:]"}
 
 
 def trust_look(shown: MapShown) -> None:
     """The honesty report."""
-    job = maps().find_check(shown.picture, shown.layer)
+    job = _check(shown) if _is_wanted(shown) else maps().find_check(shown.picture, shown.layer)
     state = None if job is None else job.look(waiting.me(_PLACE)).state
     checked = _checked(job) if job is not None and state in {"done", "failed"} else None
     found = verdict(
@@ -67,8 +69,8 @@ def _check_button(shown: MapShown) -> None:
         icon=":material/casino:",
         key="map_check",
         help="Draws the shown layer's map from two other random starts and compares the three.",
-        on_click=_begin_check,
-        args=(shown,),
+        on_click=session.keep,
+        args=(_WANTED, _named(shown)),
     )
 
 
@@ -76,8 +78,16 @@ def _check(shown: MapShown) -> Job:
     return maps().check(shown.picture, shown.layer, waiting.me(_PLACE))
 
 
-def _begin_check(shown: MapShown) -> None:
-    _check(shown)
+def _is_wanted(shown: MapShown) -> bool:
+    """Whether the button for this map was pressed just now."""
+    wanted = session.kept(_WANTED)
+    session.keep(_WANTED, None)
+    return bool(wanted == _named(shown))
+
+
+def _named(shown: MapShown) -> tuple[str, int]:
+    """The shown map and layer by name: what a button refers to stays in the session."""
+    return shown.picture.request.key, shown.layer
 
 
 def _checked(job: Job) -> Checked | None:

@@ -138,7 +138,8 @@ def _of_another_model(
     view: ViewState, card: ModelCard, corpus: Corpus
 ) -> tuple[ModelCard, MapRequest | None]:
     """A model chosen here, with what it is asked for; no request where it cannot be used."""
-    specs = {s.id: s for s in runtime.service().models() if s.id != view.model}
+    offered = (*runtime.service().models(), *runtime.own_models())
+    specs = {s.id: s for s in offered if s.id != view.model}
     if not specs:
         st.info("There is no second model here. Choose one on the left first.")
         return card, None
@@ -148,7 +149,7 @@ def _of_another_model(
     if other is None:
         return card, None
     try:
-        return other, request_of(replace(view, model=chosen), other, corpus.digest)
+        return other, request_of(replace(view, model=chosen), other, corpus.key)
     except RequestError as exc:
         st.info(escape(str(exc)))
         return card, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from components.core import ModelCard
 from components.core.schema import IntArray
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import LAYER
+from components.features.map.compute.once import drawn_once
 from components.features.map.compute.shown import MapShown
 from components.features.map.figures.axes import above
 from components.features.map.figures.colors import coloring
 from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.features.map.figures.marks import Marks
 from components.features.map.figures.one_layer import map_order, map_scatter, selected_points
-from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import kit
 from components.ui.widgets.layer_bar import layer_bar
@@ -44,6 +45,15 @@ Order = tuple[IntArray, ...]
 """The points of each trace of a figure."""
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A figure, the points of each of its traces, and about how much memory it takes."""
+
+    figure: Figure
+    order: Order
+    nbytes: int
+
+
 def map_chart(
     shown: MapShown,
     *,
@@ -60,19 +70,17 @@ def map_chart(
         half: whether it has half of the page.
     """
     drawing = _drawing(shown, key)
-    figure, order = _kept(
-        drawing, key, shown, shown.marks(drawing, linked=linked), _room(shown, half=half)
-    )
-    n = shown.points.n_points
+    drawn = _drawn(drawing, shown, shown.marks(drawing, linked=linked), _room(shown, half=half))
+    n, order = shown.points.n_points, drawn.order
 
     def read(points: Sequence[Mapping[str, Any]]) -> list[int]:
         return sorted({point % n for point in selected_points(points, order)})
 
     kit.chart(
-        figure,
+        drawn.figure,
         key=key,
         config=_CONFIG,
-        on_select=map_marks.on_select(shown.picture, key, drawing, read),
+        on_select=map_marks.on_select(map_marks.name_of(shown.picture), key, drawing, read),
         selection_mode=("points", "box", "lasso"),
         alt=f"{shown.title}. A map of {n:,} {shown.points.unit}; the table under it has every "
         "point.",
@@ -92,17 +100,17 @@ def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
     return {"narrow": True, "height": min(max(height, least), most)}
 
 
-def _kept(
-    drawing: str, key: str, shown: MapShown, marks: Marks, room: dict[str, Any]
-) -> tuple[Figure, Order]:
-    """The figure and the points of its traces; made anew only where it would be another."""
+def _drawn(drawing: str, shown: MapShown, marks: Marks, room: dict[str, Any]) -> Drawn:
+    """The drawing, made anew only where it would be another; no session keeps it."""
     trails = _trails(shown) if _plays(shown) else []
-    parts = (drawing, marks.chosen, marks.labels, trails, room)
-    known: tuple[object, tuple[Figure, Order]] | None = session.kept(f"{key}_figure")
-    if known is None or known[0] != parts:
-        known = parts, _figure(shown, marks, trails, room)
-        session.keep(f"{key}_figure", known)
-    return known[1]
+
+    def draw() -> Drawn:
+        figure, order = _figure(shown, marks, trails, room)
+        return Drawn(figure, order, len(figure.to_json()))
+
+    labels, own_room = (tuple(sorted(own.items())) for own in (marks.labels, room))
+    given = (drawing, marks.chosen, labels, tuple(trails), own_room)
+    return drawn_once(shown.picture, *given, compute=draw)
 
 
 def _figure(

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
 from components.core import ModelCard
+from components.features.map.compute.again import Again
 from components.features.map.compute.files import (
     drawing_snippet,
     map_arrays,
@@ -68,13 +69,13 @@ def explain(shown: MapShown, card: ModelCard) -> None:
 
 def downloads(shown: MapShown, place: DeltaGenerator) -> None:
     """The page's Download menu."""
-    passport = shown.picture.passport
+    passport, again = shown.picture.passport, Again.of(shown)
     with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: map_table(shown).to_dict("records"),
-            arrays=lambda: map_arrays(shown),
+            rows=lambda: map_table(again.shown()).to_dict("records"),
+            arrays=lambda: map_arrays(again.shown()),
         )
 
 

@@ -1,4 +1,8 @@
-"""Which map is on screen: the one asked for, or an older one that is marked as such meanwhile."""
+"""Which map is on screen: the one asked for, or an older one that is marked as such meanwhile.
+
+A session keeps which map it looked at, by its request; the map itself lies in the store of all
+jobs. One that had to make room there is drawn again as at the first time.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,10 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core import ModelCard
+from components.core.errors import BusyError
 from components.corpus.corpus import Corpus
 from components.jobs import Job
+from components.maps.engine import LARGE_SECONDS
 from components.maps.picture import Picture
 from components.maps.plan import Plan
 from components.maps.request import MapRequest, changes
@@ -19,8 +25,9 @@ from components.ui.state import session
 
 __all__ = ["drawn"]
 
-_AUTOMATIC_SECONDS = 30.0
-"""Maps that should take longer are drawn when someone says so."""
+_MOST_TIMES = 3
+"""How often a map that had to make room is drawn again by itself: two that stand side by side may
+each push the other out of a small store."""
 
 
 def drawn(
@@ -40,12 +47,16 @@ def drawn(
     # In every run, or what follows would be another element to the browser, and drawn anew. The
     # map's own run clears it at once, and is not drawn below it first.
     place = st.empty()
-    last: Picture | None = session.kept(slot)
+    last = _last(slot)
     if request is None or corpus is None:
         return _stale(last, "What you chose has not been mapped yet.")
     if last is not None and last.request == request:
         return last, False
-    job = _job(request, corpus, card, slot)
+    try:
+        job = _job(request, corpus, card, slot)
+    except BusyError as exc:
+        _failed(exc, request, slot)
+        return _older(last, request)
     if job is None:
         return _older(last, request)
     if not waiting.shortly(job):
@@ -55,16 +66,21 @@ def drawn(
             if older[0] is None:
                 _room(height)
         return older
-    if job.was_stopped:  # known only now: it may be stopped at any time before
-        return drawn(request, corpus, card, slot=slot, height=height)
     error = job.exception()
-    if error is not None:
-        again = partial(maps().draw, request, corpus, card, waiting.me(_place(slot)))
-        waiting.failed(error, f"{slot}_again", again)
+    if error is not None and not job.was_stopped:
+        _failed(error, request, slot)
         return _older(last, request)
-    picture: Picture = job.result()
-    session.keep(slot, picture)
+    picture = maps().picture(request)
+    if picture is None:  # stopped, or let go in this moment; known only now
+        return drawn(request, corpus, card, slot=slot, height=height)
+    session.keep(slot, request)
     return picture, False
+
+
+def _last(slot: str) -> Picture | None:
+    """The map that was on screen last, as long as it is kept."""
+    request: MapRequest | None = session.kept(slot)
+    return None if request is None else maps().picture(request)
 
 
 def _place(slot: str) -> str:
@@ -79,23 +95,71 @@ def _room(height: int) -> None:
         st.caption("The map appears here as soon as it is drawn.", width="content")
 
 
+def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
+    waiting.failed(error, f"{slot}_again", partial(session.keep, _wanted(slot), request.key))
+
+
 def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job | None:
     """The job of a map that is under way, or cheap, or asked for; else its costs and a button."""
-    found, me = maps().find(request), waiting.me(_place(slot))
-    state = None if found is None else found.look(me).state
-    if found is not None and state in {"done", "failed"}:
+    found, key = maps().find(request), request.key
+    state = None if found is None else found.look(waiting.me(_place(slot))).state
+    is_wanted = session.kept(_wanted(slot)) == key
+    if found is not None and (state == "done" or (state == "failed" and not is_wanted)):
         return found
-    was_stopped = state in {"stopped", "cancelled"}
     plan = maps().plan(request, corpus, card)
-    is_wanted = session.kept(f"{slot}_wanted") == request.key
-    is_cheap = plan.seconds <= _AUTOMATIC_SECONDS and not was_stopped
+    n_times = _n_times(slot, key)
+    is_cheap = plan.seconds <= LARGE_SECONDS and state != "cancelled" and n_times < _MOST_TIMES
     if is_wanted or is_cheap or state in {"waiting", "running"}:
-        session.keep(f"{slot}_wanted", None)
-        return maps().draw(request, corpus, card, me)
-    st.info(_in_words(plan, was_stopped), icon=":material/timer:")
+        job = _begin(request, corpus, card, slot)
+        session.keep(_wanted(slot), None)
+        if state not in {"waiting", "running"}:
+            session.keep(_times(slot), (key, 0 if is_wanted else n_times + 1))
+        return job
+    st.info(_in_words(plan, _why(slot, request, state)), icon=":material/timer:")
     st.button("Draw this map", icon=":material/play_arrow:", type="primary", key=f"{slot}_draw",
-              on_click=session.keep, args=(f"{slot}_wanted", request.key))  # fmt: skip
+              on_click=session.keep, args=(_wanted(slot), key))  # fmt: skip
     return None
+
+
+def _begin(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job:
+    """Draw a map; one that this place waited for before, and nobody else does, is let go."""
+    me = waiting.me(_place(slot))
+    job = maps().draw(request, corpus, card, me)
+    before: MapRequest | None = session.kept(_awaited(slot))
+    session.keep(_awaited(slot), request)
+    other = None if before in (None, request) else maps().find(before)
+    if other is not None:  # not before: both may need the same points
+        other.drop(me)
+    return job
+
+
+def _wanted(slot: str) -> str:
+    """Under which a visit keeps the key of the map that it asked for with a click."""
+    return f"{slot}_wanted"
+
+
+def _awaited(slot: str) -> str:
+    """Under which a visit keeps the request of the map that it waits for, or waited for last."""
+    return f"{slot}_awaited"
+
+
+def _times(slot: str) -> str:
+    """Under which a visit keeps how often a map was begun by itself, with the map's key."""
+    return f"{slot}_times"
+
+
+def _n_times(slot: str, key: str) -> int:
+    of, n = session.kept(_times(slot)) or ("", 0)
+    return int(n) if of == key else 0
+
+
+def _why(slot: str, request: MapRequest, state: str | None) -> str:
+    """Why a map that was begun or drawn once is not there."""
+    if state in {"stopped", "cancelled"}:
+        return "This map was stopped. "
+    if session.kept(slot) == request:
+        return "This map had to make room for others. "
+    return ""
 
 
 def _older(last: Picture | None, request: MapRequest) -> tuple[Picture | None, bool]:
@@ -115,10 +179,9 @@ def _stale(last: Picture | None, why: str) -> tuple[Picture | None, bool]:
     return last, True
 
 
-def _in_words(plan: Plan, was_stopped: bool) -> str:
-    start = "This map was stopped. " if was_stopped else ""
+def _in_words(plan: Plan, why: str) -> str:
     return (
-        f"{start}It would take about **{_duration(plan.seconds)}** and "
+        f"{why}It would take about **{_duration(plan.seconds)}** and "
         f"**{max(1, round(plan.n_bytes / 1e6)):,} MB** of memory here: about {plan.n_points:,} "
         f"points from {plan.n_texts:,} texts ({plan.n_tokens:,} tokens to read)."
     )

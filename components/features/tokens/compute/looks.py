@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -149,9 +150,14 @@ def last_row(vocabulary: Vocabulary, model: ModelCard) -> int:
     return min(len(vocabulary.pieces), model.vocabulary_size) - 1
 
 
-def other_tokenizers(view: ViewState, service: EncoderService) -> dict[str, ModelSpec]:
-    """The other models by id; first the one that differs most plainly from an uncased default."""
-    others = [spec for spec in service.models() if spec.id != view.model]
+def other_tokenizers(
+    view: ViewState, service: EncoderService, more: Iterable[ModelSpec] = ()
+) -> dict[str, ModelSpec]:
+    """The other models by id; first the one that differs most plainly from an uncased default.
+
+    To those that everyone is offered come the visitor's own.
+    """
+    others = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     others.sort(key=lambda spec: spec.id != "google-bert/bert-base-cased")
     return {spec.id: spec for spec in others}
 

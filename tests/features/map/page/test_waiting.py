@@ -1,0 +1,241 @@
+"""Which map is drawn for whom: large ones for a click, one a place; and what a session keeps."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.testing.v1 import AppTest
+
+from components.core.byte_cache import ByteCache
+from components.features.map.controls import FIND_SELECT, PAGE
+from components.jobs import Job, Jobs, Kind, Task, Visitor
+from components.maps.engine import MAPS, READINGS, Maps
+from components.maps.picture import Picture
+from components.ui.models.background import jobs, maps
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.fields import field
+from tests.support.maps import QUICK, map_view
+from tests.support.memory import reachable_bytes
+from tests.support.pages import bundled_app, everything_said, framed, press
+
+SECONDS = 300
+LONG = {"every_word": True, "method": "tsne"}
+MB = 1_000_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+def settled(app: AppTest) -> AppTest:
+    """The page once nothing is drawn any more."""
+    end = time.monotonic() + SECONDS
+    while app.get("progress"):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+        app = app.run()
+    assert not app.exception
+    return app
+
+
+def on_map(view: ViewState) -> AppTest:
+    return settled(framed(view, PAGE))
+
+
+def go(app: AppTest, view: ViewState) -> AppTest:
+    """The same visit on another view, as after a link."""
+    app.query_params["s"] = encode(view)
+    return app.run()
+
+
+def under_way() -> list[Job]:
+    return [job for kind in (MAPS, READINGS) for job in jobs().under_way(kind)]
+
+
+def kept_map(app: AppTest) -> Picture:
+    picture = maps().picture(app.session_state["_kept"]["map"])
+    assert picture is not None
+    return picture
+
+
+def has_button(app: AppTest, key: str) -> bool:
+    return any(button.key == key for button in app.button)
+
+
+# Large maps
+
+
+def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
+    app = on_map(map_view(**LONG))
+    assert not under_way()
+    assert "It would take about **" in everything_said(app)
+    assert has_button(app, "map_draw")
+    app = on_map(map_view(every_word=True, at_most="5000"))  # some ten seconds
+    assert not under_way()
+    assert has_button(app, "map_draw")
+    app = on_map(map_view(every_word=True, **QUICK))
+    small = kept_map(app)
+    app = field(app.selectbox, f"{PAGE}_method").set_value("tsne").run()
+    assert not under_way()
+    assert has_button(app, "map_draw")
+    assert kept_map(app) is small  # meanwhile, as an older one
+    app = app.button(key="map_draw").click().run()
+    assert under_way()
+    app = settled(app.button(key="map_progress_cancel").click().run())
+    assert "This map was stopped. It would take about" in everything_said(app)
+
+
+def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> None:
+    app = on_map(map_view(**LONG, seed=1))
+    app = app.button(key="map_draw").click().run()
+    first = maps().find(app.session_state["_kept"]["map_awaited"])
+    assert first is not None
+    app = go(app, map_view(**LONG, seed=2))
+    assert not first.is_unwanted()  # the visitor may come back, and has begun nothing else
+    app = app.button(key="map_draw").click().run()
+    second = maps().find(app.session_state["_kept"]["map_awaited"])
+    assert second is not None
+    assert second is not first
+    assert first.wait(SECONDS)
+    assert first.was_stopped
+    assert not second.done()
+    app.button(key="map_progress_cancel").click().run()
+    assert second.wait(SECONDS)
+
+
+# Results that had to make room
+
+
+class Huge:
+    """More than there is room for."""
+
+    nbytes = 10**12
+
+
+def make_room() -> None:
+    """Another visitor's result takes all of the store."""
+    once = Kind("others", n_at_once=1, keeps=False)
+    assert jobs().start(Task("huge", once, lambda _: Huge())).wait(SECONDS)
+
+
+def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> None:
+    app = on_map(map_view(**QUICK, seed=11))
+    first = kept_map(app)
+    for _ in range(2):
+        make_room()
+        assert maps().picture(first.request) is None
+        app = settled(app.run())
+        assert kept_map(app) is not first
+        np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
+    make_room()
+    app = settled(app.run())
+    assert "This map had to make room for others. It would take about" in everything_said(app)
+    assert not under_way()
+    app = settled(press(app, "map_draw"))
+    np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
+    assert not has_button(app, "map_draw")
+
+
+def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() -> None:
+    app = on_map(map_view(**QUICK, seed=12))
+    own = app.session_state["_kept"]["map"]
+    large = map_view(**LONG)
+    app = go(app, large)
+    app.session_state["_kept"]["map"] = replace(
+        own, every_word=True, only=(), settings=replace(own.settings, method="tsne", seed=0)
+    )
+    app = settled(app.run())
+    assert not under_way()
+    assert "This map had to make room for others. It would take about" in everything_said(app)
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
+    """What each download button of the page gives, by the name of its file."""
+    found: dict[str, Callable[[], bytes]] = {}
+    button = DeltaGenerator.download_button
+
+    def note(place: DeltaGenerator, label: str, data: Any, **more: Any) -> bool:
+        found[more["file_name"]] = data
+        return button(place, label, data, **more)
+
+    monkeypatch.setattr(DeltaGenerator, "download_button", note)
+    monkeypatch.setattr(st, "download_button", partial(note, st._main))
+    return found
+
+
+def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:
+    app = on_map(map_view(**QUICK, seed=13, layer=2))
+    own = kept_map(app)
+    table = files["map.csv"]()
+    make_room()
+    assert files["map.csv"]() == table
+    make_room()
+    with np.load(io.BytesIO(files["map.npz"]()), allow_pickle=False) as found:
+        np.testing.assert_array_equal(found["coordinates"], own.coordinates[2])
+
+
+# Too many
+
+
+def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
+    request: pytest.FixtureRequest,
+) -> None:
+    app = on_map(map_view(**QUICK, seed=21))
+    old = kept_map(app)
+    go_on = threading.Event()
+    request.addfinalizer(go_on.set)
+    for i in range(MAPS.n_at_once + MAPS.n_waiting):
+        tab = Visitor(f"tab {i}")
+        jobs().start(Task(("tab", i), MAPS, lambda _: go_on.wait(SECONDS)), tab)
+    app = go(app, map_view(**QUICK, seed=22))
+    assert not app.exception
+    assert [re.sub(r"\\(.)", r"\1", error.value) for error in app.error] == [
+        "This server has 50 maps waiting already, as many as it may have. Try again in a minute."
+    ]
+    assert kept_map(app) is old
+    assert "This is the map drawn before" in everything_said(app)
+    go_on.set()
+    for job in jobs().under_way(MAPS):
+        assert job.wait(SECONDS)
+    app = settled(press(app, "map_again"))
+    assert not app.error
+    assert kept_map(app).request.settings.seed == 22
+
+
+# What a session holds
+
+
+@pytest.mark.slow
+def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
+    several = {"every_word": True, "at_most": "5000", "footing": "one", "beside": "seed", **QUICK}
+    app = on_map(map_view(panel=FIND_SELECT, **several))
+    for key in ("map_draw", "map_other_draw"):
+        if has_button(app, key):
+            app = settled(press(app, key))
+    picture = kept_map(app)
+    assert picture.points.n_points > 4_000
+    assert picture.nbytes > 50 * MB
+    assert len([c for c in app.get("plotly_chart") if "map_chart" in c.proto.id]) == 2
+    held = reachable_bytes(app.session_state._state, files, shared=(Jobs, Job, Maps, ByteCache))
+    assert held < 2 * MB
+    empty = on_map(DEFAULT)
+    least = reachable_bytes(empty.session_state._state, shared=(Jobs, Job, Maps, ByteCache))
+    assert held < least + MB
+    assert {type(value).__name__ for value in app.session_state["_kept"].values()} <= {
+        "NoneType", "MapRequest", "str", "tuple", "bool", "int", "dict",
+    }  # fmt: skip
