@@ -23,6 +23,8 @@ pytestmark = pytest.mark.browser
 PRESET = "distilbert/distilbert-base-uncased"
 TITLE = "distilbert-base-uncased"
 BUNDLED = "all-MiniLM-L6-v2"
+LONG_PRESET = "google-bert/bert-large-uncased-whole-word-masking"
+LONG_ID = f"{'organisation' * 7}/{'a-long-name-' * 7}x"
 WEIGHTS = "model.safetensors"
 SECONDS = 300
 LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
@@ -238,15 +240,69 @@ def test_what_is_no_id_is_refused_at_once(open_page: Callable, hub: Hub) -> None
     assert len(hub.server.requests) == n_requests
 
 
-def test_an_address_shows_progress_and_cancel_keeps_the_sentences(
-    open_page: Callable, hub: Hub, visit: Callable, address: str, chromium: Browser
+def asked_of(hub: Hub, model: str) -> list[Request]:
+    return [request for request in hub.server.requests if request.repo == model]
+
+
+def own_address(address: str, model: str) -> str:
+    """The address of a view of one sentence on a model."""
+    sentences = (replace(DEFAULT.sentences[0], text="My python", word=(3, 9)),)
+    return f"{address}/meaning?s={encode(replace(DEFAULT, model=model, sentences=sentences))}"
+
+
+def test_an_address_offers_its_model_and_only_a_click_gets_it(
+    open_page: Callable, hub: Hub, address: str
+) -> None:
+    model = hub.new()
+    reader = open_page()
+    reader.goto(own_address(address, model))
+    expect(reader.main).to_contain_text(f"This view asks for {model}, which is not on the machine")
+    reader.reload()
+    reader.type("Sentence A", "My python eats mice")
+    assert "My python eats mice" in reader.rows[0]
+    reader.back()
+    reader.forward()
+    assert not asked_of(hub, model)
+    reader.main.get_by_role("button", name=f"Get {model}").click()
+    is_on(reader, 160)
+    reader.settle()
+    assert asked_of(hub, model)
+    assert "My python eats mice" in reader.rows[0]
+    expect(reader.main.locator(".st-key-offered_model")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "size"),
+    [("light", (1440, 900)), ("dark", (1440, 900)), ("dark", (390, 844))],
+    ids=["light", "dark", "phone"],
+)
+def test_the_offer_is_on_the_first_screen_and_nothing_is_cut_off(
+    open_page: Callable, hub: Hub, address: str, scheme: str, size: tuple[int, int]
+) -> None:
+    reader = open_page(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
+    for page in ("meaning", ""):
+        for model in (LONG_PRESET, LONG_ID):
+            reader.goto(own_address(address, model).replace("/meaning", f"/{page}"))
+            place = reader.main.locator(".st-key-offered_model")
+            look(reader, f"offer-{page}-{scheme}-{size[0]}-{len(model)}")
+            assert fits(place)
+            box = place.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] < size[1] or page == ""
+    reader.main.get_by_role("button", name="Go on with all-MiniLM-L6-v2").click()
+    expect(place).to_have_count(0)
+    reader.settle()
+    assert "My python" in reader.rows[0]
+
+
+def test_what_was_asked_for_shows_progress_and_cancel_keeps_the_sentences(
+    open_page: Callable, hub: Hub, address: str
 ) -> None:
     model = hub.new()
     hub.slow[model] = 40_000
-    sentences = (replace(DEFAULT.sentences[0], text="My python", word=(3, 9)),)
-    view = replace(DEFAULT, model=model, sentences=sentences)
     reader = open_page()
-    reader.page.goto(f"{address}/meaning?s={encode(view)}")
+    reader.goto(own_address(address, model))
+    reader.main.get_by_role("button", name=f"Get {model}").click()
     cancel = reader.main.get_by_role("button", name=re.compile("Cancel, and go on with"))
     cancel.wait_for()
     expect(reader.main).to_contain_text(re.compile(r"of 4\.1 MB, about .+ left"))

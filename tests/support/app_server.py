@@ -61,8 +61,8 @@ class AppServer:
         raise AssertionError(f"{self.name} did not start:\n{self.report()}")
 
 
-def launch(script: Path, log: Path, env: Mapping[str, str]) -> AppServer:
-    """Starts `streamlit run SCRIPT`; it may not answer yet."""
+def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
+    """Starts `streamlit run SCRIPT` in a checkout; it may not answer yet."""
     port = _free_port()
     options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
     flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
@@ -70,7 +70,7 @@ def launch(script: Path, log: Path, env: Mapping[str, str]) -> AppServer:
     with log.open("wb") as out:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=root,
             env=dict(env),
             stdin=subprocess.DEVNULL,
             stdout=out,

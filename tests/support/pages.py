@@ -26,7 +26,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
 from components.ui.models import runtime
 from components.ui.models.background import jobs
-from components.ui.models.tasks import BASELINES, LOADS, RULERS, TOKENIZERS
+from components.ui.models.tasks import BASELINES, FETCHES, LOADS, RULERS, TOKENIZERS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -53,7 +53,7 @@ def app_settings(**variables: str) -> Iterator[None]:
 
 def finish_background_work() -> None:
     """Loads and baselines under way would otherwise go on under the next test's settings."""
-    for kind in (LOADS, TOKENIZERS, BASELINES, RULERS):
+    for kind in (LOADS, FETCHES, TOKENIZERS, BASELINES, RULERS):
         for job in jobs().under_way(kind):
             assert job.wait(SECONDS)
 

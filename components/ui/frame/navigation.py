@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.errors import StreamlitPageNotFoundError
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -15,6 +14,8 @@ from components.ui.state.view import ViewState
 
 __all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]
 
+_PAGES = "pages"
+"""Under which a visit keeps the pages of its last run, for the links to them."""
 SECTIONS = ("", "Read", "Inside", "Meaning", "Library")
 
 
@@ -115,29 +116,37 @@ def ensure_frame() -> None:
 
 def streamlit_pages() -> Sequence[StreamlitPage]:
     """The pages for `st.navigation`, the first one at the root address."""
-    return [
-        st.Page(page.file, title=page.title, icon=page.icon, default=page is PAGES[0])
+    pages = {
+        page.name: st.Page(page.file, title=page.title, icon=page.icon, default=page is PAGES[0])
         for page in PAGES
-    ]
+    }
+    session.keep(_PAGES, pages)
+    return list(pages.values())
 
 
 def menu(view: ViewState) -> None:
     """The menu, in sections; each link carries the view along."""
+    parameters = session.parameters(view)
     with st.container(key="menu"):
         for section in SECTIONS:
             pages = [page for page in PAGES if page.section == section]
             if pages and section:
                 st.caption(section)
             for page in pages:
-                link(page, view)
+                _link(page, parameters, page.title, page.icon)
 
 
 def link(
     page: PageRow, view: ViewState, *, label: str | None = None, icon: str | None = None
 ) -> None:
     """A link to a page that opens it on a view."""
-    text, sign = label or page.title, icon or page.icon
-    try:
-        st.page_link(page.file, label=text, icon=sign, query_params=session.parameters(view))
-    except StreamlitPageNotFoundError:  # a page script that runs alone has no other pages
+    _link(page, session.parameters(view), label or page.title, icon or page.icon)
+
+
+def _link(page: PageRow, parameters: Mapping[str, str], text: str, sign: str) -> None:
+    pages: Mapping[str, StreamlitPage] | None = session.kept(_PAGES)
+    if pages is None:  # a page script that runs alone has no other pages
         st.button(text, icon=sign, disabled=True, type="tertiary", key=f"alone_{text}")
+    else:
+        # Not by its file, which Streamlit would look for on disk once for each link.
+        st.page_link(pages[page.name], label=text, icon=sign, query_params=parameters)

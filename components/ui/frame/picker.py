@@ -9,7 +9,7 @@ import streamlit as st
 from components.content.wording import escape
 from components.core import ModelSpec
 from components.jobs import Job
-from components.ui.models import waiting, wishes
+from components.ui.models import runtime, waiting, wishes
 from components.ui.models.services import service, settings
 from components.ui.models.wishes import Wish
 from components.ui.state import session
@@ -47,8 +47,8 @@ def draw(view: ViewState) -> None:
 
 
 def _specs(shown: str) -> dict[str, ModelSpec]:
-    """Every model that can be chosen, and the one in use where no list has it."""
-    specs = {spec.id: spec for spec in service().models()}
+    """Every model that this visitor can choose, and the one in use where no list has it."""
+    specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
     specs.setdefault(shown, ModelSpec(shown, shown, "A model of your own choice.", "hub"))
     return specs
 
@@ -82,7 +82,7 @@ def _meant(text: str) -> str:
 
     A label changes when its model is fetched, and a browser may still send the old one.
     """
-    specs = {spec.id: spec for spec in service().models()}
+    specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
     if text in specs:
         return text
     title = text.partition(_BETWEEN)[0].strip()

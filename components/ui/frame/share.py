@@ -10,6 +10,7 @@ from components.core.errors import StateError
 from components.ui.frame.qr import fits, qr_code
 from components.ui.state import session
 from components.ui.state.address import from_json, to_json
+from components.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_characters
 from components.ui.state.view import ViewState
 from components.ui.widgets.component import component
 
@@ -48,22 +49,33 @@ def _by_address(address: str, *, is_open: bool) -> None:
     if urlsplit(address).hostname in _HERE_ALONE:
         st.caption("This address opens on this computer only.")
     st.caption(
-        "Who opens this address sees this view: your sentences are part of it, files that you "
-        "uploaded are not."
+        "Who opens this address sees this view: your sentences are part of it. Of a file that you "
+        "mapped it names the chosen columns, which this server shows while it has them."
     )
 
 
 def _by_file(view: ViewState) -> None:
-    st.download_button(
-        "Save the view as a file",
-        lambda: to_json(view).encode("utf-8", "replace"),
-        file_name="contextlens-view.json",
-        mime="application/json",
-        on_click="ignore",
-        key="save_view",
-    )
+    n = n_characters(view)
+    if n <= MAX_TEXT:
+        st.download_button(
+            "Save the view as a file",
+            lambda: to_json(view).encode("utf-8", "replace"),
+            file_name="contextlens-view.json",
+            mime="application/json",
+            on_click="ignore",
+            key="save_view",
+        )
+    else:
+        st.caption(
+            f"These texts have {n:,} characters together, and a state file holds at most "
+            f"{MAX_TEXT:,}. Shorten one to save the view."
+        )
     st.file_uploader(
-        "Open a view", type="json", key="open_view", on_change=_open_view, max_upload_size=2
+        "Open a view",
+        type="json",
+        key="open_view",
+        on_change=_open_view,
+        max_upload_size=MAX_BYTES // 1_000_000,
     )
 
 
@@ -79,6 +91,7 @@ def _open_view() -> None:
     if file is None:
         return
     try:
+        check_size(file.size)  # the browser's own limit binds nobody else
         session.write(from_json(file.getvalue().decode()))
     except UnicodeDecodeError:
         session.remember("This file is not text, so it is not a view. Choose another file.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,17 @@ import streamlit as st
 
 from components.analysis.baseline import Baseline
 from components.analysis.ruler import Ruler
-from components.content.wording import escape
-from components.core import ModelCard
+from components.content.wording import escape, shortened
+from components.core import ModelCard, ModelSpec, registry
+from components.core.errors import BusyError
 from components.jobs import Job, State, Task, Visitor
-from components.ui.models import tasks, waiting
+from components.ui.models import asking, tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.models.services import service, settings
 from components.ui.state import session
 
 __all__ = [
+    "ask",
     "await_measures",
     "baseline",
     "baseline_failed",
@@ -26,6 +30,7 @@ __all__ = [
     "is_loaded",
     "is_near",
     "load",
+    "own_models",
     "ruler",
     "service",
     "start_ahead",
@@ -34,21 +39,34 @@ __all__ = [
 
 _PAGE = "page_load"
 """Where a page waits for its model, and the load that it waits for."""
+_OWN = "own_models"  # the ids of no list that this visitor opened
+_MOST_OWN = 20
+_LONGEST_NAME = 60  # characters on a button
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
 
 def is_loaded(model: str) -> bool:
     """Whether a model is in memory, so that using it costs nothing."""
-    return any(spec.id == model and spec.loaded for spec in service().models())
+    return service().spec(model).loaded
 
 
 def is_near(model: str) -> bool:
     """Whether a model is in memory, or soon can be because its files are here."""
-    return any(spec.id == model and (spec.loaded or spec.on_disk) for spec in service().models())
+    spec = service().spec(model)
+    return spec.loaded or spec.on_disk
+
+
+def own_models() -> list[ModelSpec]:
+    """Models in memory that this visitor opened and that nobody else is offered."""
+    listed = {spec.id for spec in service().models()}
+    own = (service().spec(model) for model in session.kept(_OWN) or () if model not in listed)
+    return [spec for spec in own if spec.loaded]
 
 
 def load(model: str, *, height: int | None = None) -> ModelCard:
     """A model's card; where loading takes time, the page ends here with progress and a way out.
+
+    It ends here too where the model would have to be fetched and the visitor has not asked for it.
 
     Args:
         model: its id.
@@ -58,10 +76,17 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     Raises:
         ModelError: the model cannot be had or used.
     """
+    if not asking.is_asked(_PAGE, model):  # what was asked for was another one
+        asking.forget(_PAGE)
     if is_loaded(model):
+        asking.forget(_PAGE)
+        _note_own(model)
         return service().load(model)
     found: Job | None = session.kept(_PAGE)
     if found is None or found.key != tasks.load_key(model) or _was_dropped(found):
+        if not _may_load(model):
+            _offer(model)
+            st.stop()
         found = start_loading(model, waiting.me(_PAGE))
         session.keep(_PAGE, found)
     if not waiting.shortly(found):
@@ -84,9 +109,27 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
 
 
 def start_ahead(model: str) -> None:
-    """Begin to load a model, so that it is nearer when a page asks for it."""
-    if jobs().get(tasks.load_key(model)) is None and not is_loaded(model):
-        start_loading(model)
+    """Begin to load a model, so that it is nearer when a page asks for it.
+
+    Not one that would have to be fetched: a view alone is nobody's wish for that.
+    """
+    if is_loaded(model):
+        _note_own(model)
+    elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
+        with suppress(BusyError):  # the page says so, if it needs it
+            start_loading(model)
+
+
+def ask(model: str) -> None:
+    """Have the page get this model, which its visitor chose. Call in callbacks only."""
+    asking.ask(_PAGE, model)
+
+
+def _may_load(model: str) -> bool:
+    """Whether a model is here, was asked for, or is the one that the server gets when it starts."""
+    spec = service().spec(model)
+    is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
+    return not is_fetched or asking.is_asked(_PAGE, model) or model == session.default().model
 
 
 def give_up(model: str) -> None:
@@ -94,6 +137,7 @@ def give_up(model: str) -> None:
     found = jobs().get(tasks.load_key(model))
     if found is not None:
         found.cancel(waiting.me(_PAGE))
+    asking.forget(_PAGE)
 
 
 def baseline(card: ModelCard) -> Baseline | None:
@@ -116,7 +160,10 @@ def _measured(task: Task, path: Path) -> Any:
     """What a task measures, or None while it is not there; a failed one is not begun again."""
     found = jobs().get(task.key)
     if found is None or found.state != "failed":
-        found = jobs().start(task)
+        try:
+            found = jobs().start(task, waiting.me("baseline"))
+        except BusyError:  # the page goes without for now
+            return None
     # One on disk is read within a few milliseconds: worth waiting for, so that nothing jumps.
     if _is_file(path):
         found.wait()
@@ -144,6 +191,36 @@ def await_measures(card: ModelCard) -> None:
         waiting.follow(found, "baseline", cancel="")
 
 
+def _offer(model: str) -> None:
+    """Say that a model is not here, with a button that gets it and one that goes on without.
+
+    Raises:
+        UnknownModelError: it may not be had at all.
+    """
+    registry.check_model(model, settings())
+    spec, first = service().spec(model), service().models()[0]
+    name = spec.title if spec.download_bytes else model
+    with st.container(gap="small", key="offered_model"):
+        st.markdown(
+            f"This view asks for **{escape(model)}**, which is not on the machine that runs this "
+            "app. It is fetched from the hub once and stays there; your sentences stay as they are."
+        )
+        with st.container(horizontal=True, gap="small"):
+            label = f"Get {escape(shortened(name, _LONGEST_NAME))}"
+            asking.button(
+                asking.with_size(label, spec), "get_model", partial(ask, model), kind="primary"
+            )
+            title = escape(first.title)
+            st.button(f"Go on with {title}", key="go_on_without", on_click=_go_on_without)
+
+
+def _note_own(model: str) -> None:
+    """Remember for this visitor that they opened a model; the last of them."""
+    own: tuple[str, ...] = session.kept(_OWN) or ()
+    if model not in own:
+        session.keep(_OWN, (*own, model)[-_MOST_OWN:])
+
+
 def _wait(found: Job, model: str, height: int | None) -> None:
     first = service().models()[0]
     waiting.follow(
@@ -159,6 +236,7 @@ def _wait(found: Job, model: str, height: int | None) -> None:
 
 def _go_on_without() -> None:
     session.keep(_PAGE, None)
+    asking.forget(_PAGE)
     session.write(replace(session.current(), model=session.default().model, layer=None))
 
 

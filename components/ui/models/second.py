@@ -10,10 +10,12 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core import ModelCard, ModelSpec
+from components.core.errors import BusyError
 from components.core.schema import TokenizerCard
 from components.jobs import Job, Task
-from components.ui.models import runtime, tasks, waiting
+from components.ui.models import asking, runtime, tasks, waiting
 from components.ui.models.background import jobs
+from components.ui.state import session
 
 __all__ = ["model_card", "tokenizer_card"]
 
@@ -23,11 +25,10 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
     service = runtime.service()
     if spec.loaded:
         return service.load(spec.id)
-    size = f" ({spec.download_bytes / 1e6:,.0f} MB)" if spec.download_bytes else ""
     found = _awaited(
         tasks.load(spec.id, service),
         "get_second_model",
-        f"Get {escape(spec.title)}{size}",
+        asking.with_size(f"Get {escape(spec.title)}", spec),
         "It is fetched once and stays on the machine that runs this app.",
         is_here=spec.on_disk or spec.source != "hub",
     )
@@ -41,7 +42,7 @@ def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
     found: TokenizerCard | None = _awaited(
         tasks.tokenizer(spec.id, runtime.service()),
         "get_tokenizer",
-        f"Get the tokenizer of {spec.title}",
+        f"Get the tokenizer of {escape(spec.title)}",
         "Less than 1 MB for a BERT model: its weights are not needed.",
     )
     return found
@@ -59,37 +60,42 @@ def _awaited(task: Task, key: str, label: str, note: str, *, is_here: bool = Fal
     begin = partial(_begin, task, key)
     found = jobs().get(task.key)
     state = None if found is None else found.look(waiting.me(key)).state
+    is_wanted = asking.is_asked(key, task.key) and state not in {None, "stopped", "forgotten"}
     if state == "cancelled":
-        _button("Get it after all", key, begin)
-    elif is_here and state in {None, "stopped", "forgotten"}:
-        return _result(begin(), key, begin)
-    elif found is None or state in {"stopped", "forgotten"}:
-        _button(label, key, begin)
-        st.caption(note)
-    elif state == "failed" or (state == "done" and task.kind.keeps):
+        asking.button("Get it after all", key, begin)
+    elif found is not None and (state == "failed" or (state == "done" and task.kind.keeps)):
         return _result(found, key, begin)
+    elif is_here or is_wanted:
+        return _result(_joined(task, key), key, begin)
     else:
-        return _result(begin(), key, begin)  # others wait for it too, or it left memory since
+        asking.button(label, key, begin)
+        st.caption(note)
     return None
 
 
-def _result(found: Job, key: str, begin: Callable[[], Job]) -> Any | None:
+def _result(found: Job, key: str, begin: Callable[[], None]) -> Any | None:
     if not waiting.shortly(found):
         waiting.follow(found, key)
         return None
     error = found.exception()
     if found.was_stopped:
-        _button("Get it after all", key, begin)
+        asking.button("Get it after all", key, begin)
     elif error is not None:
         waiting.failed(error, key, begin)
     else:
+        asking.forget(key)
         return found.result()
     return None
 
 
-def _begin(task: Task, key: str) -> Job:
+def _begin(task: Task, key: str) -> None:
+    """Begin what somebody pressed a button for."""
+    asking.ask(key, task.key)
+    try:
+        _joined(task, key)
+    except BusyError as exc:  # nothing above a callback would say it
+        session.remember(str(exc))
+
+
+def _joined(task: Task, key: str) -> Job:
     return jobs().start(task, waiting.me(key))
-
-
-def _button(label: str, key: str, begin: Callable[[], Any]) -> None:
-    st.button(label, icon=":material/download:", key=key, on_click=begin)

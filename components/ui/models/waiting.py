@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.wording import escape
 from components.jobs import Job, Status, Visitor, in_words
 from components.ui.frame import errors
-from components.ui.models.tasks import BASELINES, LOADS, TOKENIZERS
+from components.ui.models.tasks import BASELINES, FETCHES, LOADS, TOKENIZERS
 from components.ui.state import session
 
 __all__ = ["failed", "follow", "me", "shortly"]
@@ -24,7 +24,7 @@ __all__ = ["failed", "follow", "me", "shortly"]
 _SHORT_SECONDS = 0.7
 """How long a page waits for a job before it shows what it has: most are over by then."""
 _POLL_SECONDS = 0.4
-_COUNTED = {LOADS, TOKENIZERS, BASELINES}
+_COUNTED = {LOADS, FETCHES, TOKENIZERS, BASELINES}
 """Of these no share is known but that of bytes: a line where there are none, and no bar."""
 
 

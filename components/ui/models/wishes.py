@@ -13,7 +13,7 @@ import secrets
 from dataclasses import dataclass, replace
 
 from components.core import registry
-from components.core.errors import ContextlensError
+from components.core.errors import BusyError, ContextlensError
 from components.jobs import Job
 from components.ui.models import runtime, waiting
 from components.ui.models.services import settings
@@ -50,8 +50,11 @@ class Wish:
         return self.job is not None and not self.error
 
     def renewed(self) -> Wish:
-        """The same wish with its load begun, or joined where it is under way."""
-        job = runtime.start_loading(self.model, waiting.me(PLACE))
+        """The same wish with its load begun, joined where it is under way, or refused in words."""
+        try:
+            job = runtime.start_loading(self.model, waiting.me(PLACE))
+        except BusyError as exc:
+            return replace(self, job=None, error=str(exc))
         return replace(self, job=job, error="")
 
     def give_up(self) -> None:
@@ -84,6 +87,7 @@ def choose(model: str) -> None:
         session.keep_wish(Wish(model, view.model).renewed())
     else:  # it is here, or there is nothing else to go on with: then the page shows how far it is
         runtime.give_up(view.model)
+        runtime.ask(model)
         session.write(replace(view, model=model, layer=None))
 
 

@@ -8,7 +8,9 @@ import json
 import zlib
 from typing import Any
 
+from components.core.byte_cache import ByteCache
 from components.core.errors import StateError
+from components.ui.state.bounds import MAX_BYTES, check_choices, check_json, check_texts
 from components.ui.state.view import (
     DEFAULT,
     MAX_CHARACTERS,
@@ -24,7 +26,8 @@ MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in ma
 _VERSION = "1"
 _MAX_NUMBER = 2**53  # beyond it a browser rounds whole numbers
 _DAMAGED = "The address is damaged: part of it is missing or changed."
-_MAX_JSON = 4_000_000  # bytes after decompression: 260 kB can inflate to 200 MB
+_PACKED = ByteCache(4_000_000, max_entry_bytes=2_000_000)
+"""Of views written lately, their JSON and their address: a page has some fifteen links to one."""
 
 
 def to_json(view: ViewState) -> str:
@@ -36,22 +39,32 @@ def from_json(text: str) -> ViewState:
     """A view from the text of a state file.
 
     Raises:
-        StateError: it is not one.
+        StateError: it is not one, or holds more than a view may.
     """
+    check_json(text)
     try:
-        return _unpack(json.loads(text))
+        view = _unpack(json.loads(text))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as exc:
         raise StateError(
             "This is not a view that Contextlens wrote, or it was changed on the way. "
             "Ask for the address or the file again."
         ) from exc
+    check_texts(view)
+    return view
 
 
 def encode(view: ViewState) -> str:
     """A view as an address parameter; empty for the default view."""
     if view == DEFAULT:
         return ""
-    packed = zlib.compress(to_json(view).encode("utf-8", "replace"), 9)
+    text = to_json(view)
+    _, parameter = _PACKED.get(text, lambda: (text, _parameter(text)))
+    return str(parameter)
+
+
+def _parameter(text: str) -> str:
+    """The JSON of a view as an address parameter."""
+    packed = zlib.compress(text.encode("utf-8", "replace"), 9)
     return _VERSION + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
@@ -74,7 +87,7 @@ def _inflate(text: str) -> str:
     try:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         machine = zlib.decompressobj()
-        plain = machine.decompress(packed, _MAX_JSON)
+        plain = machine.decompress(packed, MAX_BYTES)  # 260 kB can inflate to 200 MB
         if machine.unconsumed_tail:
             raise StateError("The address holds more than a view can. Ask for it again.")
         if machine.eof:
@@ -103,6 +116,8 @@ def _pack_sentence(sentence: Sentence) -> list[Any]:
 
 def _unpack(data: Any) -> ViewState:
     layer = data.get("l")
+    pages = data.get("c", {})
+    check_choices(pages)
     return ViewState(
         model=_text(data["m"], 200),
         sentences=_unpack_sentences(data["s"]) or (Sentence(""),),  # pages show at least one
@@ -110,7 +125,7 @@ def _unpack(data: Any) -> ViewState:
         layer=None if layer is None else _whole(layer, 1000),
         controls={
             _text(page, 40): {_text(name, 40): _control(v) for name, v in own.items()}
-            for page, own in data.get("c", {}).items()
+            for page, own in pages.items()
         },
     )
 

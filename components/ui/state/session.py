@@ -18,6 +18,7 @@ import streamlit as st
 from components.core.errors import StateError
 from components.ui.models.services import service
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
+from components.ui.state.bounds import MAX_TEXT, n_characters
 from components.ui.state.view import DEFAULT, ViewState
 
 __all__ = [
@@ -42,6 +43,8 @@ _PARAMETER = "s"
 _VIEW = "_view"  # (address parameter, its view)
 _LONG = "_long_views"  # views too long for an address, by the token that stands for them there
 _NOTICE = "_notice"
+_MOST_LONG = 20
+_LONG_CHARACTERS = 500_000  # of all texts in them
 _TOKEN = "file-"
 _SHOWN = "_shown"  # by key, the key of the widget that `bind` gave last
 _WISH = "_wish"  # the model that was chosen and is not there yet
@@ -93,7 +96,7 @@ def parameters(view: ViewState) -> dict[str, str]:
 
 def is_too_long(view: ViewState) -> bool:
     """Whether a view does not fit in an address and needs a state file."""
-    return len(encode(view)) > MAX_ADDRESS
+    return _is_beyond(view, encode(view))
 
 
 def take_notice() -> str:
@@ -175,12 +178,26 @@ def _read(parameter: str) -> ViewState:
 
 
 def _parameter(view: ViewState) -> str:
-    parameter = "" if view == default() else encode(view)
-    if len(parameter) <= MAX_ADDRESS:
+    if view == default():
+        return ""
+    parameter = encode(view)
+    if not _is_beyond(view, parameter):
         return parameter
     token = _TOKEN + hashlib.sha256(to_json(view).encode("utf-8", "replace")).hexdigest()[:16]
-    kept = st.session_state.setdefault(_LONG, {})
-    kept[token] = view
-    while len(kept) > 20:
-        kept.pop(next(iter(kept)))
+    _keep_long(token, view)
     return token
+
+
+def _is_beyond(view: ViewState, parameter: str) -> bool:
+    """Whether a view's parameter is too long to be sent, or its texts too long to be taken back."""
+    return len(parameter) > MAX_ADDRESS or n_characters(view) > MAX_TEXT
+
+
+def _keep_long(token: str, view: ViewState) -> None:
+    """Keep a view that fits in no address, and of others the latest within the bounds."""
+    kept = st.session_state.setdefault(_LONG, {})
+    kept.pop(token, None)
+    kept[token] = view
+    n = sum(map(n_characters, kept.values()))
+    while len(kept) > 1 and (len(kept) > _MOST_LONG or n > _LONG_CHARACTERS):
+        n -= n_characters(kept.pop(next(iter(kept))))

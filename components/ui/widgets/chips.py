@@ -22,6 +22,10 @@ __all__ = ["ChipRow", "visible", "word_chips"]
 
 _TWO_ABREAST = 5
 """Sentences from which on two share a line, as `chips.css` has it."""
+_MOST_OF_ROW = 1_000
+"""Words of one row that are drawn: more than any model here reads."""
+_MOST_OF_ALL = 4_000
+"""Words of all rows that are drawn: each is a button."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,9 @@ def word_chips(
     `on_pick(row, span)` and `on_edit(row, text)` are called before the rerun that they cause: they
     are callbacks in Streamlit's sense, and may write state. The span is one word's, in code points
     of that row's text as it was shown. What fits no row, no word or no field is ignored.
+
+    Of a very long text the first words are drawn, and its note says so; all else, and its field,
+    goes on with the whole text.
     """
     shown = tuple(rows)
 
@@ -129,8 +136,10 @@ def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | No
 def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
     counts = {"sentence": 0, "reference": 0}
     payload: list[_RowData] = []
+    most = _most_words([len(split_words(row.text)) for row in rows])
     for row in rows:
         counts[row.role] += 1
+        note = " ".join(filter(None, [row.note, _left_out(row.text, most)]))
         payload.append(
             {
                 "text": row.text.translate(_HALVES),
@@ -140,18 +149,34 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
                 "color": row.color,
                 "ink": _ink(row.color),
                 "chosen": row.chosen,
-                "note": visible(row.note),
-                "warning": row.warning,
-                "segments": _segments(row.text),
+                "note": visible(note),
+                "warning": row.warning and bool(row.note),
+                "segments": _segments(row.text, most),
             }
         )
     return payload
 
 
-def _segments(text: str) -> list[_Segment]:
-    """The words of a text and the gaps between them, which together are the whole text."""
+def _most_words(n_words: Sequence[int]) -> int:
+    """How many words of each row are drawn, so that those of all rows are not too many."""
+    most = _MOST_OF_ROW
+    while most > 1 and sum(min(n, most) for n in n_words) > _MOST_OF_ALL:
+        most -= 1
+    return most
+
+
+def _left_out(text: str, most: int) -> str:
+    """What is not drawn of a text, in words; empty where all of it is."""
+    n = len(split_words(text))
+    return f"The first {most:,} of its {n:,} words are drawn here." if n > most else ""
+
+
+def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
+    """The first words of a text and the gaps between them, which together are all of it so far."""
     words = split_words(text)
-    cuts = sorted({0, len(text), *(cut for span in words for cut in span)})
+    end = len(text) if len(words) <= most else words[most - 1][1]
+    words = words[:most]
+    cuts = sorted({0, end, *(cut for span in words for cut in span)})
     mixed = any(_direction(character) == "rtl" for character in text)
     known = set(words)
     return [

@@ -72,8 +72,10 @@ def token_strip(
         on_pick: a callback in Streamlit's sense; without it the tokens only light up.
     """
 
+    n_tokens = tokens.n_tokens  # a session keeps what follows, and the tokens with it otherwise
+
     def receive(position: object) -> None:
-        if type(position) is int and 0 <= position < tokens.n_tokens and on_pick is not None:
+        if type(position) is int and 0 <= position < n_tokens and on_pick is not None:
             on_pick(position)
 
     data: Mapping[str, object] = {

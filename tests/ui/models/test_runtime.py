@@ -21,10 +21,12 @@ from components.analysis import baseline as baselines
 from components.analysis.baseline import Baseline
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, ModelCard
+from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime, tasks
 from components.ui.models.background import jobs
-from components.ui.state.address import encode
+from components.ui.state.address import encode, to_json
 from components.ui.state.view import DEFAULT
+from tests.support.fields import field
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.pages import (
     app_data,
@@ -302,15 +304,21 @@ def sidebar_text(app: AppTest) -> str:
 
 
 def opened_on(model: str) -> AppTest:
-    """The page on a model, as it is after its first run."""
+    """The page on a model, as it is right after a click on the button that gets it."""
     app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
     app.query_params["s"] = encode(replace(DEFAULT, model=model))
-    return app.switch_page("pages/meaning.py").run()
+    app = app.switch_page("pages/meaning.py").run()
+    return app.button(key="get_model").click().run()
+
+
+def asked_for(model: str) -> AppTest:
+    """The page on a model that was got by a click, when it is there or has failed."""
+    return press(framed(replace(DEFAULT, model=model)), "get_model")
 
 
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, model: str) -> None:
-    app = framed(replace(DEFAULT, model=model))
+    app = asked_for(model)
     assert not app.exception
     assert not app.error
     card = runtime.service().load(model)
@@ -367,7 +375,7 @@ def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
 
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_fetched_model_is_used_again_without_a_request(server: HubServer, model: str) -> None:
-    app = framed(replace(DEFAULT, model=model))
+    app = asked_for(model)
     n_requests = len(server.requests)
     assert n_requests > 0
     app = app.run()
@@ -380,7 +388,7 @@ def test_a_fetched_model_is_used_again_without_a_request(server: HubServer, mode
 
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer, model: str) -> None:
-    app = framed(replace(DEFAULT, model=model))
+    app = asked_for(model)
     assert runtime.is_loaded(model)
     before = jobs().get(tasks.load_key(model))
     assert before is not None
@@ -409,7 +417,7 @@ def test_a_visitor_who_leaves_does_not_stop_the_fetch(server: HubServer) -> None
         return reply
 
     server.faults = wait
-    app.run()
+    app.run().button(key="get_model").click().run()
     assert not runtime.is_loaded(PRESET)
     jobs().lease_seconds = 0  # nobody looks any more
     go_on.set()
@@ -429,7 +437,7 @@ def test_a_page_can_be_left_at_once_while_the_hub_does_not_answer(server: HubSer
     server.faults = wait
     app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))
     try:
-        app.run()
+        app.run().button(key="get_model").click().run()
         assert "Looking for the model…" in [caption.value for caption in app.main.caption]
         app = app.button(key="page_load_cancel").click().run()
         assert shown_view(app).model == BUNDLED_ID
@@ -441,7 +449,7 @@ def test_a_page_can_be_left_at_once_while_the_hub_does_not_answer(server: HubSer
 
 
 def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -> None:
-    app = framed(replace(DEFAULT, model="org/no-such-model"))
+    app = asked_for("org/no-such-model")
     assert not app.exception
     assert len(app.error) == 1
     app = choose(app, BUNDLED_ID)
@@ -450,7 +458,7 @@ def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -
 
 def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
-    app = framed(replace(DEFAULT, model=PRESET))
+    app = asked_for(PRESET)
     assert len(app.error) == 1
     assert "could not be fetched" in app.error[0].value
     server.faults = None
@@ -458,3 +466,257 @@ def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> Non
     assert not app.error
     assert not app.exception
     assert not any(button.key == "try_again" for button in app.button)
+
+
+# What an address may do by itself
+
+
+def buttons(app: AppTest) -> dict[str, str]:
+    """What the offer's buttons say, by their keys; empty where nothing is offered."""
+    own = {"get_model", "go_on_without"}
+    return {b.key: b.label.replace("\\", "") for b in app.main.button if b.key in own}
+
+
+def assert_offered(app: AppTest, model: str, label: str) -> None:
+    """The model is offered, its files were not asked for, and the rest of the page is there."""
+    assert not app.exception
+    assert not app.error
+    assert buttons(app) == {"get_model": label, "go_on_without": "Go on with all-MiniLM-L6-v2"}
+    said = "".join(each.value.replace("\\", "") for each in app.main.markdown)
+    assert f"asks for **{model}**, which is not on the machine" in said
+    assert field(app.text_input, "page_sentences_0").value == shown_view(app).sentences[0].text
+    assert jobs().get(tasks.load_key(model)) is None
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_an_address_alone_fetches_nothing(server: HubServer, page: str) -> None:
+    app = framed(replace(DEFAULT, model=PRESET), page)
+    for _ in range(2):
+        assert not app.exception
+        assert buttons(app)["get_model"] == "Get distilbert-base-uncased (268 MB)"
+        app = app.run()
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("model", "label"),
+    [
+        (PRESET, "Get distilbert-base-uncased (268 MB)"),
+        (OTHER, f"Get {OTHER}"),
+        ("org/" + "n" * 90, f"Get org/{'n' * 55}…"),
+    ],
+    ids=["preset", "typed", "long"],
+)
+def test_only_the_click_fetches_and_what_was_typed_meanwhile_is_kept(
+    server: HubServer, model: str, label: str
+) -> None:
+    app = framed(replace(DEFAULT, model=model))
+    assert_offered(app, model, label)
+    app = type_in(app, "My python is a good pet")
+    assert_offered(app, model, label)
+    assert not server.requests
+    app = press(app, "get_model")
+    assert server.requests
+    assert shown_view(app).sentences[0].text == "My python is a good pet"
+    if model in server.repositories:
+        assert not app.error
+        assert len(lines(app)) == 5
+        assert not buttons(app)
+
+
+def test_there_is_a_way_back_to_the_first_model(server: HubServer) -> None:
+    app = type_in(framed(replace(DEFAULT, model=PRESET)), "My python is a good pet")
+    app = press(app, "go_on_without")
+    assert not app.exception
+    assert (shown_view(app).model, len(lines(app))) == (BUNDLED_ID, 5)
+    assert shown_view(app).sentences[0].text == "My python is a good pet"
+    assert not server.requests
+
+
+def test_back_forward_and_a_state_file_fetch_nothing(server: HubServer) -> None:
+    view = replace(DEFAULT, model=PRESET)
+    app = framed()
+    for model in (PRESET, BUNDLED_ID, PRESET):  # the browser changes the address by itself
+        app.query_params["s"] = encode(replace(DEFAULT, layer=1, model=model))
+        app = arrived(app.run())
+    assert_offered(app, PRESET, "Get distilbert-base-uncased (268 MB)")
+    file = ("view.json", to_json(view).encode(), "application/json")
+    app = framed().file_uploader(key="open_view").set_value(file).run()
+    assert shown_view(app) == view
+    assert_offered(app, PRESET, "Get distilbert-base-uncased (268 MB)")
+    assert not server.requests
+
+
+@pytest.mark.slow
+def test_who_cancelled_or_went_elsewhere_is_asked_again(server: HubServer) -> None:
+    gate = threading.Event()
+
+    def wait(_: Request, reply: Reply) -> Reply:
+        gate.wait(SECONDS)
+        return reply
+
+    server.faults = wait
+    try:
+        app = opened_on(PRESET)
+        app = app.button(key="page_load_cancel").click().run()
+        assert shown_view(app).model == BUNDLED_ID
+        app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))
+        assert buttons(app.run())
+    finally:
+        gate.set()
+    finish_background_work()
+
+
+def test_a_fetch_that_failed_is_not_begun_again_by_coming_back(server: HubServer) -> None:
+    server.faults = lambda _, reply: replace(reply, status=500, body=b"")
+    app = asked_for(PRESET)
+    assert len(app.error) == 1
+    app.query_params["s"] = ""
+    app = app.run()
+    app.query_params["s"] = encode(replace(DEFAULT, model=PRESET))
+    n_requests = len(server.requests)
+    assert buttons(arrived(app.run()))
+    assert len(server.requests) == n_requests
+
+
+@pytest.mark.slow
+def test_another_visitors_fetch_is_not_joined_without_a_click(server: HubServer) -> None:
+    gate = threading.Event()
+
+    def wait(_: Request, reply: Reply) -> Reply:
+        gate.wait(SECONDS)
+        return reply
+
+    server.faults = wait
+    try:
+        opened_on(PRESET)
+        assert buttons(framed(replace(DEFAULT, model=PRESET)))
+    finally:
+        gate.set()
+    finish_background_work()
+    assert not buttons(framed(replace(DEFAULT, model=PRESET)))
+
+
+def test_what_is_on_this_machine_needs_no_click(server: HubServer, models: Path) -> None:
+    asked_for(OTHER)
+    n_requests = len(server.requests)
+    st.cache_resource.clear()  # as after a new start: on disk, not in memory
+    app = framed(replace(DEFAULT, model=OTHER))
+    assert not buttons(app)
+    assert not app.error
+    assert runtime.is_loaded(OTHER)
+    assert len(server.requests) == n_requests
+    with app_settings(MODEL_FOLDERS=str(models), HUB_ENDPOINT=server.endpoint):
+        app = framed(replace(DEFAULT, model=TINY))
+        assert not buttons(app)
+        assert runtime.is_loaded(TINY)
+
+
+@pytest.mark.slow
+def test_the_operators_own_first_model_needs_no_click(
+    served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with (
+        hub_server({OTHER: served, PRESET: served}) as running,
+        app_settings(
+            DATA_DIR=str(tmp_path), HUB_ENDPOINT=running.endpoint, MODELS=f"{OTHER},{PRESET}"
+        ),
+    ):
+        app = framed()
+        assert not buttons(app)
+        assert runtime.is_loaded(OTHER)
+        app = framed(replace(DEFAULT, model=PRESET))
+        assert buttons(app)["go_on_without"] == "Go on with tiny-bert"
+
+
+@pytest.mark.parametrize(
+    ("page", "section", "key", "label"),
+    [
+        ("layers", "Layers compared", "get_second_model", "Get distilbert-base-uncased (268 MB)"),
+        ("tokens", "Two tokenizers", "get_tokenizer", "Get the tokenizer of distilbert-base-"),
+    ],
+)
+def test_a_second_model_or_tokenizer_named_in_a_view_is_fetched_by_a_click_alone(
+    server: HubServer, page: str, section: str, key: str, label: str
+) -> None:
+    own = {"section": section, "other": PRESET}
+    app = framed(replace(DEFAULT, controls={page: own}), page)
+    assert not app.exception
+    assert app.button(key=key).label.replace("\\", "").startswith(label)
+    assert not server.requests
+    app = press(app, key)
+    assert server.requests
+    assert not app.error
+
+
+@pytest.mark.slow
+def test_another_visitors_second_model_is_not_joined_without_a_click(server: HubServer) -> None:
+    gate = threading.Event()
+
+    def wait(_: Request, reply: Reply) -> Reply:
+        gate.wait(SECONDS)
+        return reply
+
+    view = replace(DEFAULT, controls={"layers": {"section": "Layers compared", "other": PRESET}})
+    server.faults = wait
+    try:
+        app = framed(view, "layers").button(key="get_second_model").click().run()
+        assert any(button.key == "get_second_model_cancel" for button in app.button)
+        other = framed(view, "layers")
+        assert other.button(key="get_second_model").label.startswith("Get distilbert")
+    finally:
+        gate.set()
+    finish_background_work()
+
+
+def test_the_picker_is_a_click_too_where_a_view_asks_for_what_is_not_here(
+    server: HubServer,
+) -> None:
+    app = framed(replace(DEFAULT, model=OTHER))
+    assert buttons(app)
+    assert not server.requests
+    app = choose(app, PRESET)
+    assert not app.error
+    assert (shown_view(app).model, len(lines(app))) == (PRESET, 5)
+    assert {request.repo for request in server.requests} == {PRESET}
+
+
+# Whose models are whose
+
+
+def offered(app: AppTest) -> list[str]:
+    """What the picker offers."""
+    return list(field(app.selectbox, "model").proto.options)
+
+
+@pytest.mark.slow
+def test_what_one_visitor_typed_is_not_listed_to_others(server: HubServer) -> None:
+    mine = asked_for(OTHER)
+    assert runtime.is_loaded(OTHER)
+    assert "tiny-bert" in offered(mine.run())
+    mine = choose(mine, BUNDLED_ID)
+    assert "tiny-bert" in offered(mine), "it stays with who opened it"
+    listed = [spec.id for spec in runtime.service().models()]
+    assert OTHER not in listed
+    other = framed()
+    assert not [label for label in offered(other) if "tiny" in label]
+    both = {"section": "Layers compared"}
+    compared = framed(replace(DEFAULT, controls={"layers": both}), "layers")
+    assert "tiny-bert" not in field(compared.selectbox, "layers_other").proto.options
+    taken_apart = framed(DEFAULT, "anatomy")
+    assert not [o for o in taken_apart.main.selectbox[0].proto.options if "tiny" in o]
+
+
+@pytest.mark.slow
+def test_ones_own_model_can_stand_beside_another(server: HubServer) -> None:
+    app = choose(asked_for(OTHER), BUNDLED_ID).switch_page("pages/layers.py")
+    app.query_params["s"] = encode(
+        replace(DEFAULT, controls={"layers": {"section": "Layers compared", "other": OTHER}})
+    )
+    app = arrived(app.run())
+    assert not app.exception
+    assert field(app.selectbox, "layers_other").value == OTHER
+    app = arrived(app.switch_page("pages/anatomy.py").run())
+    assert "tiny-bert (loaded)" in app.main.selectbox[0].proto.options

@@ -85,7 +85,8 @@ def test_a_load_goes_on_when_those_who_wait_leave(jobs: Jobs, steps: Steps) -> N
 def test_what_failed_or_left_memory_is_loaded_anew(jobs: Jobs, steps: Steps) -> None:
     steps.go_on.set()
     steps.error = FetchError("no")
-    assert jobs.start(tasks.load("m", steps), ME).exception(SECONDS) is steps.error
+    error = jobs.start(tasks.load("m", steps), ME).exception(SECONDS)
+    assert (type(error), str(error)) == (FetchError, "no")
     steps.error = None
     for _ in range(2):
         assert jobs.start(tasks.load("m", steps), ME).result(SECONDS) == "the card of m"

@@ -107,6 +107,12 @@ def test_an_address_has_only_characters_that_no_browser_or_mail_changes(view: Vi
     assert re.fullmatch(r"[A-Za-z0-9_-]*", encode(view))
 
 
+@unhurried
+@given(views())
+def test_an_address_is_the_packed_state_file(view: ViewState) -> None:
+    assert encode(view) in {address(to_json(view)), ""}
+
+
 def test_the_default_view_needs_no_address() -> None:
     assert encode(DEFAULT) == ""
     assert decode("") == DEFAULT
@@ -143,7 +149,7 @@ def test_a_view_too_long_for_an_address_is_said_to_be() -> None:
 @pytest.mark.parametrize("character", ["a", "é", "😀", "\x00"])
 def test_the_longest_texts_are_read_back_where_their_address_fits(character: str) -> None:
     sentence = Sentence(character * MAX_CHARACTERS)
-    view = ViewState("model", (sentence,) * MAX_SENTENCES, (sentence,) * MAX_SENTENCES)
+    view = ViewState("model", (sentence,) * MAX_SENTENCES)
     assert not is_too_long(view)
     assert decode(encode(view)) == view
 

@@ -102,6 +102,46 @@ def luminance(color: str) -> float:
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
+# Of a long text
+
+
+def drawn(*texts: str, **changes: object) -> list[dict]:
+    return chips._payload([row(text, **changes) for text in texts])
+
+
+def n_words(payload: dict) -> int:
+    return sum(part["word"] for part in payload["segments"])
+
+
+def test_of_a_very_long_text_the_first_words_are_drawn_and_the_rest_is_said() -> None:
+    text = "ab " * 6_000
+    (one,) = drawn(text)
+    assert n_words(one) == 1_000
+    assert one["note"] == "The first 1,000 of its 6,000 words are drawn here."
+    assert not one["warning"]
+    assert one["text"] == text, "it is typed on as a whole"
+    assert "".join(part["text"] for part in one["segments"]) == text[: 3 * 1_000 - 1]
+    (noted,) = drawn(text, note="Too long.", warning=True)
+    assert noted["note"].startswith("Too long. The first 1,000")
+    assert noted["warning"]
+
+
+def test_all_rows_together_draw_no_more_words_than_a_page_can_have() -> None:
+    many = drawn(*["a " * 10_000] * 16)
+    assert sum(map(n_words, many)) == 16 * 250
+    assert len(json.dumps(many)) < 1_000_000
+    few = drawn("two words", "a " * 900, "b " * 900)
+    assert [n_words(each) for each in few] == [2, 900, 900]
+    assert [each["note"] for each in few] == ["", "", ""]
+
+
+def test_a_word_that_is_not_drawn_can_be_chosen_all_the_same() -> None:
+    text = "ab " * 6_000
+    assert chips._checked_pick({"row": 0, "start": 9_000, "end": 9_002}, [row(text)])
+    (one,) = drawn(text, chosen=(9_000, 9_002))
+    assert one["chosen"] == (9_000, 9_002)
+
+
 # What comes back
 
 json_values = st.recursive(

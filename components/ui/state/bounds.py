@@ -1,0 +1,102 @@
+"""What a view that comes from outside may hold, before and after it is read. No streamlit in here.
+
+An address of a thousand characters, or a file that anyone wrote, could ask for a hundred thousand
+pages or sentences of a megabyte. Each bound says one sentence. Pages and choices that this version
+does not know stay, within the bounds: another version may know them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from components.core.errors import StateError
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_CHOICES",
+    "MAX_PAGES",
+    "MAX_TEXT",
+    "check_choices",
+    "check_json",
+    "check_size",
+    "check_texts",
+    "n_characters",
+]
+
+MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
+MAX_TEXT = 160_000  # characters of all texts together: eight sentences of the greatest length
+MAX_PAGES = 20
+MAX_CHOICES = 60  # of one page; the map has 34
+_MAX_DEPTH = 8  # a view has 4
+_MAX_PARTS = 10_000  # texts, brackets and commas of the JSON
+
+# Possessive, and closed or not: every character is looked at once, whatever stands there.
+_PARTS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
+_ASK = "Ask for the address or the file again."
+
+
+def check_size(n_bytes: int) -> None:
+    """Pass where a state file is not too large to be read.
+
+    Raises:
+        StateError: it is.
+    """
+    if n_bytes > MAX_BYTES:
+        raise StateError(
+            f"This view takes {n_bytes:,} bytes, and one that Contextlens wrote takes at most "
+            f"{MAX_BYTES:,}. {_ASK}"
+        )
+
+
+def check_json(text: str) -> None:
+    """Pass where a state file's text is small, flat and short enough to be parsed.
+
+    Raises:
+        StateError: it is not.
+    """
+    check_size(len(text))
+    depth = 0
+    for n, part in enumerate(_PARTS.finditer(text)):
+        sign = part[0][0]
+        depth += (sign in "[{") - (sign in "]}")
+        if depth > _MAX_DEPTH or n >= _MAX_PARTS:
+            raise StateError(
+                f"This is not a view that Contextlens wrote: it has more than {_MAX_DEPTH} levels "
+                f"or {_MAX_PARTS:,} parts. {_ASK}"
+            )
+
+
+def check_choices(pages: Any) -> None:
+    """Pass where the choices of a view, by page, are not too many.
+
+    Raises:
+        StateError: they are.
+    """
+    most = max(map(len, pages.values()), default=0)
+    if len(pages) > MAX_PAGES or most > MAX_CHOICES:
+        raise StateError(
+            f"This view has choices for {len(pages):,} pages, up to {most:,} on one; at most "
+            f"{MAX_PAGES} pages of {MAX_CHOICES} choices are read. {_ASK}"
+        )
+
+
+def n_characters(view: ViewState) -> int:
+    """The characters of all texts of a view together."""
+    rows = (*view.sentences, *view.references)
+    return sum(len(row.text) + len(row.pair or "") for row in rows)
+
+
+def check_texts(view: ViewState) -> None:
+    """Pass where the texts of a view are not too long together.
+
+    Raises:
+        StateError: they are.
+    """
+    n = n_characters(view)
+    if n > MAX_TEXT:
+        raise StateError(
+            f"The texts of this view have {n:,} characters together, and a view holds at most "
+            f"{MAX_TEXT:,}. Ask for one with shorter texts."
+        )

@@ -1,0 +1,59 @@
+"""What a session keeps of a page with long texts: what was typed and chosen, not what it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from components.core.byte_cache import ByteCache
+from components.core.cache import CachedService
+from components.core.words import find_word
+from components.jobs import Job, Jobs
+from components.maps.engine import Maps
+from components.ui.state.view import DEFAULT, Sentence
+from tests.support.memory import reachable_bytes
+from tests.support.pages import bundled_app, framed
+
+MB = 1_000_000
+PAGES = ("tokens", "masks", "embedding_layer", "layers", "attention", "anatomy", "meaning")
+SHARED = (Jobs, Job, Maps, ByteCache, CachedService)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What makes each file that is offered: the server keeps it as long as the session."""
+    found: dict[str, Any] = {}
+    button = st.download_button
+
+    def note(label: str, data: Any, **more: Any) -> bool:
+        found[more["file_name"]] = data
+        return button(label, data, **more)
+
+    monkeypatch.setattr(st, "download_button", note)
+    return found
+
+
+def sentence(text: str) -> Sentence:
+    return Sentence(text, None, find_word(text, "python"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_a_session_holds_no_result(offered: dict[str, Any], page: str) -> None:
+    text = " ".join(f"python bank {i}" for i in range(120))
+    view = replace(DEFAULT, sentences=tuple(map(sentence, (text, f"{text} snake", f"my {text}"))))
+    app = framed(view, page)
+    assert not app.exception
+    assert len(offered) >= 3, "the page's own two, and the view"
+    assert reachable_bytes(app.session_state._state, offered, shared=SHARED) < MB
+    assert all(make() for name, make in offered.items() if name.endswith((".csv", ".npz")))
