@@ -1,0 +1,114 @@
+"""Visitors at once on a real server: each is answered, with what is its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import pytest
+
+from tests.load.questions import Question, questions
+from tests.load.visitor import PATIENCE, Answer, check_is_here, visit
+from tests.support.app_server import ROOT, launch
+
+PAGE = "meaning"
+TURNS = 3
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("load")
+    env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(folder)}
+    server = launch(ROOT / "app.py", folder / "app.log", env)
+    try:
+        server.wait()
+        asyncio.run(until_loaded(server.address))
+        yield server.address
+    finally:
+        server.stop()
+
+
+@pytest.mark.slow
+def test_visitors_who_ask_at_once_each_see_their_own_texts(address: str) -> None:
+    asks = list(islice(questions(), 1, 2 + 2 * TURNS))
+    groups = asks[1::2], asks[2::2]
+    both = asyncio.run(in_company(address, groups, asks[0]))
+    for own, answers, foreign in zip(groups, both, reversed(groups), strict=True):
+        assert [answer.error for answer in answers] == [""] * TURNS
+        for ask, answer in zip(own, answers, strict=True):
+            assert not [text for text in ask.texts if text.encode() not in answer.shown]
+            others = [text for other in (*foreign, asks[0]) for text in other.texts]
+            assert not [text for text in others if text.encode() in answer.shown]
+
+
+@pytest.mark.slow
+def test_who_leaves_in_the_middle_changes_nothing_for_the_next(address: str) -> None:
+    first, second, third = islice(questions(), 100, 103)
+
+    async def leave_and_come_again() -> Answer:
+        for ask in (first, second):
+            async with visit(address, PAGE) as gone:
+                await gone.begin(ask.query)
+                gone.leave()
+        async with visit(address, PAGE) as visitor:
+            return await visitor.ask(third.query, third.texts)
+
+    assert asyncio.run(leave_and_come_again()).error == ""
+
+
+@pytest.mark.slow
+def test_an_answer_that_lacks_what_was_asked_for_is_an_error(address: str) -> None:
+    (ask,) = islice(questions(), 200, 201)
+
+    async def look_for_another_text() -> Answer:
+        async with visit(address, PAGE) as visitor:
+            return await visitor.ask(ask.query, ["A text that nobody asked for."])
+
+    assert "A text that nobody asked for." in asyncio.run(look_for_another_text()).error
+
+
+@pytest.mark.parametrize("place", ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"])
+def test_visitors_go_to_this_machine(place: str) -> None:
+    check_is_here(place)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["http://192.168.1.7:8501", "https://example.com", "http://localhost.example.com", "file:///x"],
+)
+def test_visitors_go_nowhere_else(place: str) -> None:
+    with pytest.raises(ValueError, match="this machine only"):
+        check_is_here(place)
+
+
+def test_no_two_questions_are_alike() -> None:
+    asks = list(islice(questions(), 1000))
+    assert len({ask.query for ask in asks}) == 1000
+    assert len({text for ask in asks for text in ask.texts}) == 2000
+
+
+async def in_company(
+    address: str, groups: Sequence[Sequence[Question]], left: Question
+) -> list[list[Answer]]:
+    """Everybody's answers, asked at once, while one more asks and leaves in the middle."""
+
+    async def ask_all(own: Sequence[Question]) -> list[Answer]:
+        async with visit(address, PAGE, keeps=True) as visitor:
+            return [await visitor.ask(ask.query, ask.texts) for ask in own]
+
+    async with visit(address, PAGE) as gone:
+        await gone.begin(left.query)
+        asking = asyncio.gather(*map(ask_all, groups))
+        await asyncio.sleep(0)
+        gone.leave()
+        return await asking
+
+
+async def until_loaded(address: str) -> None:
+    """The first page of a fresh server only says that its model is being loaded."""
+    (first,) = islice(questions(), 1)
+    async with asyncio.timeout(2 * PATIENCE), visit(address, PAGE) as visitor:
+        while not (answer := await visitor.ask(first.query)).is_settled or answer.error:
+            await asyncio.sleep(0.2)
