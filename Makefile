@@ -11,8 +11,13 @@ export PORT HOST PYTHON INDEX
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
 PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
-PIP_INSTALL = $(RUN_PYTHON) -m pip install --disable-pip-version-check \
-	$(if $(INDEX),--extra-index-url "$$INDEX") -c constraints.txt
+PIP_INSTALL = -m pip install --disable-pip-version-check
+# A lock is whole: pip looks for nothing that it does not name, and takes nothing with another hash.
+FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r
+# What renews and audits the locks lives apart from what they install.
+TOOLS = build/tools
+LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock" --no-emit-package torch -c constraints.txt
 # Only `make lint` and `make format` use it, and only where node is at hand.
 BIOME_VERSION = 2.6.8
 BIOME = .venv/biome/node_modules/.bin/biome
@@ -21,18 +26,22 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run setup test test-fast bench lint format clean port chromium
+.PHONY: help run setup test test-fast bench lint format clean port chromium \
+	lock audit sbom
 
 help:
 	@echo "make run        start the app on http://localhost:8501"
 	@echo "                PORT=8502 another port, HOST=0.0.0.0 open to the network,"
 	@echo "                RELOAD=1 notice changed source files"
 	@echo "make setup      only create .venv and install the app"
-	@echo "                PYTHON=python3.12 the Python to use, INDEX=address one more package index"
+	@echo "                PYTHON=python3.12 the Python to use, INDEX=address a package index for torch"
 	@echo "make test       lint, types, all tests; finds or installs a Chromium"
 	@echo "make test-fast  the same without the browser and what takes seconds"
 	@echo "make bench      measure speed and memory"
 	@echo "make format     rewrite the source in the project's style"
+	@echo "make lock       renew locks/ after a change to constraints.txt or pyproject.toml"
+	@echo "make audit      ask an index of advisories about everything in locks/"
+	@echo "make sbom       write what .venv holds to build/sbom.json (CycloneDX)"
 	@echo "make clean      remove .venv and everything that can be made again"
 
 # --- The app -----------------------------------------------------------------------------
@@ -46,19 +55,24 @@ run: port .venv/.app
 port:
 	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"
 
-# --- Set-up: done once, and again when one of the two files changed ------------------------
+# --- Set-up: done once, and again when one of the files changed ----------------------------
+# torch comes alone, from INDEX where one is named; all else from the locks, which INDEX never sees.
 
 setup: .venv/.app
 
-.venv/.app: pyproject.toml constraints.txt
+.venv/.app: pyproject.toml constraints.txt locks/app.txt locks/torch.txt
 	@$(CREATE_VENV)
 	@echo "Installing Contextlens into .venv (README.md gives the size of the download)."
-	@$(PIP_INSTALL) -e .
+	@$(RUN_PYTHON) $(PIP_INSTALL) --no-deps $(if $(INDEX),--extra-index-url "$$INDEX") \
+	    "$$(grep '^torch==' constraints.txt)"
+	@$(RUN_PYTHON) $(FROM_LOCK) locks/app.txt
+	@$(COMPLETE_TORCH)
+	@$(RUN_PYTHON) $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@$(RUN_PYTHON) -m components.ui.models.prepare || echo "The app will do that when it starts."
 	@touch $@
 
-.venv/.dev: .venv/.app
-	@$(PIP_INSTALL) -e ".[dev]"
+.venv/.dev: .venv/.app locks/dev.txt
+	@$(RUN_PYTHON) $(FROM_LOCK) locks/dev.txt
 	@touch $@
 
 # --- Tests -------------------------------------------------------------------------------
@@ -94,6 +108,27 @@ format: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check --fix .
 	$(if $(HAS_NODE),$(BIOME) check --write)
 
+# --- What is installed: locked, audited, listed --------------------------------------------
+
+$(TOOLS)/.ready: locks/tools.txt
+	@$(FIND_PYTHON); "$$python" -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/python $(FROM_LOCK) locks/tools.txt
+	@touch $@
+
+lock: $(TOOLS)/.ready
+	$(LOCK) pyproject.toml -o locks/app.txt
+	$(LOCK) pyproject.toml --extra dev -c locks/app.txt -o locks/dev.txt
+	$(LOCK) --group tools -o locks/tools.txt
+	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
+
+audit: $(TOOLS)/.ready
+	@$(TOOLS)/bin/python .ci/audit.py $(TOOLS)/bin/pip-audit constraints.txt $(wildcard locks/*.txt)
+
+sbom: .venv/.app $(TOOLS)/.ready
+	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	    -o build/sbom.json $(RUN_PYTHON)
+	@echo "build/sbom.json lists what .venv holds, torch and the development tools included."
+
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -124,6 +159,16 @@ if ! { $(RUN_PYTHON) $(FITS) && $(RUN_PYTHON) -m pip --version; } >/dev/null 2>&
     echo "$$python cannot create a virtual environment. On Debian and Ubuntu, install the" \
       "package python3-venv and try again." >&2; exit 1; }; \
 fi
+endef
+
+# pip's own build of torch may need libraries for graphics cards, which have a lock of their own; what
+# a build of another index ("2.13.0+cpu") needs it names itself, and pip takes that from elsewhere.
+define COMPLETE_TORCH
+torch="$$($(RUN_PYTHON) -c 'from importlib.metadata import version; print(version("torch"))')"; \
+case "$$torch" in \
+  *+*) $(RUN_PYTHON) $(PIP_INSTALL) -c constraints.txt "torch==$$torch" ;; \
+  *) $(RUN_PYTHON) $(FROM_LOCK) locks/torch.txt ;; \
+esac
 endef
 
 # Connecting finds a server on either localhost; binding finds what cannot be opened at all.

@@ -2,6 +2,11 @@
 
 import streamlit as st
 
-from components.ui.frame import document, startup
+from components.ui.frame import document, hosts, startup, upload_wall
 
-app = st.App("main.py", routes=document.routes(), lifespan=startup.lifespan)
+app = st.App(
+    "main.py",
+    routes=document.routes(),
+    middleware=[*hosts.middleware(), *upload_wall.middleware()],
+    lifespan=startup.lifespan,
+)

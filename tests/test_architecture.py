@@ -538,7 +538,7 @@ def test_the_tests_mirror_the_house() -> None:
         for path in TESTS
         if path.name.startswith("test_") and path.parent != ROOT / "tests"
     }
-    apart = {"browser", "benchmarks"}
+    apart = {"browser", "benchmarks", "fuzz", "load"}
     assert_none(
         f"tests/{folder} mirrors nothing"
         for folder in sorted(folders)

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from streamlit import config as streamlit_config
 
-from components.core import settings
+from components.core import BUNDLED_ID, Settings, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -159,6 +159,70 @@ def test_what_is_installed_is_what_is_pinned() -> None:
         assert installed.public == _pins()[name].public, name
 
 
+# --- locks ---------------------------------------------------------------------------------
+
+
+def _lock(name: str) -> dict[str, Version]:
+    text = (ROOT / "locks" / name).read_text(encoding="utf-8")
+    pairs = re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)
+    return {canonicalize_name(package): Version(version) for package, version in pairs}
+
+
+LOCKS = ("app.txt", "dev.txt", "tools.txt", "torch.txt")
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_has_a_version_and_hashes(name: str) -> None:
+    lines = (ROOT / "locks" / name).read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    stated = [line for line in lines if not line.startswith("#")]
+    form = re.compile(r"[\w.-]+==[\w.]+ (; [^-]*)?(    --hash=sha256:[0-9a-f]{64} ?)+")
+    assert [line[:80] for line in stated if not form.fullmatch(line)] == []
+    assert "torch" not in _lock(name)  # the one that another index may replace
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_locks_and_pins_agree(name: str) -> None:
+    pins = _pins()
+    locked = _lock(name)
+    differ = {package for package in locked.keys() & pins if locked[package] != pins[package]}
+    assert differ == set()
+
+
+def test_the_locks_hold_all_that_set_up_installs() -> None:
+    seen: set[str] = set()
+    needed = {name for requirement in _stated() for name in _needed(requirement, seen)}
+    assert needed - {"torch"} - _lock("dev.txt").keys() == set()
+    app = [Requirement(line) for line in PYPROJECT["project"]["dependencies"]]
+    seen = set()
+    needed = {name for requirement in app for name in _needed(requirement, seen)}
+    assert needed - {"torch"} - _lock("app.txt").keys() == set()
+    assert _lock("app.txt").items() <= _lock("dev.txt").items()
+    assert "setuptools" in _lock("app.txt")  # with which the app itself is installed
+
+
+def test_the_index_for_torch_brings_nothing_else() -> None:
+    recipe = _make("-n", "-W", "pyproject.toml", ".venv/.dev", "INDEX=https://index.example").stdout
+    installs = recipe.replace("\\\n", "").split(" -m pip install ")[1:]
+    assert len(installs) == 6
+    first, *others = installs
+    assert re.search(r"--no-deps --extra-index-url \"\$INDEX\"\s+\"\$\(grep '\^torch=='", first)
+    for other in others:
+        assert "index-url" not in other
+        assert "--require-hashes" in other or "-e ." in other or '"torch==$torch"' in other
+
+
+def test_actions_are_named_by_commit() -> None:
+    used = [
+        line.split("uses:")[1].strip()
+        for path in (ROOT / ".github").rglob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert used
+    form = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [line for line in used if not form.fullmatch(line)] == []
+
+
 # --- README, licence -----------------------------------------------------------------------
 
 
@@ -173,6 +237,19 @@ def test_readme_states_the_supported_pythons() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert PYPROJECT["project"]["requires-python"] == ">=3.11,<3.14"
     assert "Python 3.11, 3.12 or 3.13" in text
+
+
+def test_the_command_for_a_class_sets_three_settings_that_are_allowed() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## For a class")[2]
+    command = text.partition("```sh\n")[2].partition("```")[0]
+    set_, _, target = command.partition(" make ")
+    given = dict(part.split("=", 1) for part in set_.split())
+    allowed = Settings.from_env(given)
+    assert allowed.models == (BUNDLED_ID,)
+    assert not allowed.allow_downloads
+    assert allowed.max_upload_bytes < Settings().max_upload_bytes
+    assert len(given) == 3
+    assert target.split() == ["run", "HOST=0.0.0.0"]
 
 
 def test_licence_is_the_full_apache_text() -> None:
@@ -230,12 +307,13 @@ def test_no_file_names_a_private_path_or_a_registry_host(pattern: str) -> None:
         ("client", "showErrorDetails", "none"),
         ("client", "showErrorLinks", False),
         ("client", "showSidebarNavigation", False),
+        ("client", "allowedOrigins", []),
         ("client", "toolbarMode", "viewer"),
         ("runner", "magicEnabled", False),
     ],
 )
 def test_configuration_keeps_private_and_safe(
-    section: str, option: str, value: str | int | bool
+    section: str, option: str, value: str | int | bool | list[str]
 ) -> None:
     assert CONFIG[section][option] == value
 

@@ -12,6 +12,7 @@ from importlib import import_module
 import streamlit as st
 
 from components.core.errors import ContextlensError
+from components.jobs import Visitor
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
 from components.ui.models.background import maps
@@ -21,6 +22,7 @@ __all__ = ["lifespan"]
 
 _OFTEN = 0.2
 """Seconds."""
+_SERVER = Visitor("this server")
 
 _log = logging.getLogger("contextlens")
 
@@ -34,7 +36,7 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
 
 def _prepare() -> None:
     try:
-        loading = runtime.start_loading(session.default().model)
+        loading = runtime.start_loading(session.default().model, _SERVER)
     except ContextlensError as exc:  # every page says it too
         _log.error("%s", exc)
         return
@@ -43,6 +45,7 @@ def _prepare() -> None:
     # Streamlit collects garbage after every run of a script. With half a million objects of the
     # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
     while not loading.wait(_OFTEN):
+        loading.look(_SERVER)  # where it has to be fetched, nobody else may want it yet
         gc.freeze()
     gc.freeze()
     maps().warm_up()

@@ -11,11 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.ui.frame.qr import qr_code
-from components.ui.state.address import MAX_ADDRESS, encode
-from components.ui.state.view import DEFAULT, Sentence, ViewState
+from components.ui.state.address import MAX_ADDRESS, encode, to_json
+from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
+from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
 
 LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))
+PAGES = {f"page {i}": {"a": 1} for i in range(99)}
 EIGHT = tuple(
     Sentence(f"This is sentence number {i} about a python", word=(0, 4)) for i in range(8)
 )
@@ -83,3 +85,39 @@ def test_a_view_too_long_for_an_address_has_the_file_alone() -> None:
     assert not [each for each in app.get("bidi_component") if "share_address" in each.proto.id]
     assert any("too long for an address" in each.value for each in app.markdown)
     assert any(b.proto.label == "Save the view as a file" for b in app.get("download_button"))
+
+
+def opened(content: bytes) -> AppTest:
+    file = ("view.json", content, "application/json")
+    app = home(DEFAULT).file_uploader(key="open_view").set_value(file).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b" " * (MAX_BYTES + 1), f"takes {MAX_BYTES + 1:,} bytes"),
+        (b"\xff" * (MAX_BYTES + 1), f"at most {MAX_BYTES:,}"),
+        (b"[" * 100, "more than 8 levels"),
+        (to_json(ViewState("m", (Sentence("a"),) * 8, controls=PAGES)).encode(), "99 pages"),
+    ],
+    ids=["large", "large and no text", "deep", "pages"],
+)
+def test_a_file_beyond_the_bounds_is_one_sentence_and_the_view_stays(
+    content: bytes, said: str
+) -> None:
+    app = opened(content)
+    (warning,) = app.warning
+    assert said in warning.value.replace("\\", "")
+    assert "s" not in app.query_params
+
+
+def test_more_than_a_file_holds_can_be_typed_and_is_said_under_share() -> None:
+    full = Sentence("a b " * (MAX_CHARACTERS // 4))
+    app = home(DEFAULT)
+    app.session_state["_view"] = ("", replace(DEFAULT, sentences=(full,) * 8))
+    app = app.run()
+    assert sent(app, "copy_link")["address"] is None
+    assert f"a state file holds at most {MAX_TEXT:,}. Shorten one" in captions(app)
+    assert not [b for b in app.get("download_button") if "Save the view" in b.proto.label]

@@ -1,0 +1,210 @@
+"""The names that the server answers to, and whose pages may speak to it.
+
+A page of another site can let a browser ask this server: openly, with its own origin, or under a
+name of its own that it points to this machine. Both are refused here, before Streamlit sees them:
+it looks at the names of WebSockets only, and before it refuses an origin it asks a site outside for
+this machine's address.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.core import Settings
+from components.core.errors import SettingsError
+
+__all__ = ["HEADERS", "Gate", "middleware", "names"]
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # addresses hold sentences
+    "Content-Security-Policy": "frame-ancestors 'self'",
+    "X-Frame-Options": "SAMEORIGIN",
+}
+"""Sent with every answer that does not say otherwise."""
+
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_EVERYWHERE = {"0.0.0.0", "::"}
+_ASKS = {"GET", "HEAD", "OPTIONS"}
+"""Methods that change nothing."""
+_RESOLVER = Path("/etc/resolv.conf")
+
+
+def middleware() -> list[Middleware]:
+    """What stands before all of Streamlit's own."""
+    return [Middleware(Gate)]
+
+
+def names(address: str | None, named: Iterable[str] = ()) -> frozenset[str]:
+    """The names of a server, lower case: nothing outside is asked for them.
+
+    Args:
+        address: what it listens on; None is everywhere, where this machine's own names are added.
+        named: further ones, which the operator gave.
+    """
+    everywhere = address is None or address in _EVERYWHERE
+    own = [*(_machine() if everywhere else ()), *([address] if address else ())]
+    return frozenset(_plain(name) for name in (*_LOCAL, *own, *named))
+
+
+class Gate:
+    """Lets pass what asks for this server by a name of its own, from a page of its own.
+
+    An address of this machine needs no list: it is the one that the connection came in by.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._named: frozenset[str] = frozenset()
+        self._names: frozenset[str] = frozenset()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands on, or answers with 403 and a sentence."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal:
+            answer = PlainTextResponse(refusal, status_code=403, headers=HEADERS)
+            await answer(scope, receive, send)
+            return
+        await self._app(_with_the_origin_s_host(scope), receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> str | None:
+        self._ask_for_names()
+        headers = Headers(scope=scope)
+        hosts, origin = headers.getlist("host"), headers.get("origin")
+        name = _name(hosts[0]) if len(hosts) == 1 else ""
+        came_in_by = _plain((scope.get("server") or ("", 0))[0])
+        if not name or not (name in self._names or (name == came_in_by and _is_address(name))):
+            return _foreign_host(hosts)
+        changes = scope["type"] == "websocket" or scope["method"] not in _ASKS
+        if origin is None or not changes or self._is_own(origin, hosts[0]):
+            return None
+        return _foreign_origin(origin)
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        netloc = _netloc(origin)
+        return bool(netloc) and (
+            _without_default_port(netloc) == _without_default_port(host)
+            or _name(netloc) in self._named
+        )
+
+    def _ask_for_names(self) -> None:
+        if self._names:
+            return
+        try:
+            named = Settings.from_env().hosts
+        except SettingsError:  # every page says it
+            named = ()
+        self._named = frozenset(_plain(name) for name in named)
+        self._names = names(st.get_option("server.address"), named)
+
+
+def _machine() -> list[str]:
+    """This machine's names: its own, and as its network finds it."""
+    name = socket.gethostname()
+    short = name.partition(".")[0]
+    return [name, short, *(f"{short}.{domain}" for domain in ("local", *_search_domains()))]
+
+
+def _search_domains() -> list[str]:
+    """What this machine's resolver puts behind a short name."""
+    try:
+        lines = _RESOLVER.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    rows = [line.split() for line in lines]
+    return [domain for row in rows if row[:1] in (["search"], ["domain"]) for domain in row[1:]]
+
+
+def _name(netloc: str) -> str:
+    """The name in a host header, without its port; "" where it is none."""
+    try:
+        parts = urlsplit(f"//{netloc}")
+        _ = parts.port
+    except ValueError:
+        return ""
+    is_whole = parts.netloc == netloc and "@" not in netloc
+    return _plain(parts.hostname or "") if is_whole else ""
+
+
+def _plain(name: str) -> str:
+    """A name or an address as it is compared."""
+    bare = name.strip().strip("[]").partition("%")[0].lower().rstrip(".")
+    try:
+        address = ip_address(bare)
+    except ValueError:
+        return bare
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _netloc(origin: str) -> str:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return ""
+    return parts.netloc if parts.scheme in {"http", "https"} else ""
+
+
+def _without_default_port(netloc: str) -> str:
+    return netloc.lower().removesuffix(":80").removesuffix(":443")
+
+
+def _with_the_origin_s_host(scope: Scope) -> Scope:
+    """A WebSocket behind a proxy that hides the visitor's host: as if it had passed it on.
+
+    Streamlit compares the two, and asks outside where they differ.
+    """
+    headers = MutableHeaders(raw=list(scope["headers"]))
+    netloc = _netloc(headers.get("origin", ""))
+    if scope["type"] != "websocket" or not netloc or netloc == headers["host"]:
+        return scope
+    headers["host"] = netloc
+    return {**scope, "headers": headers.raw}
+
+
+def _with_headers(send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return with_headers
+
+
+def _foreign_host(hosts: list[str]) -> str:
+    given = hosts[0][:100] if hosts else ""
+    return (
+        f"Contextlens does not answer to the name {given!a}. Open it by a name or an address of "
+        "the machine it runs on, or ask whoever started it to add this one to CONTEXTLENS_HOSTS.\n"
+    )
+
+
+def _foreign_origin(origin: str) -> str:
+    return (
+        f"Pages of {origin[:100]!a} may not use Contextlens. Open it in a tab of its own; where "
+        "this is its address behind a proxy, whoever started it adds the name to "
+        "CONTEXTLENS_HOSTS.\n"
+    )
