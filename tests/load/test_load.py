@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,6 +15,7 @@ from tests.load.questions import Question, questions
 from tests.load.visitor import PATIENCE, Answer, check_is_here, visit
 from tests.support.app_server import ROOT, launch
 
+T = TypeVar("T")
 PAGE = "meaning"
 TURNS = 3
 
@@ -24,7 +27,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server = launch(ROOT / "app.py", folder / "app.log", env)
     try:
         server.wait()
-        asyncio.run(until_loaded(server.address))
+        alone(until_loaded(server.address))
         yield server.address
     finally:
         server.stop()
@@ -34,7 +37,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_visitors_who_ask_at_once_each_see_their_own_texts(address: str) -> None:
     asks = list(islice(questions(), 1, 2 + 2 * TURNS))
     groups = asks[1::2], asks[2::2]
-    both = asyncio.run(in_company(address, groups, asks[0]))
+    both = alone(in_company(address, groups, asks[0]))
     for own, answers, foreign in zip(groups, both, reversed(groups), strict=True):
         assert [answer.error for answer in answers] == [""] * TURNS
         for ask, answer in zip(own, answers, strict=True):
@@ -55,7 +58,7 @@ def test_who_leaves_in_the_middle_changes_nothing_for_the_next(address: str) -> 
         async with visit(address, PAGE) as visitor:
             return await visitor.ask(third.query, third.texts)
 
-    assert asyncio.run(leave_and_come_again()).error == ""
+    assert alone(leave_and_come_again()).error == ""
 
 
 @pytest.mark.slow
@@ -66,7 +69,7 @@ def test_an_answer_that_lacks_what_was_asked_for_is_an_error(address: str) -> No
         async with visit(address, PAGE) as visitor:
             return await visitor.ask(ask.query, ["A text that nobody asked for."])
 
-    assert "A text that nobody asked for." in asyncio.run(look_for_another_text()).error
+    assert "A text that nobody asked for." in alone(look_for_another_text()).error
 
 
 @pytest.mark.parametrize("place", ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"])
@@ -104,6 +107,12 @@ async def in_company(
         await asyncio.sleep(0)
         gone.leave()
         return await asking
+
+
+def alone(asked: Coroutine[Any, Any, T]) -> T:
+    """Runs it in a thread of its own: a browser's tests leave a running loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, asked).result()
 
 
 async def until_loaded(address: str) -> None:
