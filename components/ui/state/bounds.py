@@ -56,7 +56,7 @@ def check_json(text: str) -> None:
     Raises:
         StateError: it is not.
     """
-    check_size(len(text))
+    check_size(len(text.encode("utf-8", "replace")))
     depth = 0
     for n, part in enumerate(_PARTS.finditer(text)):
         sign = part[0][0]

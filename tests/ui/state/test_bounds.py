@@ -74,6 +74,12 @@ def test_a_file_of_many_pages_is_refused_before_it_is_parsed() -> None:
 
 
 @pytest.mark.usefixtures("unparsed")
+def test_bytes_are_counted_and_not_characters() -> None:
+    n = MAX_BYTES // 2
+    assert f"takes {2 * n + 2:,} bytes" in refused('"' + "é" * n + '"')
+
+
+@pytest.mark.usefixtures("unparsed")
 @pytest.mark.parametrize(
     "text",
     [
