@@ -97,7 +97,7 @@ def _outcome(path: Path, limit: int, bounds: Bounds) -> str | None:
     except (ValueError, KeyError, TypeError):
         _log.warning("The trial of a tokenizer ended with %s", done.returncode)
         return (
-            f"in a trial it took more than {bounds.megabytes:,} MB of memory or {bounds.seconds} "
-            "seconds, and was stopped"
+            f"in a trial with {bounds.megabytes:,} MB of memory and {bounds.seconds} seconds its "
+            "process did not come to a good end"
         )
     return None if refused is None else str(refused)
