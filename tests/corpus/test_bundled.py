@@ -12,9 +12,10 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.analysis.words import token_positions, word_vectors
 from components.content.ambiguous_words import ambiguous_words
+from components.content.sentiment import sentiment_sentences
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
-from components.corpus.bundled import ambiguous_corpus
+from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 
 CORPUS = ambiguous_corpus()
@@ -50,6 +51,23 @@ def test_it_is_made_once_and_its_labels_cannot_be_changed() -> None:
         CORPUS.labels["word"] = ()  # type: ignore[index]
     parts = {"labels": dict(CORPUS.labels), "spans": CORPUS.spans}
     assert Corpus("again", CORPUS.texts, **parts).digest == CORPUS.digest
+
+
+def test_the_sentiment_corpus_has_every_sentence_of_its_file_with_its_labels() -> None:
+    corpus, entries = sentiment_corpus(), sentiment_sentences()
+    assert corpus.name == "Sentiment"
+    assert corpus.texts == tuple(entry.text for entry in entries)
+    assert list(corpus.labels) == ["sentiment", "kind", "split"]
+    for title, own in corpus.labels.items():
+        assert own == tuple(getattr(entry, title) for entry in entries), title
+    assert corpus.spans is None
+    assert not corpus.notes
+
+
+def test_the_sentiment_corpus_is_made_once_and_its_labels_cannot_be_changed() -> None:
+    assert sentiment_corpus() is sentiment_corpus()
+    with pytest.raises(TypeError):
+        sentiment_corpus().labels["sentiment"] = ()  # type: ignore[index]
 
 
 # What the bundled model makes of it

@@ -104,10 +104,10 @@ def test_an_easy_picture_is_umap_learns() -> None:
 def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
     service: EncoderService,
 ) -> None:
-    """What the page says of the ready-made corpus's 362 words at layer 6: 80%, 81%, 0.99."""
+    """What the page says of the ready-made corpus's 677 words at layer 6: 78%, 78%, 0.995."""
     view = map_view(layer=6, footing="one", word="all", **QUICK)
     vectors = drawn_map(service, view).vectors[0]
-    assert len(vectors) == 362
+    assert len(vectors) == 677
     ours = project(vectors, MapSettings()).coordinates
     theirs = [by_umap_learn_alone(vectors, seed) for seed in (0, 1)]
     near = [map_neighbors(places, 15).indices for places in (ours, *theirs)]
@@ -115,10 +115,10 @@ def test_a_map_of_words_is_as_like_umap_learn_s_as_that_is_to_itself(
         np.mean([len(set(a) & set(b)) / 15 for a, b in zip(*pair, strict=True)])
         for pair in ((near[0], near[1]), (near[1], near[2]))
     )
-    assert 0.75 < itself < 0.87
+    assert 0.72 < itself < 0.84
     assert like > itself - 0.06
     kept = [measure(vectors, places, "cosine").trustworthiness for places in (ours, *theirs)]
-    assert min(kept) > 0.98
+    assert min(kept) > 0.99
     assert max(kept) - min(kept) < 0.005
 
 
