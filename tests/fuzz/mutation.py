@@ -25,6 +25,7 @@ _ODD_VALUES: tuple[Any, ...] = (
     *([0, 1], [-1, 2], [2**40, 2**41], ["a", None, None], {"type": "Sequence"}),
 )
 _LONGEST = 8_000_000  # bytes of a piece that is repeated
+_MOST_TREE = 4_000_000  # characters of a list that is repeated in a tree
 _RARE = 60  # one change in so many is of a size that shows a bomb
 
 
@@ -135,7 +136,9 @@ def _change(rng: Random, tree: list[Any], words: Sequence[str]) -> None:
     elif kind == 2 and isinstance(holder[key], dict):
         holder[key][rng.choice(words) if words else "x"] = odd_value(rng)
     elif kind == 3 and isinstance(holder[key], list):
-        holder[key] = holder[key] * (1 << rng.randrange(5 if rng.randrange(_RARE) else 15))
+        times = 1 << rng.randrange(5 if rng.randrange(_RARE) else 15)
+        # What was repeated before may stand in it: it must still fit when it is written.
+        holder[key] = holder[key] * min(times, 1 + _MOST_TREE // len(json.dumps(holder[key])))
     elif kind == 4:
         holder[key] = _nested(rng, holder[key])
     elif kind == 5 and words:

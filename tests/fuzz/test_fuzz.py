@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 from tests.fuzz import running
 from tests.fuzz.inputs import inputs
+from tests.fuzz.mutation import mutated_json
 from tests.fuzz.registry import NAMES, named
 from tests.fuzz.running import repeat, run
 from tests.fuzz.target import judge
@@ -63,3 +66,21 @@ def test_the_same_seed_makes_the_same_inputs_from_any_place_on() -> None:
     whole = first(1, 0, 140)
     assert first(1, 120, 20) == whole[120:]
     assert first(2, 0, 140) != whole
+
+
+class Doubling(Random):
+    """Always repeats a list, as often as it may."""
+
+    def randrange(self, *ends: int) -> int:
+        return {7: 3, 15: 14}.get(ends[0], 0)
+
+    def expovariate(self, *rate: float) -> float:
+        return 5.0 / rate[0]
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
+def test_a_list_that_is_repeated_again_and_again_can_still_be_written() -> None:
+    changed = mutated_json(Doubling(), b"[[1, 2, 3]]", [])
+    assert 1_000_000 < len(changed) < 20_000_000
