@@ -43,6 +43,11 @@ class CachedService:
         self._checksums: dict[str, str] = {}
         self._tokenizer_checksums: dict[str, str] = {}
 
+    @property
+    def uncached(self) -> EncoderService:
+        """The service behind: for work that reads each text once, and would push out the rest."""
+        return self._inner
+
     def cache_info(self) -> CacheInfo:
         """How the cache has done so far."""
         return self._cache.info()

@@ -45,8 +45,29 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     (
         "CONTEXTLENS_DATA_DIR",
         "the user's cache folder",
-        "Where measured baselines and compiled "
-        "code are kept; nobody else should be able to write there.",
+        "Where measured baselines, compiled code and visitors' corpora are kept; nobody else "
+        "should be able to write there.",
+    ),
+    (
+        "CONTEXTLENS_CORPORA",
+        "",
+        "Folder whose files everybody may use as corpora; files linked into it may not.",
+    ),
+    (
+        "CONTEXTLENS_CORPORA_URI",
+        "",
+        "Object storage for visitors' corpora (s3://, gs:// or az://); empty means the data "
+        "folder.",
+    ),
+    (
+        "CONTEXTLENS_CORPORA_MB",
+        "20000",
+        "The most that all of visitors' corpora may take on disk, in MB.",
+    ),
+    (
+        "CONTEXTLENS_CORPUS_MB",
+        "5000",
+        "The most that one corpus may take on disk, with its vectors, in MB.",
     ),
     ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
     ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
@@ -71,6 +92,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
 )
 """Every variable: name, default, meaning."""
 
+_MODELS = "one sub-folder for each model"
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -82,6 +105,10 @@ class Settings:
     max_upload_bytes: int = 100_000_000
     file_bytes: int = 1_000_000_000
     data_dir: Path = field(default_factory=lambda: user_cache_path("contextlens"))
+    corpora_folder: Path | None = None
+    corpora_uri: str | None = None
+    corpora_bytes: int = 20_000_000_000
+    corpus_bytes: int = 5_000_000_000
     models: tuple[str, ...] = ()
     allow_downloads: bool = True
     hub_endpoint: str | None = None
@@ -99,6 +126,7 @@ class Settings:
         env = os.environ if environ is None else environ
         folder = env.get("CONTEXTLENS_MODEL_FOLDERS", "").strip()
         data_dir = env.get("CONTEXTLENS_DATA_DIR", "").strip()
+        corpora = env.get("CONTEXTLENS_CORPORA", "").strip()
         return cls(
             cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
             model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
@@ -106,11 +134,15 @@ class Settings:
             max_upload_bytes=_megabytes(env, "CONTEXTLENS_MAX_UPLOAD_MB", 100),
             file_bytes=_megabytes(env, "CONTEXTLENS_FILES_MB", 1000),
             data_dir=_home("DATA_DIR", data_dir) if data_dir else user_cache_path("contextlens"),
+            corpora_folder=_folder("CORPORA", corpora, "files of texts") if corpora else None,
+            corpora_uri=_storage(env.get("CONTEXTLENS_CORPORA_URI", "")),
+            corpora_bytes=_megabytes(env, "CONTEXTLENS_CORPORA_MB", 20_000),
+            corpus_bytes=_megabytes(env, "CONTEXTLENS_CORPUS_MB", 5000),
             models=_names(env.get("CONTEXTLENS_MODELS", "")),
             allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),
             hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
             token_models=_token_models(env),
-            model_folder=_folder(folder) if folder else None,
+            model_folder=_folder("MODEL_FOLDERS", folder, _MODELS) if folder else None,
             hosts=_hosts(env.get("CONTEXTLENS_HOSTS", "")),
         )
 
@@ -175,11 +207,21 @@ def _home(name: str, raw: str) -> Path:
         ) from exc
 
 
-def _folder(raw: str) -> Path:
-    folder = _home("MODEL_FOLDERS", raw).resolve()
+def _folder(name: str, raw: str, holds: str) -> Path:
+    folder = _home(name, raw).resolve()
     if not folder.is_dir():
         raise SettingsError(
-            f"CONTEXTLENS_MODEL_FOLDERS is {raw!r}, which is not a folder. "
-            "Name a folder that holds one sub-folder for each model, or unset it."
+            f"CONTEXTLENS_{name} is {raw!r}, which is not a folder. "
+            f"Name a folder that holds {holds}, or unset it."
         )
     return folder
+
+
+def _storage(raw: str) -> str | None:
+    address = raw.strip().rstrip("/")
+    if address and not re.fullmatch(r"(s3|gs|az)://[^\s/?#]+(/[^\s?#]*)?", address):
+        raise SettingsError(
+            f"CONTEXTLENS_CORPORA_URI is {raw!r}; it must be a place in object storage, such as "
+            "s3://bucket/corpora (gs:// and az:// are others). Correct it, or unset it."
+        )
+    return address or None

@@ -30,6 +30,10 @@ def test_an_empty_environment_gives_the_defaults() -> None:
         max_upload_bytes=100_000_000,
         file_bytes=1_000_000_000,
         data_dir=user_cache_path("contextlens"),
+        corpora_folder=None,
+        corpora_uri=None,
+        corpora_bytes=20_000_000_000,
+        corpus_bytes=5_000_000_000,
         models=(),
         allow_downloads=True,
         hub_endpoint=None,
@@ -61,6 +65,10 @@ def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> Non
         "CONTEXTLENS_MAX_UPLOAD_MB": "7",
         "CONTEXTLENS_FILES_MB": "7",
         "CONTEXTLENS_DATA_DIR": str(tmp_path / "data"),
+        "CONTEXTLENS_CORPORA": str(tmp_path),
+        "CONTEXTLENS_CORPORA_URI": "s3://bucket/corpora",
+        "CONTEXTLENS_CORPORA_MB": "7",
+        "CONTEXTLENS_CORPUS_MB": "7",
         "CONTEXTLENS_MODELS": "a/b",
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
         "CONTEXTLENS_HUB_ENDPOINT": "http://hub.example",
@@ -126,7 +134,9 @@ def test_sizes_are_whole_megabytes(megabytes: int) -> None:
     assert settings.max_upload_bytes == megabytes * 1_000_000
 
 
-@pytest.mark.parametrize("name", ["CACHE_MB", "MODEL_MB", "HUB_CACHE_MB", "MAX_UPLOAD_MB"])
+@pytest.mark.parametrize(
+    "name", ["CACHE_MB", "MODEL_MB", "HUB_CACHE_MB", "MAX_UPLOAD_MB", "CORPORA_MB", "CORPUS_MB"]
+)
 @pytest.mark.parametrize(
     "value",
     ["0", "-1", "+5", "1.5", "1e3", "512MB", "ten", "1000001", "٣", "²", "1_000", "9" * 5000],
@@ -188,6 +198,25 @@ def test_the_model_folder_must_be_there(tmp_path: Path) -> None:
             read(MODEL_FOLDERS=str(wrong))
 
 
+def test_the_folder_of_corpora_must_be_there(tmp_path: Path) -> None:
+    assert read(CORPORA=str(tmp_path)).corpora_folder == tmp_path.resolve()
+    with pytest.raises(
+        SettingsError, match=r"CONTEXTLENS_CORPORA is .*not a folder.*files of texts"
+    ):
+        read(CORPORA=str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize("address", ["s3://bucket", "gs://bucket/a/b", "az://container/corpora/"])
+def test_corpora_may_be_in_object_storage(address: str) -> None:
+    assert read(CORPORA_URI=f" {address} ").corpora_uri == address.rstrip("/")
+
+
+@pytest.mark.parametrize("address", ["/folder", "s3:/bucket", "s3://", "https://x/y", "s3://a b"])
+def test_an_address_of_no_object_storage_is_refused(address: str) -> None:
+    with pytest.raises(SettingsError, match=r"CONTEXTLENS_CORPORA_URI.*s3://bucket/corpora"):
+        read(CORPORA_URI=address)
+
+
 def test_the_model_folder_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -200,7 +229,7 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert read(MODEL_FOLDERS="~").model_folder == tmp_path.resolve()
 
 
-@pytest.mark.parametrize("name", ["DATA_DIR", "MODEL_FOLDERS"])
+@pytest.mark.parametrize("name", ["DATA_DIR", "MODEL_FOLDERS", "CORPORA"])
 def test_the_home_folder_of_nobody_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises(SettingsError, match=f"CONTEXTLENS_{name}"):
         read(**{name: "~no-such-user-at-all/models"})

@@ -5,14 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from components.core import EncoderService, Settings, open_service
+from components.core.cache import CachedService
 
-__all__ = ["service", "settings"]
+__all__ = ["service", "settings", "uncached"]
 
 
 @st.cache_resource(show_spinner=False)
 def service() -> EncoderService:
     """The one service of this process."""
     return open_service(settings())
+
+
+def uncached() -> EncoderService:
+    """The same without its cache: for work that reads each text once, and would push out others."""
+    own = service()
+    return own.uncached if isinstance(own, CachedService) else own
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,0 +1,241 @@
+"""A corpus in memory whose words' vectors are computed when they are asked for.
+
+So a corpus that ships with the app, or a visitor's own sentences, can be searched at once, without
+indexing. It answers what a corpus kept on disk answers: see `SearchableCorpus`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache, cached_property
+from typing import cast
+
+import numpy as np
+
+from components.core import EncoderService
+from components.core.byte_cache import ByteCache
+from components.core.errors import CorpusError
+from components.core.schema import FloatArray, IntArray
+from components.corpus.corpus import Corpus
+from components.corpus.searchable import Nearest, Occurrences, WordCount
+from components.corpus.store.word_rows import mean_vectors
+from components.corpus.word_index import WordIndex, word_index
+
+__all__ = ["LiveCorpus"]
+
+_MAX_BYTES = 128 * 2**20  # of all such corpora: 500 occurrences in BERT-large are 51 MB
+_N_TEXTS = 96  # encoded at a time
+_LONGEST = 64  # characters of a word for which one spelled alike is looked for
+_ALIKE = 0.6  # difflib's ratio from which a word is spelled alike
+
+
+class LiveCorpus:
+    """A corpus's words in a model, by what `SearchableCorpus` asks. Thread-safe.
+
+    Words without a letter or digit are no occurrences; nor are those that have no token: cut off by
+    the model's length, or dropped by its tokenizer. A text's marked span is an occurrence even
+    where it is no single word.
+
+    Attributes:
+        name: a short name that only the same texts in the same model have.
+        title: the corpus's name.
+        model: the model's id.
+        layers: all layers of the model.
+        n_dims: how long its vectors are.
+        split: the column that parts training from test, or "".
+    """
+
+    def __init__(
+        self, corpus: Corpus, service: EncoderService, model: str, *, split: str = ""
+    ) -> None:
+        """A corpus in a model, which is loaded.
+
+        Raises:
+            ContextlensError: the model cannot be used.
+        """
+        card = service.load(model)
+        self._corpus, self._service = corpus, service
+        self.name = f"{corpus.key[:32]} {card.checksum[:32]}"
+        self.title, self.model = corpus.name, model
+        self.layers, self.n_dims = tuple(range(card.n_layers + 1)), card.n_dims
+        self.n_texts, self.columns = len(corpus.texts), tuple(corpus.labels)
+        self.split = split if split in corpus.labels else ""
+        self.has_targets = corpus.spans is not None
+
+    @property
+    def n_occurrences(self) -> int:
+        """How many occurrences of words it has."""
+        return len(self._index.words)
+
+    @property
+    def n_cut(self) -> int:
+        """Words without a token, and so without a vector: those behind what fits the model."""
+        return self._index.n_cut
+
+    @cached_property
+    def _index(self) -> WordIndex:
+        key = "index", self.name, self.model
+        return cast("WordIndex", _kept().get(key, self._indexed))
+
+    def _indexed(self) -> WordIndex:
+        texts = self._corpus.texts
+        return word_index(self._corpus, self._service.tokenize(self.model, texts) if texts else [])
+
+    def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
+        """Words that begin so, most frequent first, those as frequent by the alphabet."""
+        wanted = prefix.casefold()
+        return self._counted([word for word in self._index.counts if word.startswith(wanted)])[:n]
+
+    def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
+        """Words spelled alike, nearest first, by difflib's ratio; none for a very long one."""
+        wanted, counts = word.casefold(), self._index.counts
+        if not wanted or len(wanted) > _LONGEST:
+            return ()
+        others = [known for known in counts if known != wanted and len(known) <= 2 * len(wanted)]
+        found = get_close_matches(wanted, others, n=n, cutoff=_ALIKE) if n else []
+        return tuple(WordCount(known, counts[known]) for known in found)
+
+    def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
+        """Longer words that contain it, most frequent first."""
+        wanted = word.casefold()
+        if not wanted:
+            return ()
+        own = [known for known in self._index.counts if wanted in known and wanted != known]
+        return self._counted(own)[:n]
+
+    def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
+        """All occurrences of a word, ignoring case, or a random sample of `most`; maybe none."""
+        wanted = word.casefold()
+        rows = np.array(self._index.rows.get(wanted, []), dtype=np.int64)
+        n_total = len(rows)
+        if most is not None and n_total > most:
+            chosen = np.random.default_rng(seed).choice(n_total, most, replace=False)
+            rows = rows[np.sort(chosen)]
+        return self._at(wanted, rows, n_total)
+
+    def at(self, rows: IntArray) -> Occurrences:
+        """Those of these rows, in the order given, of any words.
+
+        Raises:
+            CorpusError: there is no such row.
+        """
+        own = np.asarray(rows, dtype=np.int64).ravel()
+        if own.size and not 0 <= own.min() <= own.max() < self.n_occurrences:
+            raise CorpusError(
+                f"This corpus has {self.n_occurrences:,} occurrences, and one of another was asked "
+                "for. Search for the word again."
+            )
+        return self._at("", own, len(own))
+
+    def text(self, ids: IntArray) -> tuple[str, ...]:
+        """The texts of these numbers, in the order given."""
+        return tuple(self._corpus.texts[i] for i in self._checked(ids))
+
+    def column(self, title: str, ids: IntArray) -> tuple[str, ...]:
+        """The labels that these texts have in a column.
+
+        Raises:
+            CorpusError: there is no such column, or no such text.
+        """
+        if title not in self._corpus.labels:
+            known = ", ".join(f"“{own}”" for own in self.columns) or "none"
+            raise CorpusError(f"This corpus has no column “{title}”; it has: {known}. Choose one.")
+        own = self._corpus.labels[title]
+        return tuple(own[i] for i in self._checked(ids))
+
+    def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
+        """(n, n_dims) float32: the means of the occurrences' sub-tokens at a layer, not scaled.
+
+        All layers of one word are computed together and kept.
+
+        Raises:
+            CorpusError: there is no such layer.
+        """
+        at = self._place(layer)
+        key = self.name, self.model, occurrences.rows.tobytes()
+        every: FloatArray = _kept().get(key, lambda: self._encoded(occurrences, self.layers))
+        vectors: FloatArray = every[at]
+        return vectors
+
+    def nearest(
+        self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
+    ) -> Nearest:
+        """The n occurrences with the highest cosine to a vector, of one word or of any.
+
+        Raises:
+            CorpusError: there is no such layer, or the vector has another length.
+        """
+        wanted = np.asarray(vector, dtype=np.float64).ravel()
+        if len(wanted) != self.n_dims:
+            raise CorpusError(
+                f"A vector of this corpus has {self.n_dims} numbers, and one of {len(wanted)} was "
+                "given. Give one of the same model."
+            )
+        self._place(layer)
+        if word is None:
+            own = self._at("", np.arange(self.n_occurrences), self.n_occurrences)
+            key = self.name, self.model, "all", layer
+            vectors = _kept().get(key, lambda: self._encoded(own, (layer,))[0])
+        else:
+            own = self.occurrences(word)
+            vectors = self.vectors(own, layer)
+        lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(wanted)
+        products = vectors @ wanted
+        cosines = np.divide(products, lengths, out=np.zeros(len(own)), where=lengths > 0)
+        order = np.argsort(-cosines, kind="stable")[: max(n, 0)]
+        return Nearest(own.rows[order], np.clip(cosines[order], -1, 1).astype(np.float32))
+
+    def _counted(self, words: Sequence[str]) -> tuple[WordCount, ...]:
+        counts = self._index.counts
+        ordered = sorted(words, key=lambda word: (-counts[word], word))
+        return tuple(WordCount(word, counts[word]) for word in ordered)
+
+    def _at(self, word: str, rows: IntArray, n_total: int) -> Occurrences:
+        own, chosen = self._index, rows.tolist()
+        return Occurrences(
+            word=word,
+            rows=rows,
+            texts=own.texts[rows],
+            spans=own.spans[rows],
+            surfaces=tuple(own.surfaces[row] for row in chosen),
+            left=tuple(own.left[row] for row in chosen),
+            right=tuple(own.right[row] for row in chosen),
+            is_target=own.is_target[rows],
+            n_total=n_total,
+        )
+
+    def _checked(self, ids: IntArray) -> list[int]:
+        numbers: list[int] = np.asarray(ids, dtype=np.int64).ravel().tolist()
+        if any(not 0 <= i < self.n_texts for i in numbers):
+            raise CorpusError(f"This corpus has texts 0 to {self.n_texts - 1}; others were asked.")
+        return numbers
+
+    def _place(self, layer: int) -> int:
+        if layer not in self.layers:
+            raise CorpusError(
+                f"This corpus has no vectors of layer {layer}; it has layers 0 to "
+                f"{self.layers[-1]}. Choose one of these."
+            )
+        return self.layers.index(layer)
+
+    def _encoded(self, own: Occurrences, layers: Sequence[int]) -> FloatArray:
+        """(len(layers), n, n_dims) float32: the occurrences' vectors at some layers."""
+        vectors = np.zeros((len(layers), len(own), self.n_dims), dtype=np.float32)
+        texts, place = np.unique(own.texts, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        ends = np.searchsorted(place[order], np.arange(len(texts) + 1))
+        for start in range(0, len(texts), _N_TEXTS):
+            asked = [self._corpus.texts[i] for i in texts[start : start + _N_TEXTS]]
+            for i, encoding in enumerate(
+                self._service.encode(self.model, asked, layers=layers), start
+            ):
+                rows = order[ends[i] : ends[i + 1]]
+                vectors[:, rows] = mean_vectors(encoding, own.spans[rows])[1]
+        return vectors
+
+
+@cache
+def _kept() -> ByteCache:
+    """What such corpora have computed, for all visitors."""
+    return ByteCache(_MAX_BYTES)

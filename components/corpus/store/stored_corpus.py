@@ -1,0 +1,299 @@
+"""A stored corpus to be searched: see `SearchableCorpus`. It needs no model.
+
+A word is found by the index on words, and what is nearest to a vector among its occurrences by
+exact search. Only where any word will do, and there are many, does an index of vectors choose the
+candidates, whose cosines are then worked out exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from components.core.byte_cache import ByteCache
+from components.core.errors import CorpusError
+from components.core.schema import FloatArray, IntArray
+from components.corpus.searchable import Nearest, Occurrences, WordCount
+from components.corpus.store.about import About
+from components.corpus.store.tables import Tables, reading
+from components.corpus.store.texts_table import label_column, take_texts
+from components.corpus.store.word_rows import LIGHT, layer_column
+
+__all__ = ["StoredCorpus"]
+
+_N_PROBES, _REFINE = 24, 40
+"""Of an index of vectors: cells that are looked at, and candidates for each that is wanted."""
+_BLOCK = 8_192  # vectors that are read at once
+_MOST_SPELLED = 20_000  # most frequent words among which one spelled alike is looked for
+_LONGEST = 64  # characters of a word for which one is
+_ALIKE = 0.6  # difflib's ratio from which it is alike
+
+
+@dataclass(frozen=True, eq=False)
+class _Vocabulary:
+    """The words of a corpus, most frequent first, those as frequent by the alphabet."""
+
+    words: pa.Array
+    counts: IntArray
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.words.nbytes + self.counts.nbytes)
+
+
+class StoredCorpus:
+    """A corpus on disk, as it was when it was opened. Thread-safe."""
+
+    def __init__(self, about: About, tables: Tables, cache: ByteCache) -> None:
+        self.about = about
+        self.name, self.title, self.model = about.name, about.title, about.indexing.model
+        self.n_texts, self.n_occurrences = about.n_texts, about.n_occurrences
+        self.layers, self.n_dims = about.indexing.layers, about.indexing.n_dims
+        self.columns, self.split = about.columns, about.split
+        self.has_targets = about.has_targets
+        self._tables, self._cache = tables, cache
+
+    def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
+        """See `SearchableCorpus.words`."""
+        wanted = prefix.casefold()
+        return self._counted(lambda words: pc.starts_with(words, wanted), n)
+
+    def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
+        """See `SearchableCorpus.similar`: by difflib's ratio, none for a very long word."""
+        wanted = word.casefold()
+        if not wanted or len(wanted) > _LONGEST or n < 1:
+            return ()
+        known = self._vocabulary()
+        words = known.words.slice(0, _MOST_SPELLED)
+        lengths = pc.utf8_length(words).to_numpy(zero_copy_only=False)
+        near = np.abs(lengths - len(wanted)) <= max(2, len(wanted) // 2)
+        others = words.filter(pa.array(near)).to_pylist()
+        found = get_close_matches(
+            wanted, [other for other in others if other != wanted], n=n, cutoff=_ALIKE
+        )
+        counts = dict(zip(words.to_pylist(), known.counts.tolist(), strict=False)) if found else {}
+        return tuple(WordCount(own, counts[own]) for own in found)
+
+    def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
+        """See `SearchableCorpus.inside`."""
+        wanted = word.casefold()
+        if not wanted:
+            return ()
+        return self._counted(
+            lambda words: pc.and_(
+                pc.match_substring(words, wanted), pc.not_equal(words, pa.scalar(wanted))
+            ),
+            n,
+        )
+
+    def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
+        """See `SearchableCorpus.occurrences`; the same seed gives the same sample."""
+        wanted = word.casefold()
+        with reading(self.title):
+            if most is None:
+                found = self._of(wanted, list(LIGHT))
+                return _occurrences(wanted, found, found.num_rows)
+            rows = self._rows(wanted)
+            n_total = len(rows)
+            if n_total > most:
+                chosen = np.random.default_rng(seed).choice(n_total, max(0, most), replace=False)
+                found = self._take(rows[np.sort(chosen)], list(LIGHT))
+            else:
+                found = self._of(wanted, list(LIGHT))
+        return _occurrences(wanted, found, n_total)
+
+    def at(self, rows: IntArray) -> Occurrences:
+        """See `SearchableCorpus.at`."""
+        with reading(self.title):
+            found = self._take(self._checked(rows), list(LIGHT))
+        return _occurrences("", found, found.num_rows)
+
+    def text(self, ids: IntArray) -> tuple[str, ...]:
+        """See `SearchableCorpus.text`."""
+        return self._texts("text", ids)
+
+    def column(self, title: str, ids: IntArray) -> tuple[str, ...]:
+        """See `SearchableCorpus.column`."""
+        if title not in self.columns:
+            known = ", ".join(f"“{own}”" for own in self.columns) or "none"
+            raise CorpusError(f"This corpus has no column “{title}”; it has: {known}. Choose one.")
+        return self._texts(label_column(self.columns.index(title)), ids)
+
+    def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
+        """See `SearchableCorpus.vectors`."""
+        rows = self._checked(occurrences.rows)
+        return self._vectors(rows, layer)
+
+    def nearest(
+        self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
+    ) -> Nearest:
+        """See `SearchableCorpus.nearest`: exact for a word; for any, see `vector_index`."""
+        wanted = np.asarray(vector, np.float32).ravel()
+        if len(wanted) != self.n_dims or not np.isfinite(wanted).all():
+            raise CorpusError(
+                f"A vector of this corpus has {self.n_dims} finite numbers, and one of "
+                f"{len(wanted)} was given. Give one of the same model."
+            )
+        self._check_layer(layer)
+        with reading(self.title):
+            rows = (
+                self._candidates(wanted, layer, n) if word is None else self._rows(word.casefold())
+            )
+        cosines = self._cosines(rows, layer, wanted)
+        order = np.argsort(-cosines, kind="stable")[: max(0, n)]
+        return Nearest(rows[order], cosines[order])
+
+    def rows(self, rows: IntArray) -> pa.Table:
+        """All columns of these rows, in the order given: see `word_rows.schema`."""
+        with reading(self.title):
+            return self._take(self._checked(rows), self._table.schema.names)
+
+    # What is read
+
+    @property
+    def _table(self) -> Any:
+        return self._tables.open(self.name, "occurrences")
+
+    def _of(self, word: str, columns: list[str]) -> pa.Table:
+        """Columns of a word's occurrences, in order; "row" is one of them."""
+        from lancedb.expr import col, lit  # nothing that was typed becomes SQL
+
+        found = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
+        return self._known(found).sort_by("row")
+
+    def _known(self, found: pa.Table) -> pa.Table:
+        """Without what was added since the corpus was opened."""
+        if self.about.state == "done":
+            return found
+        return found.filter(pc.less(found["row"], self.n_occurrences))
+
+    def _rows(self, word: str) -> IntArray:
+        """Where a word stands, in order."""
+
+        def read() -> IntArray:
+            return cast("IntArray", self._of(word, ["row"])["row"].to_numpy().astype(np.int64))
+
+        return cast("IntArray", self._cache.get((*self._key, "rows", word), read))
+
+    def _take(self, rows: IntArray, columns: list[str]) -> pa.Table:
+        """Columns of these rows, in the order given; "row" among them or after them."""
+        if not rows.size:
+            return self._table.schema.empty_table().select(columns)
+        wanted = columns if "row" in columns else [*columns, "row"]
+        found = self._table.take_offsets(rows.tolist()).select(wanted).to_arrow()
+        there = found["row"].to_numpy()
+        if np.array_equal(there, rows):
+            return found
+        places = np.argsort(there, kind="stable")
+        return found.take(pa.array(places[np.argsort(np.argsort(rows, kind="stable"))]))
+
+    def _vectors(self, rows: IntArray, layer: int) -> FloatArray:
+        """(n, n_dims) float32: the vectors of these rows at a layer."""
+        self._check_layer(layer)
+        vectors = np.empty((len(rows), self.n_dims), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            own = rows[start : start + _BLOCK]
+            vectors[start : start + len(own)] = self._block(own, layer)
+        return vectors
+
+    def _block(self, rows: IntArray, layer: int) -> Any:
+        """(n, n_dims) float16: the vectors of a few rows, kept for a while."""
+
+        def read() -> Any:
+            with reading(self.title):
+                found = self._take(rows, [layer_column(layer)])[layer_column(layer)]
+                return found.combine_chunks().flatten().to_numpy().reshape(-1, self.n_dims)
+
+        digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
+        return self._cache.get((*self._key, "vectors", layer, digest), read)
+
+    def _cosines(self, rows: IntArray, layer: int, wanted: FloatArray) -> FloatArray:
+        """(n,) float32 in [-1, 1], a block at a time; 0 for a vector of length 0."""
+        found = np.zeros(len(rows), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            own = rows[start : start + _BLOCK]
+            wide = self._block(own, layer).astype(np.float32)
+            lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide)) * np.linalg.norm(wanted)
+            part = found[start : start + len(own)]
+            np.divide(wide @ wanted, lengths, out=part, where=lengths > 0)
+        return cast("FloatArray", np.clip(found, -1, 1))
+
+    def _candidates(self, vector: FloatArray, layer: int, n: int) -> IntArray:
+        if n < 1 or not self.n_occurrences or not vector.any():
+            return np.arange(min(max(0, n), self.n_occurrences), dtype=np.int64)
+        query = (
+            self._table.search(vector, vector_column_name=layer_column(layer))
+            .distance_type("cosine")
+            .nprobes(_N_PROBES)
+            .refine_factor(_REFINE)
+            .limit(n)
+            .select(["row", "_distance"])
+        )
+        found = self._known(query.to_arrow())
+        return cast("IntArray", found["row"].to_numpy().astype(np.int64))
+
+    def _texts(self, column: str, ids: IntArray) -> tuple[str, ...]:
+        with reading(self.title):
+            rows = take_texts(self._tables.open(self.name, "texts"), [column], ids)
+        return tuple(rows[column].to_pylist())
+
+    def _vocabulary(self) -> _Vocabulary:
+        def read() -> _Vocabulary:
+            with reading(self.title):
+                every = self._known(self._table.search().select(["row", "word"]).to_arrow())
+            found = every.group_by("word").aggregate([([], "count_all")])
+            found = found.sort_by([("count_all", "descending"), ("word", "ascending")])
+            counts = found["count_all"].to_numpy()
+            return _Vocabulary(found["word"].combine_chunks(), counts)
+
+        return cast("_Vocabulary", self._cache.get((*self._key, "words"), read))
+
+    def _counted(self, matching: Callable[[pa.Array], pa.Array], n: int) -> tuple[WordCount, ...]:
+        known = self._vocabulary()
+        places = np.flatnonzero(matching(known.words).to_numpy(zero_copy_only=False))[: max(0, n)]
+        words: Sequence[str] = known.words.take(pa.array(places)).to_pylist()
+        counts = known.counts[places].tolist()
+        return tuple(WordCount(word, own) for word, own in zip(words, counts, strict=True))
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        """What is kept under it is of this corpus, as far as it was indexed."""
+        return self.name, self.n_occurrences
+
+    def _check_layer(self, layer: int) -> None:
+        if layer not in self.layers:
+            known = ", ".join(map(str, self.layers))
+            raise CorpusError(
+                f"This corpus has no vectors of layer {layer}; it was indexed with {known}. Choose "
+                "one of these, or index the file again."
+            )
+
+    def _checked(self, rows: IntArray) -> IntArray:
+        found = np.asarray(rows, np.int64).ravel()
+        if found.size and not 0 <= found.min() <= found.max() < self.n_occurrences:
+            raise CorpusError(
+                f"This corpus has {self.n_occurrences:,} occurrences, and one of another was asked "
+                "for. Search for the word again."
+            )
+        return found
+
+
+def _occurrences(word: str, found: pa.Table, n_total: int) -> Occurrences:
+    return Occurrences(
+        word=word,
+        rows=found["row"].to_numpy().astype(np.int64),
+        texts=found["text"].to_numpy().astype(np.int64),
+        spans=np.stack([found["start"].to_numpy(), found["end"].to_numpy()], 1).astype(np.int64),
+        surfaces=tuple(found["surface"].to_pylist()),
+        left=tuple(found["left"].to_pylist()),
+        right=tuple(found["right"].to_pylist()),
+        is_target=found["is_target"].to_numpy().astype(np.bool_),
+        n_total=n_total,
+    )

@@ -1,0 +1,219 @@
+"""The words of encoded texts as rows of a table: where they stand, and their vectors.
+
+A word is one of UAX 29 with a letter or a digit; the word that its text is marked for is one too,
+whatever it is made of. A word's vector is the plain mean of its tokens', as `word_vectors` of
+`components.analysis.words` gives it, worked out for all words of a text at once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from components.core.errors import CorpusError
+from components.core.schema import Encoding, FloatArray, IntArray
+from components.core.words import Span, split_words
+from components.corpus.store.about import Indexing
+from components.corpus.store.chunks import Chunk, Target
+
+__all__ = ["LIGHT", "layer_column", "mean_vectors", "rows_of", "schema", "words_of"]
+
+LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
+"""The columns of an occurrence without its word and its vectors."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word in its text, with the words beside it; "" at the text's ends."""
+
+    span: Span
+    left: str
+    right: str
+
+
+@dataclass
+class _Columns:
+    """The rows of a chunk, as they are found."""
+
+    texts: list[int] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    surfaces: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    right: list[str] = field(default_factory=list)
+    is_target: list[bool] = field(default_factory=list)
+    vectors: list[FloatArray] = field(default_factory=list)
+    n_cut: int = 0
+
+
+def layer_column(layer: int) -> str:
+    """The column of a layer's vectors."""
+    return f"layer_{layer}"
+
+
+def schema(indexing: Indexing) -> pa.Schema:
+    """Of the table of occurrences.
+
+    `row` is a row's place; `cut` of a chunk's last row tells how many of the chunk's words have no
+    vector: so it is said to be stored in the same moment as they are.
+    """
+    vector = pa.list_(pa.float16(), indexing.n_dims)
+    return pa.schema(
+        [
+            ("row", pa.int32()),
+            ("text", pa.int32()),
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("word", pa.string()),
+            ("surface", pa.string()),
+            ("left", pa.string()),
+            ("right", pa.string()),
+            ("is_target", pa.bool_()),
+            ("cut", pa.int32()),
+            *((layer_column(layer), vector) for layer in indexing.layers),
+        ]
+    )
+
+
+def words_of(text: str, target: Target = None) -> list[Word]:
+    """The words of a text that may become rows, in order."""
+    spans = [span for span in split_words(text) if any(map(str.isalnum, text[slice(*span)]))]
+    words = [text[a:b].casefold() for a, b in spans]
+    beside = ["", *words, ""]
+    found = [Word(span, beside[i], beside[i + 2]) for i, span in enumerate(spans)]
+    if target is not None and target not in spans:
+        found.insert(bisect_left(spans, target), _marked(target, spans, words))
+    return found
+
+
+def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> Word:
+    """A target that is no word of its text, but more or less than one."""
+    before = bisect_right([end for _, end in spans], target[0])
+    after = bisect_left([start for start, _ in spans], target[1])
+    return Word(
+        target, words[before - 1] if before else "", words[after] if after < len(words) else ""
+    )
+
+
+def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatArray]:
+    """Which of the spans have tokens, and their vectors.
+
+    Args:
+        encoding: of one text.
+        spans: (n, 2) start and end in the text, in code points.
+
+    Returns:
+        (n_kept,) places in `spans`, and (n_layers, n_kept, n_dims) float32 means.
+    """
+    own = np.flatnonzero(encoding.text_ids == 0)
+    if not own.size or not spans.size:
+        nothing = np.empty((len(encoding.layers), 0, encoding.hidden.shape[2]), np.float32)
+        return np.empty(0, np.int64), nothing
+    starts, ends = encoding.offsets[own].T
+    if not _in_order(own, starts, ends):
+        return _one_by_one(encoding, own, spans)
+    first = np.searchsorted(ends, spans[:, 0], "right")  # the first that ends behind the start
+    n_tokens = np.searchsorted(starts, spans[:, 1], "left") - first
+    kept = np.flatnonzero(n_tokens > 0)
+    return kept, _means(encoding.hidden, own[0] + first[kept], n_tokens[kept])
+
+
+def _in_order(own: IntArray, starts: IntArray, ends: IntArray) -> bool:
+    """Whether a text's tokens stand beside each other in its order, as they nearly always do."""
+    return bool(
+        own[-1] - own[0] + 1 == len(own)
+        and np.all(np.diff(starts) >= 0)
+        and np.all(np.diff(ends) >= 0)
+    )
+
+
+def _means(hidden: FloatArray, first: IntArray, n_tokens: IntArray) -> FloatArray:
+    """(n_layers, n, n_dims): the means of runs of tokens."""
+    means: FloatArray = hidden[:, first]
+    for place in range(
+        1, int(n_tokens.max(initial=0))
+    ):  # most words are one token, and few are five
+        more = np.flatnonzero(n_tokens > place)
+        means[:, more] += hidden[:, first[more] + place]
+    several = np.flatnonzero(n_tokens > 1)
+    means[:, several] /= n_tokens[several, None].astype(np.float32)
+    return means
+
+
+def _one_by_one(encoding: Encoding, own: IntArray, spans: IntArray) -> tuple[IntArray, FloatArray]:
+    """The same where a tokenizer puts tokens out of order."""
+    starts, ends = encoding.offsets[own].T
+    inside = [own[(starts < b) & (ends > a)] for a, b in spans.tolist()]
+    kept = [i for i, tokens in enumerate(inside) if tokens.size]
+    shape = len(encoding.layers), len(kept), encoding.hidden.shape[2]
+    vectors = np.empty(shape, np.float32)
+    for place, i in enumerate(kept):
+        vectors[:, place] = encoding.hidden[:, inside[i]].mean(axis=1, dtype=np.float32)
+    return np.array(kept, np.int64), vectors
+
+
+def rows_of(
+    chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing, first_row: int
+) -> pa.RecordBatch:
+    """The rows of a chunk's words, in the order of the texts.
+
+    Raises:
+        CorpusError: a vector does not fit float16.
+    """
+    columns = _Columns()
+    for i, encoding in enumerate(encodings):
+        _add(columns, chunk.start + i, chunk.targets[i], encoding)
+    n = len(columns.texts)
+    cut = np.zeros(n, np.int32)
+    cut[-1:] = columns.n_cut
+    spans = np.array(columns.spans, np.int32).reshape(n, 2)
+    arrays = [
+        pa.array(np.arange(first_row, first_row + n, dtype=np.int32)),
+        pa.array(columns.texts, pa.int32()),
+        pa.array(spans[:, 0]),
+        pa.array(spans[:, 1]),
+        *(
+            pa.array(own, pa.string())
+            for own in (columns.words, columns.surfaces, columns.left, columns.right)
+        ),
+        pa.array(columns.is_target, pa.bool_()),
+        pa.array(cut),
+        *_vector_arrays(columns.vectors, indexing),
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema(indexing))
+
+
+def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> None:
+    text = encoding.text
+    words = words_of(text, target)
+    spans = np.array([word.span for word in words], np.int64).reshape(-1, 2)
+    kept, vectors = mean_vectors(encoding, spans)
+    columns.n_cut += len(words) - len(kept)
+    columns.vectors.append(vectors)
+    for word in (words[i] for i in kept.tolist()):
+        surface = text[slice(*word.span)]
+        columns.texts.append(number)
+        columns.spans.append(word.span)
+        columns.words.append(surface.casefold())
+        columns.surfaces.append(surface)
+        columns.left.append(word.left)
+        columns.right.append(word.right)
+        columns.is_target.append(word.span == target)
+
+
+def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa.Array]:
+    together = np.concatenate(vectors, axis=1)
+    with np.errstate(over="ignore"):  # said below
+        narrow = together.astype(np.float16)
+    if not np.isfinite(narrow).all():
+        raise CorpusError(
+            f"{indexing.model} gives vectors with values over 65,504 or none at all, which cannot "
+            "be stored. Choose other layers, or another model."
+        )
+    return [
+        pa.FixedSizeListArray.from_arrays(pa.array(own.ravel()), indexing.n_dims) for own in narrow
+    ]

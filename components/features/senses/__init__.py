@@ -1,0 +1,1 @@
+"""How many meanings a word has in a corpus, and where they part."""

@@ -1,0 +1,1 @@
+"""What its page shows, computed from a view and a corpus."""

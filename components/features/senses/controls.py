@@ -1,0 +1,152 @@
+"""What a visitor can choose on Senses, each choice declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from components.core import ModelSpec
+from components.features.senses.measures.grouping import MOST_GROUPS
+from components.ui.state.controls import Choice, choice, number, text
+
+__all__ = [
+    "BESIDE",
+    "CHOSEN",
+    "COLOR",
+    "CORPUS",
+    "FOUND",
+    "GROUPS",
+    "GUESSED",
+    "LABELS",
+    "LIVE",
+    "NO_LABELS",
+    "ONLY",
+    "OTHER_CORPUS",
+    "OTHER_LAYER",
+    "OTHER_MODEL",
+    "OTHER_WORD",
+    "OWN",
+    "PAGE",
+    "PANEL",
+    "ROWS",
+    "SENTENCES",
+    "SORT",
+    "WORD",
+    "corpus_among",
+    "labels_among",
+    "only_among",
+    "other_corpus_among",
+    "other_model_among",
+]
+
+PAGE = "senses"
+
+# What is looked at
+
+SENTENCES = "sentences"
+LIVE: Mapping[str, str] = MappingProxyType(
+    {"ambiguous": "Ambiguous words", "sentiment": "Sentiment", SENTENCES: "Your sentences"}
+)
+"""Corpora whose vectors are computed when they are asked for; any other name is a stored one's."""
+CORPUS = choice(PAGE, "corpus", "Corpus", LIVE)
+WORD = text(PAGE, "word", "Word", placeholder="a word of the corpus")
+"""Nothing typed stands for the corpus's own first word."""
+GUESSED, NO_LABELS = "guessed", "none"
+LABELS = choice(
+    PAGE, "labels", "Senses from", {GUESSED: "the column that suits", NO_LABELS: "No labels"}
+)
+"""A column by its place; its titles can be longer than an address takes."""
+FOUND = "found"
+GROUPS = choice(
+    PAGE,
+    "groups",
+    "Groups",
+    {FOUND: "as found", **{str(k): str(k) for k in range(2, MOST_GROUPS + 1)}},
+    help="As found: HDBSCAN looks for dense places; where nothing is dense, k-means makes as many "
+    "as lie furthest apart. A number: k-means makes so many.",
+)
+COLOR = choice(PAGE, "color", "Colour by", {"sense": "sense", "group": "group"})
+OWN = text(PAGE, "own", "Your own sentence", placeholder="a sentence with the word")
+
+PANEL = choice(
+    PAGE,
+    "panel",
+    "Look closer",
+    {
+        "own": "Your own sentence",
+        "beside": "Beside it",
+        "taken": "Which is taken for which",
+    },
+)
+
+# The concordance
+
+SORT = choice(
+    PAGE,
+    "sort",
+    "Sort by",
+    {
+        "text": "text order",
+        "left": "word before",
+        "right": "word after",
+        "sense": "sense",
+        "group": "group",
+        "cosine": "cosine",
+    },
+)
+ROWS = number(PAGE, "rows", "Page of the concordance", between=(1, 1_000_000), default=1)
+CHOSEN = number(PAGE, "chosen", "The occurrence that is looked at", between=(-1, 2**53), default=-1)
+"""An occurrence by what names it in its corpus; -1 for none."""
+ONLY = choice(PAGE, "only", "Only", {"": "all of them"})
+"""A group or a sense by its number: "g0", "s1"; "g-1" for those in no group."""
+
+# Another word, corpus, layer or model beside it
+
+BESIDE = choice(
+    PAGE,
+    "beside",
+    "Beside it",
+    {
+        "": "Nothing",
+        "word": "Another word",
+        "corpus": "Another corpus",
+        "layer": "Another layer",
+        "model": "Another model",
+        "table": "The word table",
+    },
+)
+OTHER_WORD = text(PAGE, "other_word", "The other word", placeholder="a word of the corpus")
+OTHER_CORPUS = choice(PAGE, "other_corpus", "The other corpus", LIVE, default="sentiment")
+OTHER_LAYER = number(PAGE, "other_layer", "The other layer", between=(0, 1_000), default=0)
+OTHER_MODEL = choice(PAGE, "other_model", "The other model", ())
+
+
+def corpus_among(stored: Mapping[str, str]) -> Choice:
+    """The corpora that ship with the app, and stored ones: their titles by name."""
+    return CORPUS.among({**LIVE, **stored})
+
+
+def other_corpus_among(stored: Mapping[str, str]) -> Choice:
+    """The same for the corpus beside it."""
+    return OTHER_CORPUS.among({**LIVE, **stored})
+
+
+def labels_among(columns: Sequence[str]) -> Choice:
+    """Any column of a corpus, by its place."""
+    return LABELS.among(
+        {**LABELS.options, **{str(place): title for place, title in enumerate(columns)}}
+    )
+
+
+def only_among(senses: Sequence[str], n_groups: int, *, some_in_none: bool) -> Choice:
+    """The senses and groups that there are."""
+    groups = {f"g{i}": f"group {i + 1}" for i in range(n_groups)}
+    none = {"g-1": "in no group"} if some_in_none else {}
+    return ONLY.among(
+        {**ONLY.options, **{f"s{i}": name for i, name in enumerate(senses)}, **groups, **none}
+    )
+
+
+def other_model_among(models: Iterable[ModelSpec], own: str) -> Choice:
+    """Any model but the page's own, by its id."""
+    return OTHER_MODEL.among({spec.id: spec.title for spec in models if spec.id != own})

@@ -1,0 +1,1 @@
+"""The figures of its page, by what they are about."""

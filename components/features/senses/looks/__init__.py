@@ -1,0 +1,1 @@
+"""The closer looks of its page, by what they are about."""

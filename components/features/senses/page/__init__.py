@@ -1,0 +1,1 @@
+"""The parts of the Senses page, by what they hold."""

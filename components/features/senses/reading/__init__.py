@@ -1,0 +1,1 @@
+"""What its page says, by what it is about."""

@@ -1,0 +1,1 @@
+"""The widgets of its page, by what they are about."""

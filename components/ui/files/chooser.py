@@ -1,0 +1,82 @@
+"""Where a visitor chooses a file: the field, what it was taken for, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from components.content.wording import escape
+from components.core.errors import CorpusError
+from components.corpus.readers import FORMATS, Sheet
+from components.ui.files.kept import keep, sheet_of
+from components.ui.models.services import settings
+from components.ui.state import session
+from components.ui.widgets import kit
+
+__all__ = ["UPLOADED", "file_head", "kept_file", "upload_field"]
+
+UPLOADED = (
+    "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
+    "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "
+    "is read."
+)
+"""What becomes of a file that is uploaded."""
+_N_HEAD = 5
+
+
+def upload_field(
+    label: str,
+    *,
+    key: str,
+    on_file: Callable[[str, Sheet], None],
+    formats: Sequence[str] = FORMATS,
+) -> None:
+    """A field for a file.
+
+    Args:
+        label: what to choose; the formats are named behind it.
+        key: of the widget.
+        on_file: told the name under which this visit finds the file, and what is in it.
+        formats: endings of the files that can be chosen.
+    """
+
+    def upload() -> None:
+        file = session.value(key)
+        if file is None:
+            return
+        secret = kept_file(file.name, file.getvalue())
+        sheet = sheet_of(secret)
+        if sheet is not None:
+            on_file(secret, sheet)
+
+    st.file_uploader(
+        f"{label} ({', '.join(formats)})",
+        type=[ending.lstrip(".") for ending in formats],
+        key=key,
+        on_change=upload,
+        max_upload_size=min(
+            settings().max_upload_bytes // 1_000_000, st.get_option("server.maxUploadSize")
+        ),
+    )
+
+
+def kept_file(name: str, content: bytes) -> str:
+    """The name under which this visit finds a file that it gave; "" where it cannot be used.
+
+    Why it cannot is said on the next run.
+    """
+    try:
+        return keep(session.session(), name, content)
+    except CorpusError as exc:
+        session.remember(str(exc))
+        return ""
+
+
+def file_head(sheet: Sheet, *, key: str) -> None:
+    """A file's first rows and what it was taken for."""
+    encoding = f", {sheet.encoding}" if sheet.encoding else ""
+    st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
+    for note in (*sheet.notes, *sheet.left_out):
+        st.caption(escape(note))
+    kit.table(sheet.head(_N_HEAD), key=key)

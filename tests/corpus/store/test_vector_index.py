@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from components.corpus.corpus import Corpus
+from components.corpus.store import vector_index
+from components.corpus.store.store import Store
+from components.corpus.store.vector_index import index_vectors, layers_without
+from components.corpus.store.word_rows import schema
+from components.jobs import Jobs
+from tests.support.corpus_store import indexed, indexing, made_up_corpus
+
+N, N_DIMS = 60_000, 128
+
+
+def made_up_rows(vectors: Any, own: Any) -> pa.RecordBatch:
+    """Rows of words w0, w1, ... with these vectors at layer 0."""
+    n = len(vectors)
+    words = [f"w{i % 500}" for i in range(n)]
+    numbers = np.arange(n, dtype=np.int32)
+    arrays = [
+        pa.array(numbers),
+        pa.array(np.zeros(n, np.int32)),
+        pa.array(numbers),
+        pa.array(numbers + 1),
+        *(pa.array(words) for _ in range(4)),
+        pa.array(np.zeros(n, np.bool_)),
+        pa.array(np.zeros(n, np.int32)),
+        pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), own.n_dims),
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema(own))
+
+
+def test_a_small_corpus_needs_no_index(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    name = indexed(store, made_up_corpus(10))
+    assert layers_without(store, name) == ()
+    assert index_vectors(Jobs(10**6), store, name) is None
+
+
+@pytest.mark.slow
+def test_the_index_finds_what_exact_search_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_index, "LEAST_ROWS", N)
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((300, N_DIMS)).astype(np.float32)
+    clusters = rng.integers(0, 300, N)
+    noise = rng.standard_normal((N, N_DIMS), dtype=np.float32)
+    vectors = (centres[clusters] + 0.8 * noise).astype(np.float16)
+    own = indexing((0,), n_dims=N_DIMS)
+    store = Store(str(tmp_path))
+    name = store.create(Corpus("made up", ("text",)), own).name
+    store.append(name, own, [made_up_rows(vectors, own)])
+    store.finish(name)
+
+    jobs = Jobs(10**6)
+    assert layers_without(store, name) == (0,)
+    job = index_vectors(jobs, store, name)
+    assert job is not None
+    job.result(240)
+    store = Store(store.root)
+    assert layers_without(store, name) == ()
+    corpus = store.open(name)
+    wide = vectors.astype(np.float32)
+    units = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    n_found = 0
+    for row in rng.integers(0, N, 40):
+        query = wide[row] + 0.3 * rng.standard_normal(N_DIMS).astype(np.float32)
+        cosines = units @ (query / np.linalg.norm(query))
+        best = np.argsort(-cosines)[:10]
+        found = corpus.nearest(query, 0, 10)
+        np.testing.assert_allclose(found.cosines, cosines[found.rows], atol=1e-4)
+        n_found += len(set(best.tolist()) & set(found.rows.tolist()))
+    assert n_found / 400 >= 0.95
+    # Of one word the search is exact, with an index or without.
+    own_rows = np.arange(7, N, 500)
+    found = corpus.nearest(wide[7], 0, 10, word="w7")
+    exact = own_rows[np.argsort(-(units[own_rows] @ units[7]), kind="stable")[:10]]
+    assert found.rows.tolist() == exact.tolist()

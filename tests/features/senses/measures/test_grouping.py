@@ -1,0 +1,106 @@
+"""Groups: found where there are any, numbered from the largest, agreeing as scikit-learn says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from components.core.errors import RequestError
+from components.features.senses.measures.grouping import (
+    agreement,
+    best_k,
+    central,
+    components_of,
+    found_groups,
+    k_groups,
+    shuffled_agreement,
+)
+from components.features.senses.measures.vectors import (
+    MAX_TABLE,
+    cosine_table,
+    cosines_to,
+    scaled,
+)
+from tests.support.senses import clouds
+
+
+@pytest.mark.parametrize("sizes", [(30, 20), (40, 25, 12), (200, 100, 60, 30)])
+def test_clouds_that_lie_apart_are_the_groups(sizes: tuple[int, ...]) -> None:
+    units, codes = clouds(sizes)
+    assert adjusted_rand_score(codes, found_groups(units)) > 0.95
+    own = k_groups(units, len(sizes))
+    assert own.tolist() == codes.tolist()
+    assert best_k(units) == len(sizes)
+
+
+def test_one_cloud_has_no_dense_groups() -> None:
+    """A finding that chance gives one time in twenty or less is one."""
+    found = [found_groups(clouds((60,), seed=seed)[0]).max() >= 0 for seed in range(20)]
+    assert sum(found) <= 2
+
+
+def test_groups_are_the_same_each_time_and_for_any_order() -> None:
+    units, _ = clouds((12, 11, 10), apart=1.0)
+    order = np.random.default_rng(3).permutation(len(units))
+    assert k_groups(units, 3).tolist() == k_groups(units, 3).tolist()
+    assert adjusted_rand_score(k_groups(units, 3)[order], k_groups(units[order], 3)) > 0.9
+    assert np.bincount(k_groups(units, 4)).tolist() == sorted(
+        np.bincount(k_groups(units, 4)).tolist(), reverse=True
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4])
+def test_few_vectors_have_no_groups(n: int) -> None:
+    units = clouds((9,))[0][:n]
+    assert found_groups(units).tolist() == [-1] * n
+    assert best_k(units) == 0
+
+
+def test_equal_vectors_have_no_groups() -> None:
+    units = np.repeat(clouds((1,))[0], 30, axis=0)
+    assert best_k(units) == 0
+    assert components_of(units).tolist() == [[0]] * 30
+    with pytest.raises(RequestError, match="1 different vectors cannot make 2 groups"):
+        k_groups(units, 2)
+
+
+def test_agreement_is_scikit_learns_over_the_labelled_with_none_as_a_group() -> None:
+    random = np.random.default_rng(0)
+    groups, codes = random.integers(-1, 3, 80), random.integers(-1, 4, 80)
+    own = codes >= 0
+    assert agreement(groups, codes) == pytest.approx(adjusted_rand_score(codes[own], groups[own]))
+    assert agreement(codes, codes) == 1
+    assert math.isnan(agreement(groups, np.full(80, -1)))
+    assert math.isnan(shuffled_agreement(groups, np.full(80, -1)))
+
+
+def test_shuffled_labels_reach_a_little_above_nothing() -> None:
+    random = np.random.default_rng(0)
+    groups, codes = random.integers(0, 2, 60), random.integers(0, 2, 60)
+    assert 0 < shuffled_agreement(groups, codes) < 0.15
+    assert agreement(codes, codes) > shuffled_agreement(codes, codes)
+
+
+def test_central_examples_are_those_with_the_highest_cosine_to_the_middle() -> None:
+    units, codes = clouds((20, 10))
+    middle = units[codes == 1].mean(axis=0)
+    cosines = cosines_to(units, middle)
+    expected = [i for i in np.argsort(-cosines, kind="stable") if codes[i] == 1][:3]
+    assert central(units, codes, 1) == expected
+    assert len(central(units, codes, 1, 99)) == 10
+
+
+def test_cosines_are_those_of_scaled_vectors() -> None:
+    vectors = np.random.default_rng(0).normal(size=(9, 5)).astype(np.float32)
+    vectors[4] = 0
+    units = scaled(vectors)
+    assert units[4].tolist() == [0] * 5
+    table = cosine_table(units)
+    np.testing.assert_allclose(table, table.T)
+    np.testing.assert_allclose(table[0], cosines_to(units, 7 * vectors[0]), atol=1e-6)
+    assert np.abs(table).max() <= 1
+    with pytest.raises(RequestError, match=r"at most 2,000"):
+        cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))

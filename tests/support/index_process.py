@@ -1,0 +1,85 @@
+"""A process that indexes a corpus and can be killed: it says what is stored, line by line.
+
+    python -m tests.support.index_process '{"root": ..., "name": ..., "model": ""}'
+
+Without a model it uses the made-up one. Lines: "go" once all is imported, then "stored 40" after
+each commit and the stage of the work before each chunk, at last "over".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+__all__ = ["main"]
+
+
+def main(task: dict[str, Any]) -> None:
+    """Index as the task says, four texts at a time, and store them at once."""
+    import lancedb  # noqa: F401 - so that it does not take the time in which it is killed
+
+    from components.corpus.store import chunks, indexing, store
+
+    chunks._MOST_TEXTS = 4
+    indexing._COMMIT_SECONDS = 0.0
+    own = store.Store(task["root"])
+    append = own.append
+
+    def said(name: str, *rest: Any) -> None:
+        append(name, *rest)
+        say(f"stored {own.last_text(name) + 1}")
+
+    own.append = said  # type: ignore[method-assign]
+    service = _service(task)
+    say("go")
+    try:
+        indexing.index(own, service, task["name"], lambda stage, _: say(stage))
+    except Exception as exc:  # noqa: BLE001 - it is what the test looks at
+        say(f"failed {exc}")
+    about = own.about(task["name"])
+    say(f"state {about.state} {about.n_texts_done} {about.why}")
+    if task.get("room_again"):
+        _limit(-1)
+        own.set_state(task["name"], "waiting")
+        indexing.index(own, service, task["name"], lambda stage, _: say(stage))
+    say("over")
+
+
+def _service(task: dict[str, Any]) -> Any:
+    if task.get("model"):
+        from components.core import Settings, open_service
+
+        service = open_service(Settings(allow_downloads=False))
+        service.load(task["model"])
+        return service
+    from tests.support.corpus_store import MadeUpService
+
+    left = task.get("full_after")
+    n_encoded = 0
+
+    def before() -> None:
+        nonlocal n_encoded
+        n_encoded += 1
+        if left is not None and n_encoded == left:
+            _limit(task["full_bytes"])
+
+    return MadeUpService(before=before)
+
+
+def _limit(n_bytes: int) -> None:
+    """No file may grow beyond so many bytes: as on a full disk, each write fails."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+
+
+def say(line: str) -> None:
+    """A line that is there even if the process is killed next."""
+    os.write(1, f"{line}\n".encode())
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
