@@ -13,9 +13,11 @@ import psutil
 from tests.benchmarks.anatomy import anatomy_rerun
 from tests.benchmarks.attention import attention_page
 from tests.benchmarks.browser import ROOT
+from tests.benchmarks.corpora import corpus_indexing, corpus_search
 from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.first_map import first_map
+from tests.benchmarks.first_senses import first_senses
 from tests.benchmarks.layers import layers_page
 from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.masks import masks
@@ -42,6 +44,9 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         layer_maps,
         large_map,
         first_map,
+        corpus_indexing,
+        corpus_search,
+        first_senses,
         start,
         memory,
     )

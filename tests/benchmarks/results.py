@@ -17,6 +17,7 @@ __all__ = ["Outcome", "Ratio", "table", "write_json"]
 
 BUSY = 0.1
 PACKAGES = (
+    "lancedb",
     "numpy",
     "playwright",
     "plotly",
