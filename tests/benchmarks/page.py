@@ -90,7 +90,8 @@ def _lines(times: Path) -> list[str]:
 
 
 def _await_baseline(folder: Path) -> None:
+    """Wait until the baseline and the ruler, which comes after it, are there."""
     deadline = time.monotonic() + 60
-    while not list(folder.glob("baselines/*.npz")) and time.monotonic() < deadline:
+    while not list(folder.glob("baselines/*-ruler.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
