@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -27,6 +27,7 @@ __all__ = [
     "FOOTING",
     "FOOTINGS",
     "GUESSED",
+    "KEPT",
     "LABELS",
     "MARKED",
     "MARKS_OF",
@@ -58,6 +59,7 @@ __all__ = [
     "UNIT",
     "WORD",
     "WORDS_POOLING",
+    "kept_among",
     "only_of",
     "other_method",
     "pooling_of",
@@ -73,6 +75,7 @@ SOURCES = {
     "ambiguous": "Ready-made corpus",
     "sentences": "Your sentences",
     "file": "A file or pasted texts",
+    "kept": "A kept corpus",
 }
 SOURCE = choice(PAGE, "source", "Map of", SOURCES)
 UNIT = choice(PAGE, "unit", "Each point is one of the", UNITS)
@@ -85,6 +88,9 @@ SPECIAL = switch(PAGE, "special", "Special tokens too")
 MOST = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
 """How many points there are at most; the first unless another is chosen."""
 AT_MOST = choice(PAGE, "at_most", "Points at most", {str(n): f"{n:,}" for n in MOST})
+
+KEPT = choice(PAGE, "kept", "Corpus", {"": "Choose one"})
+"""A stored corpus by its name; `kept_among` knows those that a visit knows."""
 
 # A file of one's own
 
@@ -186,6 +192,11 @@ def word_of() -> Choice:
     others = {word: word for word in words if word not in WORD.options}
     first, last = WORD.options.items()
     return WORD.among(dict([first, *others.items(), last]))
+
+
+def kept_among(titles: Mapping[str, str]) -> Choice:
+    """The stored corpora that a visit knows, by name, with their titles."""
+    return KEPT.among({**KEPT.options, **titles})
 
 
 def only_of(unit: Unit) -> Text:

@@ -1,85 +1,33 @@
-"""The texts that can be mapped: the view's sentences, the bundled corpus, and uploaded files.
+"""The texts that can be mapped: the view's sentences, the bundled corpus, files, stored corpora.
 
-A file is its visitor's alone: it is kept under a name that only that visit knows. What is mapped
-of it, the chosen columns and no other, is kept beside it under the digest that stands in the
-address, so that whoever has the address finds these texts, and nothing else of the file. All of it
-lies in this process's memory, within a bound for each visitor and one for all.
+What is mapped of a file, the chosen columns and no other, is kept under the digest that stands in
+the address (`ui.files.kept`), so that whoever has the address finds these texts, and nothing else.
 """
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from functools import lru_cache
 
-from components.core import Settings
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
-from components.corpus.readers import Sheet, read, to_corpus
-from components.corpus.shelf import Shelf
-from components.corpus.uploads import Uploads
-from components.features.map.controls import FILE, GUESSED, LABELS, SOURCE, TEXT
-from components.ui.models.services import settings
+from components.corpus.readers import Sheet, to_corpus
+from components.features.map.controls import FILE, GUESSED, KEPT, LABELS, SOURCE, TEXT
+from components.ui.corpora.texts import stored_texts
+from components.ui.files import kept
 from components.ui.state.view import Sentence, ViewState, letter
 
 __all__ = [
     "columns_of",
     "corpus_of",
     "found_again",
-    "keep",
     "own_sentences",
     "places",
     "share",
-    "sheet_of",
 ]
 
 _MAX_CONTROL = 200  # characters that an address takes of one control
-_N_OWN = 16  # files and mapped columns of one visitor that are kept
-_TIMES_UPLOAD = 10  # what one visitor's files may take in memory, in uploads of the largest size
-_N_UPLOADS = 100  # files of one visit; they may add up to ten of the largest
-_SECONDS = 30.0  # that a file waits while others are read
-
-
-@lru_cache(maxsize=1)
-def _shelf_of(own: Settings) -> Shelf:
-    return Shelf(own.file_bytes, max_own_bytes=_own_bytes(own), max_own=_N_OWN)
-
-
-@lru_cache(maxsize=1)
-def _uploads_of(own: Settings) -> Uploads:
-    max_bytes = _TIMES_UPLOAD * own.max_upload_bytes
-    return Uploads(max_files=_N_UPLOADS, max_bytes=max_bytes, seconds=_SECONDS)
-
-
-def _shelf() -> Shelf:
-    return _shelf_of(settings())
-
-
-def _own_bytes(own: Settings) -> int:
-    """The memory that one visitor's files may take: never all that there is for files."""
-    return min(own.file_bytes // 2, _TIMES_UPLOAD * own.max_upload_bytes)
-
-
-def keep(visitor: str, name: str, content: bytes) -> str:
-    """Read a visitor's file and keep it; gives the name under which this visit finds it.
-
-    Raises:
-        CorpusError: it cannot be used, or this visit has uploaded too much; what was kept stays.
-    """
-    own = settings()
-    with _uploads_of(own).reading(visitor, name, len(content)):
-        sheet = read(name, content, max_bytes=own.max_upload_bytes, max_held=_own_bytes(own))
-        n_bytes = sheet.n_bytes
-    secret = f"file {uuid.uuid4().hex}"
-    _shelf().put(visitor, secret, sheet, n_bytes)
-    return secret
-
-
-def sheet_of(secret: str) -> Sheet | None:
-    """The file that was kept under a name, where this process still has it."""
-    found = _shelf().get(secret) if secret else None
-    return found if isinstance(found, Sheet) else None
 
 
 def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
@@ -90,7 +38,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
     """
     corpus = to_corpus(sheet, text, labels)
     digest = corpus.key[:32]
-    _shelf().put(visitor, digest, corpus, corpus.n_bytes)
+    kept.keep_shared(visitor, digest, corpus, corpus.n_bytes)
     return digest
 
 
@@ -102,12 +50,12 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
         return False
     is_same = corpus.key[:32] == FILE.of(view)
     if is_same:
-        _shelf().put(visitor, FILE.of(view), corpus, corpus.n_bytes)
+        kept.keep_shared(visitor, FILE.of(view), corpus, corpus.n_bytes)
     return is_same
 
 
 def corpus_of(view: ViewState) -> Corpus | None:
-    """The texts that a view names; None where a file is to be chosen first.
+    """The texts that a view names; None where a file or a corpus is to be chosen first.
 
     Raises:
         CorpusError: they cannot be used.
@@ -115,9 +63,12 @@ def corpus_of(view: ViewState) -> Corpus | None:
     source = SOURCE.of(view)
     if source == "sentences":
         return own_sentences(view.sentences)
+    if source == "kept":
+        name = KEPT.asked(view)
+        return stored_texts(name) if name else None
     if source != "file":
         return ambiguous_corpus()
-    found = _shelf().get(FILE.of(view))
+    found = kept.shared(FILE.of(view))
     return found if isinstance(found, Corpus) else None
 
 

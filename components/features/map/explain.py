@@ -13,15 +13,7 @@ __all__ = [
     "MISREAD",
     "ONLY_CHOSEN",
     "SHARED",
-    "UPLOADED",
 ]
-
-UPLOADED = (
-    "Your texts are kept in this app's memory while there is room, and sent to no other machine; "
-    "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "
-    "is read."
-)
-"""What becomes of a file that is uploaded."""
 
 SHARED = (
     "Whoever has this page's address sees and can download the text column and the label columns "

@@ -89,11 +89,32 @@ PAGES = (
         "Does a word mean the same thing in another sentence?",
     ),
     PageRow(
+        "senses",
+        "Senses",
+        ":material/forum:",
+        "Meaning",
+        "How many meanings does a word have here, and where do they part?",
+    ),
+    PageRow(
+        "pairs",
+        "Pairs",
+        ":material/join_inner:",
+        "Meaning",
+        "Does a word mean the same in both texts?",
+    ),
+    PageRow(
         "map",
         "Map",
         ":material/scatter_plot:",
         "Meaning",
         "Which words or sentences does the model hold alike?",
+    ),
+    PageRow(
+        "corpora",
+        "Corpora",
+        ":material/library_books:",
+        "Library",
+        "Which texts are kept here, ready to be searched word by word?",
     ),
 )
 

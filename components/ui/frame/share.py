@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from components.core.errors import StateError
+from components.ui.corpora.controls import MINE
 from components.ui.frame.qr import fits, qr_code
 from components.ui.state import session
 from components.ui.state.address import from_json, to_json
@@ -19,10 +20,16 @@ __all__ = ["buttons"]
 _ASSETS = "components.ui.frame"
 _HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
 _TOO_LONG = "These texts are too long for an address: Share saves them as a file."
+_CORPORA = (
+    "The corpora that are kept for you are not in it, but for one that this view looks at, which "
+    "can be searched and exported with it. To find all of yours again, bookmark the address in your "
+    "browser's bar, and keep that to yourself."
+)
 
 
 def buttons(view: ViewState) -> None:
-    """Copy link, which copies at once, and the menu Share."""
+    """Copy link, which copies at once, and the menu Share; whose corpora are kept is left out."""
+    has_own, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
     data = {"address": address, "too_long": _TOO_LONG}
     component(_ASSETS, "copy_link", data, key="copy_link", width="content")
@@ -32,6 +39,8 @@ def buttons(view: ViewState) -> None:
             _by_address(address, is_open=bool(menu.open))
         else:
             st.markdown("These texts are too long for an address. Send a state file instead.")
+        if has_own:
+            st.caption(_CORPORA)
         _by_file(view)
 
 

@@ -1,21 +1,28 @@
-"""What happens once in a process, behind the first page: the first model, then what maps need."""
+"""What happens once in a process, behind the first page, and at its end.
+
+First the first model is loaded, then what maps need, then indexing goes on that an earlier server
+did not finish.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from pathlib import Path
 
 import streamlit as st
 
 from components.core.errors import ContextlensError
+from components.corpus.store import indexing
 from components.jobs import Visitor
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
-from components.ui.models.background import maps
+from components.ui.models.background import jobs, maps, store
 from components.ui.state import session
 
 __all__ = ["lifespan"]
@@ -23,6 +30,7 @@ __all__ = ["lifespan"]
 _OFTEN = 0.2
 """Seconds."""
 _SERVER = Visitor("this server")
+_END_SECONDS = 5.0  # for a batch of texts that is being read or stored
 
 _log = logging.getLogger("contextlens")
 
@@ -32,6 +40,7 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     """Begin when the server does, not when the first visitor comes; in the background."""
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
+    await asyncio.to_thread(_end)
 
 
 def _prepare() -> None:
@@ -49,3 +58,22 @@ def _prepare() -> None:
         gc.freeze()
     gc.freeze()
     maps().warm_up()
+    _go_on()
+
+
+def _go_on() -> None:
+    """Go on with the corpora that an earlier server began to index; nothing where none are kept."""
+    root = store().root
+    if "://" not in root and not any(Path(root).glob("*.about.lance")):
+        return  # to look into the store means a second of imports
+    try:
+        indexing.go_on(jobs(), store(), runtime.service())
+    except ContextlensError as exc:
+        _log.error("%s", exc)
+
+
+def _end() -> None:
+    """Have all work stop where it can be gone on with, and wait a moment for what is half done."""
+    jobs().stop()
+    for job in jobs().under_way(indexing.INDEXES):
+        job.wait(_END_SECONDS)

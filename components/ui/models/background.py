@@ -1,15 +1,16 @@
-"""What there is once in a process for work in the background: its jobs, and what draws maps."""
+"""What there is once in a process for work in the background: jobs, maps, and stored corpora."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from components.corpus.store.store import Store, open_store
 from components.jobs import Jobs
 from components.maps.engine import Maps
 from components.maps.prepare import compiled_folder
 from components.ui.models.services import service, settings
 
-__all__ = ["jobs", "maps"]
+__all__ = ["jobs", "maps", "store"]
 
 
 @st.cache_resource(show_spinner=False, on_release=Jobs.stop)
@@ -27,3 +28,9 @@ def maps() -> Maps:
         compiled=compiled_folder(settings()),
         max_bytes=settings().cache_bytes // 32,
     )
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> Store:
+    """The corpora that stay; nothing is read before somebody asks for one."""
+    return open_store(settings())

@@ -18,7 +18,7 @@ from components.core.words import Span, split_words
 from components.ui.state.view import MAX_CHARACTERS
 from components.ui.widgets.component import component
 
-__all__ = ["ChipRow", "visible", "word_chips"]
+__all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
 
 _TWO_ABREAST = 5
 """Sentences from which on two share a line, as `chips.css` has it."""
@@ -177,7 +177,7 @@ def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
     end = len(text) if len(words) <= most else words[most - 1][1]
     words = words[:most]
     cuts = sorted({0, end, *(cut for span in words for cut in span)})
-    mixed = any(_direction(character) == "rtl" for character in text)
+    mixed = any(direction_of(character) == "rtl" for character in text)
     known = set(words)
     return [
         {
@@ -185,13 +185,13 @@ def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
             "start": a,
             "end": b,
             "word": (a, b) in known,
-            "dir": _direction(text[a:b]) if mixed and (a, b) in known else "",
+            "dir": direction_of(text[a:b]) if mixed and (a, b) in known else "",
         }
         for a, b in pairwise(cuts)
     ]
 
 
-def _direction(text: str) -> Literal["ltr", "rtl", ""]:
+def direction_of(text: str) -> Literal["ltr", "rtl", ""]:
     """Which way the first letter with a direction runs; empty for digits, signs and emoji."""
     for character in text:
         kind = unicodedata.bidirectional(character)

@@ -1,11 +1,9 @@
-"""Texts to map: the view's, the bundled corpus, and uploads that are kept within a bound."""
+"""Texts to map: the view's, the bundled corpus, and the chosen columns of a file."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +13,17 @@ from hypothesis import strategies as st
 
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
-from components.features.map import corpora
+from components.corpus.readers import read
 from components.features.map.controls import PAGE
 from components.features.map.corpora import (
     columns_of,
     corpus_of,
     found_again,
-    keep,
     own_sentences,
     places,
     share,
-    sheet_of,
 )
+from components.ui.files.kept import forget_all, keep, sheet_of
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings
@@ -38,8 +35,7 @@ TITLES = ["kind", "text", "where"]
 
 @pytest.fixture(autouse=True)
 def _app() -> Iterator[None]:
-    corpora._shelf_of.cache_clear()
-    corpora._uploads_of.cache_clear()
+    forget_all()
     with app_settings(ALLOW_DOWNLOADS="0", MAX_UPLOAD_MB="1"):
         yield
 
@@ -96,16 +92,11 @@ def test_the_same_sentences_are_the_same_corpus() -> None:
     assert corpus_of(view) is corpus_of(replace(view, layer=3))
 
 
-# Uploads
+# Files
 
 
-def test_a_file_is_found_again_by_the_name_that_its_visitor_was_given() -> None:
+def test_no_address_names_a_whole_file() -> None:
     secret = keep(ME, "mine.csv", TABLE)
-    sheet = sheet_of(secret)
-    assert sheet is not None
-    assert sheet.name == "mine.csv"
-    assert list(sheet.columns) == TITLES
-    assert keep(ME, "mine.csv", TABLE) != secret  # nobody can compute it from the file
     assert corpus_of(view_of(source="file", file=secret)) is None
 
 
@@ -124,83 +115,6 @@ def test_the_same_columns_of_the_same_file_have_the_same_digest() -> None:
 def test_a_file_that_is_not_here_is_to_be_chosen_first(digest: str) -> None:
     assert sheet_of(digest) is None
     assert corpus_of(view_of(source="file", file=digest)) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("mine.pdf", b"%PDF"),
-        ("mine", b"text"),
-        ("mine.csv", b""),
-        ("mine.txt", b" \n \n"),
-        ("mine.parquet", b"PAR1 and no more"),
-        ("mine.jsonl", b"{"),
-        ("mine.txt", b"word " * 250_000),
-    ],
-    ids=["kind", "no ending", "empty", "blank", "damaged", "no JSON", "too large"],
-)
-def test_what_cannot_be_read_leaves_what_was_kept(name: str, content: bytes) -> None:
-    secret = keep(ME, "mine.csv", TABLE)
-    before = sheet_of(secret)
-    with pytest.raises(CorpusError) as caught:
-        keep(ME, name, content)
-    assert str(caught.value).endswith((".", "?"))
-    assert before is not None
-    assert sheet_of(secret) is before
-
-
-def test_files_of_one_visitor_never_push_out_those_of_another() -> None:
-    """Eight one-line files once did."""
-    theirs, digest = keep("another visit", "theirs.csv", TABLE), shared("theirs.csv", TABLE)
-    own = [keep("a third visit", f"{i}.txt", lines(f"text {i}")) for i in range(40)]
-    assert sheet_of(theirs) is not None
-    assert corpus_of(view_of(source="file", file=digest)) is not None
-    assert [sheet_of(secret) is not None for secret in own] == [False] * 24 + [True] * 16
-
-
-def test_what_files_take_in_memory_is_counted_and_not_their_size() -> None:
-    """Four bytes of a file become over sixty: 10 MB have room here for each visitor."""
-    short = lines(*(f"{i:03}" for i in range(60_000)))
-    assert len(short) < 400_000
-    own = [keep(ME, f"{i}.txt", short) for i in range(4)]
-    assert [sheet_of(secret) is not None for secret in own] == [False, False, True, True]
-
-
-def test_a_file_that_would_take_more_is_read_as_far_as_it_goes_and_it_is_said() -> None:
-    with app_settings(ALLOW_DOWNLOADS="0", MAX_UPLOAD_MB="1", FILES_MB="8"):
-        sheet = sheet_of(keep(ME, "short.txt", lines(*(f"{i:03}" for i in range(100_000)))))
-    assert sheet is not None
-    assert sheet.n_rows < 100_000
-    assert 3_900_000 < sheet.n_bytes <= 4_010_000
-    assert f"the first {sheet.n_rows:,} rows were read: more take over 4 MB" in sheet.notes[-1]
-
-
-def test_uploads_of_a_visit_are_counted_and_the_bound_is_said_in_a_sentence() -> None:
-    for i in range(100):
-        keep("a keen visit", "mine.txt", lines(f"text {i}"))
-    with pytest.raises(CorpusError, match=r"file 101 of this visit.* at most 100 files and 10 MB"):
-        keep("a keen visit", "mine.txt", lines("one more"))
-    assert sheet_of(keep(ME, "mine.txt", lines("another visitor's"))) is not None
-
-
-def test_one_file_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, most = 0, 0
-    read = corpora.read
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        time.sleep(0.01)
-        found = read(*args, **kwargs)
-        inside -= 1
-        return found
-
-    monkeypatch.setattr(corpora, "read", watched)
-    with ThreadPoolExecutor(8) as pool:
-        own = list(pool.map(lambda i: keep(f"visit {i}", "mine.csv", TABLE), range(8)))
-    assert most == 1
-    assert all(map(sheet_of, own))
 
 
 # Columns
@@ -270,7 +184,7 @@ def test_columns_that_there_are_not_count_for_nothing(
     labels=st.text("0123456789,x ²-", max_size=200) | st.booleans(),
 )
 def test_no_address_names_a_column_that_there_is_not(text: Any, labels: Any) -> None:
-    sheet = corpora.read("mine.csv", TABLE, max_bytes=10**6)
+    sheet = read("mine.csv", TABLE, max_bytes=10**6)
     chosen_text, chosen_labels = columns_of(view_of(text=text, labels=labels), sheet)
     assert chosen_text in TITLES
     assert set(chosen_labels) <= set(TITLES) - {chosen_text}
@@ -305,7 +219,7 @@ def test_a_file_is_found_again_where_an_address_names_its_columns() -> None:
     sheet = sheet_of(keep(ME, "mine.csv", TABLE))
     assert sheet is not None
     digest = share(ME, sheet, "where", ["kind"])
-    corpora._shelf_of.cache_clear()
+    forget_all()
     view = view_of(source="file", file=digest, text=2, labels=places(sheet, ["kind"]))
     assert corpus_of(view) is None
     assert not found_again(ME, view_of(source="file", file=digest, text=1, labels=""), sheet)

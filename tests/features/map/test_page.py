@@ -29,6 +29,7 @@ from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, PO
 from components.features.map.marks import name_of
 from components.features.map.page import chart
 from components.maps.picture import Picture
+from components.ui.files.kept import forget_all, keep, sheet_of
 from components.ui.models import runtime
 from components.ui.models.background import maps
 from components.ui.state.address import encode
@@ -542,7 +543,7 @@ TABLE = ("text,kind,nothing\n" + "\n".join(f'"{text}",pet,' for text in TEXTS)).
 
 def shared(name: str, content: bytes) -> str:
     """The digest of a file that another visitor mapped, by the columns that were guessed."""
-    sheet = corpora.sheet_of(corpora.keep("another visit", name, content))
+    sheet = sheet_of(keep("another visit", name, content))
     assert sheet is not None
     return corpora.share("another visit", sheet, sheet.text_column, sheet.label_columns)
 
@@ -648,7 +649,7 @@ def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_b
     own.multiselect(key="map_pending_labels").set_value(["salary"]).run()
     own = settled(press(own, "map_use"))
     view = shown_view(own)
-    corpora._shelf_of.cache_clear()
+    forget_all()
     other = framed(view)
     assert "This view maps “mine.csv”, which this server does not have" in said(other)
     other = upload(other, "mine.csv", SALARIES)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.ui.corpora.controls import MINE
 from components.ui.frame.qr import qr_code
-from components.ui.state.address import MAX_ADDRESS, encode, to_json
+from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from tests.support.pages import bundled_app, framed
@@ -57,6 +58,16 @@ def test_what_is_copied_drawn_and_shown_is_the_address_of_the_view(sentences: An
     assert shared["address"] == address
     assert shared["qr"] == qr_code(address)
     assert "your sentences are part of it" in captions(app)
+
+
+def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
+    view = MINE.put(DEFAULT, "a" * 16)
+    app = home(view, is_open=True)
+    address = sent(app, "copy_link")["address"]
+    assert address == sent(app, "share_address")["address"]
+    assert "a" * 16 not in address
+    assert decode(address.partition("?s=")[2]) == DEFAULT
+    assert "are not in it" in captions(app)
 
 
 def test_a_code_is_made_only_when_somebody_looks() -> None:

@@ -1,17 +1,25 @@
-"""What happens once behind the first page, and that it leaves every run light."""
+"""What happens once behind the first page, and at the end; and that it leaves every run light."""
 
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from components.core import BUNDLED_ID
+from components.corpus.store.about import indexing_of
+from components.corpus.store.indexing import index_key
 from components.ui.frame import startup
 from components.ui.models import runtime
-from components.ui.models.background import maps
+from components.ui.models.background import jobs, maps, store
+from tests.support.corpus_store import made_up_corpus
 from tests.support.pages import app_settings
+
+SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +41,51 @@ def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> Non
 def test_the_map_process_is_ready(prepared: None) -> None:
     running = [process.is_alive for process in maps()._placing.processes._all]
     assert sorted(running) == [False, True]
+
+
+def unfinished(n_texts: int) -> str:
+    """A corpus that an earlier server did not get to."""
+    card = runtime.service().load(BUNDLED_ID)
+    return store().create(made_up_corpus(n_texts), indexing_of(card, (0,), "exact")).name
+
+
+def test_indexing_goes_on_that_an_earlier_server_did_not_finish(tmp_path: Path) -> None:
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        name = unfinished(5)
+        startup._go_on()
+        job = jobs().get(index_key(store(), name))
+        assert job is not None
+        assert job.wait(SECONDS)
+        assert store().about(name).state == "done"
+
+
+def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> None:
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        name = unfinished(3_000)
+        startup._go_on()
+        startup._end()
+        job = jobs().get(index_key(store(), name))
+        assert job is not None
+        assert job.wait(SECONDS)
+        assert job.was_stopped
+        assert store().about(name).state in {"waiting", "indexing"}
+
+
+def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) -> None:
+    """It takes a second, in which a first page would wait."""
+    code = (
+        "import sys; from components.ui.frame import startup; startup._go_on(); "
+        "from components.ui.corpora.known import known; "
+        "from components.ui.state.view import DEFAULT; assert known(DEFAULT) == (); "
+        "print('lancedb' in sys.modules)"
+    )
+    environ = {"CONTEXTLENS_DATA_DIR": str(tmp_path), "PATH": ""}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environ,
+        cwd=Path(__file__).parents[3],
+    )
+    assert done.stdout.split() == ["False"]

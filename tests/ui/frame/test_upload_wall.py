@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from components.features.map.explain import UPLOADED
+from components.ui.files.chooser import UPLOADED
 from components.ui.frame.upload_wall import UploadWall
 
 PLACE = "/_stcore/upload_file/{}/a-file"

@@ -19,7 +19,7 @@ from components.features.map.compute.asked import Asked
 from components.features.map.compute.shown import MapShown, linked_points, map_shown
 from components.features.map.looks import panel
 from components.features.map.marks import Selection
-from components.features.map.page import chart, file_panel, tabs
+from components.features.map.page import chart, file_panel, kept_panel, tabs
 from components.features.map.page.waiting import drawn
 from components.features.map.request import request_of
 from components.maps.request import MapRequest, with_layer
@@ -40,6 +40,8 @@ def first_map(view: ViewState, card: ModelCard, asked: Asked) -> MapShown | None
         st.error(escape(asked.problem), icon=":material/error:")
     if controls.SOURCE.of(view) == "file":
         file_panel.file_panel(view, asked.corpus)
+    if controls.SOURCE.of(view) == "kept" and asked.corpus is None:
+        kept_panel.kept_panel(view)
     picture, is_stale = drawn(asked.request, asked.corpus, card, slot="map", height=chart.HEIGHT)
     return None if picture is None else map_shown(view, picture, is_stale=is_stale)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
-from components.corpus.readers import FORMATS, Sheet
+from components.corpus.readers import Sheet
 from components.features.map import corpora
 from components.features.map.controls import (
     FILE,
@@ -19,15 +19,14 @@ from components.features.map.controls import (
     TEXT,
     UNIT,
 )
-from components.features.map.explain import ONLY_CHOSEN, SHARED, UPLOADED
-from components.ui.models.services import settings
+from components.features.map.explain import ONLY_CHOSEN, SHARED
+from components.ui.files import chooser
+from components.ui.files.kept import sheet_of
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import kit
 
 __all__ = ["columns", "file_panel"]
 
-_N_HEAD = 5
 _PENDING = "map_pending"
 """Under which a visit keeps the name of the file that was chosen and is not mapped yet."""
 _MAPPED = "map_mapped"
@@ -46,7 +45,7 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
         view: what is chosen.
         corpus: the texts that are mapped, if there are any.
     """
-    sheet = corpora.sheet_of(str(session.kept(_PENDING) or ""))
+    sheet = sheet_of(str(session.kept(_PENDING) or ""))
     if corpus is not None and sheet is None and not session.kept(_CHANGING):
         _one_line(corpus)
         return
@@ -62,7 +61,7 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
                 "or no longer. Choose the file again, and you see the same map.",
                 icon=":material/upload_file:",
             )
-        st.caption(f"{UPLOADED} {SHARED}")
+        st.caption(f"{chooser.UPLOADED} {SHARED}")
         if corpus is not None:
             st.button("Keep the texts that are mapped", key="map_keep_file", on_click=_closed)
 
@@ -93,25 +92,16 @@ def _use_pasted() -> None:
     if not pasted.strip():
         session.remember("There is no text yet. Paste one text a line, then map them.")
         return
-    secret = _kept(_PASTED, pasted.encode("utf-8", "replace"))
-    sheet = corpora.sheet_of(secret)
+    secret = chooser.kept_file(_PASTED, pasted.encode("utf-8", "replace"))
+    sheet = sheet_of(secret)
     if sheet is not None:
         _use(secret, sheet.text_column, ())
-
-
-def _kept(name: str, content: bytes) -> str:
-    """The name under which this visit finds a file that it gave; "" where it cannot be used."""
-    try:
-        return corpora.keep(session.session(), name, content)
-    except CorpusError as exc:
-        session.remember(str(exc))
-        return ""
 
 
 def columns(view: ViewState) -> None:
     """The columns of the file that is mapped, for the visit that gave it to choose others."""
     secret, *now = (session.kept(_MAPPED) or {}).get(FILE.of(view), ("",))
-    sheet = corpora.sheet_of(secret)
+    sheet = sheet_of(secret)
     if sheet is None:
         st.caption(ONLY_CHOSEN)
         return
@@ -122,25 +112,11 @@ def columns(view: ViewState) -> None:
 
 
 def _uploader() -> None:
-    st.file_uploader(
-        f"A file with one sentence a line or row ({', '.join(FORMATS)})",
-        type=[ending.lstrip(".") for ending in FORMATS],
-        key="map_upload",
-        on_change=_upload,
-        max_upload_size=min(
-            settings().max_upload_bytes // 1_000_000, st.get_option("server.maxUploadSize")
-        ),
-    )
+    label = "A file with one sentence a line or row"
+    chooser.upload_field(label, key="map_upload", on_file=_pending)
 
 
-def _upload() -> None:
-    file = session.value("map_upload")
-    if file is None:
-        return
-    secret = _kept(file.name, file.getvalue())
-    sheet = corpora.sheet_of(secret)
-    if sheet is None:
-        return
+def _pending(secret: str, sheet: Sheet) -> None:
     session.keep(_PENDING, secret)
     view = session.current()
     if SOURCE.of(view) == "file" and corpora.found_again(session.session(), view, sheet):
@@ -149,11 +125,7 @@ def _upload() -> None:
 
 def _preview(sheet: Sheet) -> None:
     """A file's first rows and what it was taken for, before anything is computed."""
-    encoding = f", {sheet.encoding}" if sheet.encoding else ""
-    st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
-    for note in (*sheet.notes, *sheet.left_out):
-        st.caption(escape(note))
-    kit.table(sheet.head(_N_HEAD), key="map_head")
+    chooser.file_head(sheet, key="map_head")
     text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
     st.button(
         "Map this file",
@@ -180,7 +152,7 @@ def _pickers(
 
 
 def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
-    sheet = corpora.sheet_of(secret)
+    sheet = sheet_of(secret)
     if sheet is None:
         session.remember("This file is no longer in memory. Choose it again.")
         return

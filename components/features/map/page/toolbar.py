@@ -11,6 +11,7 @@ from components.features.map.compute.asked import Asked
 from components.features.map.page import file_panel
 from components.features.map.request import by_chosen_words
 from components.maps.points import Unit
+from components.ui.corpora.known import titles
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit, sentences
 
@@ -21,17 +22,19 @@ def toolbar(view: ViewState, asked: Asked) -> None:
     """The controls of the page."""
     with kit.controls("map"):
         inputs.select(view, controls.SOURCE)
+        if controls.SOURCE.of(view) == "kept":
+            inputs.select(view, controls.kept_among(titles(view, controls.KEPT.asked(view) or "")))
         inputs.choice(view, controls.UNIT)
         if by_chosen_words(view):
             inputs.select(view, controls.word_of())
         inputs.select(view, asked.color)
         with st.popover("Texts", type="tertiary"):
-            _texts(view)
+            _texts(view, asked)
         with st.popover("Settings", type="tertiary"):
             _settings(view)
 
 
-def _texts(view: ViewState) -> None:
+def _texts(view: ViewState, asked: Asked) -> None:
     """Which texts and which of their words."""
     source, unit = controls.SOURCE.of(view), cast("Unit", controls.UNIT.of(view))
     if source == "sentences":
@@ -40,7 +43,7 @@ def _texts(view: ViewState) -> None:
         file_panel.columns(view)
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
-    if unit == "words" and source == "ambiguous":
+    if unit == "words" and asked.corpus is not None and asked.corpus.spans is not None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)

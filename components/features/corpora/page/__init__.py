@@ -1,0 +1,1 @@
+"""The parts of the Corpora page, in the order of the page."""

@@ -1,0 +1,81 @@
+"""A corpus that is not indexed to its end: how far it is, Pause, Go on, Cancel."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.content.wording import escape
+from components.core.errors import ContextlensError
+from components.corpus.store import indexing as work
+from components.features.corpora.compute.shown import running
+from components.features.corpora.page.managing import ask_to_delete
+from components.features.corpora.reading import model_note, number, state_of
+from components.jobs import Job
+from components.ui.corpora.known import Kept, may_delete
+from components.ui.models import waiting
+from components.ui.models.background import jobs, store
+from components.ui.models.services import service
+from components.ui.state import session
+
+__all__ = ["begin", "indexing_panel"]
+
+
+def indexing_panel(kept: Kept) -> None:
+    """How far a corpus is, and what can be done about it; nothing for one that is done."""
+    about = kept.about
+    if about is None or about.state == "done":
+        note = "" if about is None else model_note(about, service())
+        if note:
+            st.caption(escape(note))
+        return
+    job = running(kept.name)
+    with st.container(border=True, gap="small", key="corpora_indexing"):
+        if job is not None:
+            _progress(job, kept.name, is_pausing=about.state == "paused")
+        else:
+            done = f"{about.n_texts_done:,} of {number(about.n_texts, 'text')} are indexed"
+            why = f" {about.why}" if about.why else ""
+            said = state_of(about, is_under_way=False).capitalize()
+            st.markdown(f"**{said}**: {done} and can be searched.{escape(why)}")
+        with st.container(horizontal=True, gap="small"):
+            _buttons(kept, job)
+
+
+def begin(name: str) -> None:
+    """Index a corpus, or go on with it; says where that cannot be."""
+    try:
+        work.start(jobs(), store(), service(), name, waiting.me(_place(name)))
+    except ContextlensError as exc:
+        session.remember(str(exc))
+
+
+def _progress(job: Job, name: str, *, is_pausing: bool) -> None:
+    note = "You can leave this page or close the browser: it goes on, and comes back here."
+    if is_pausing:
+        note = "It pauses as soon as the texts that are being read are stored."
+    waiting.follow(job, _place(name), cancel="", note=note)
+
+
+def _buttons(kept: Kept, job: Job | None) -> None:
+    about = kept.about
+    if about is None:
+        return
+    if job is None:
+        st.button("Go on", icon=":material/play_arrow:", type="primary", key="corpora_go_on",
+                  on_click=begin, args=(kept.name,))  # fmt: skip
+    elif about.state != "paused":
+        st.button("Pause", icon=":material/pause:", key="corpora_pause",
+                  on_click=_pause, args=(kept.name,))  # fmt: skip
+    if may_delete(session.current(), kept):
+        ask_to_delete(kept, "Cancel", key="corpora_cancel", width="content")
+
+
+def _pause(name: str) -> None:
+    try:
+        work.pause(store(), name)
+    except ContextlensError as exc:
+        session.remember(str(exc))
+
+
+def _place(name: str) -> str:
+    return f"index_{name}"

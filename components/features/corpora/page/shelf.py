@@ -1,0 +1,143 @@
+"""What is kept, a card each: the visitor's own, what is for everybody, what is ready-made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.content.wording import escape, shortened
+from components.core.errors import ContextlensError, CorpusError
+from components.corpus.offered import Offered, read_offered
+from components.corpus.store.about import indexing_of
+from components.features.corpora.compute.choosing import corpus_from, guess
+from components.features.corpora.compute.estimate import usual_layers
+from components.features.corpora.compute.shown import Shown, ready_made, running
+from components.features.corpora.controls import CORPUS, READY, WORD
+from components.features.corpora.explain import READY_MADE
+from components.features.corpora.page.indexing import begin
+from components.features.corpora.reading import date, facts, indexed_with, number, state_of
+from components.ui.corpora.known import Kept, known
+from components.ui.models import runtime
+from components.ui.models.background import store
+from components.ui.models.services import service, settings
+from components.ui.state import session
+from components.ui.state.view import ViewState
+
+__all__ = ["shelf"]
+
+_LONGEST = 26  # characters of a title
+_HIGH = 4  # cards; more of them scroll
+_HEIGHT = 560
+_SECONDS = 3.0
+
+
+def shelf(view: ViewState, shown: Shown) -> None:
+    """All corpora that the visit knows, the one that is looked at marked."""
+    try:
+        stored: Sequence[Kept] = known(view)
+    except CorpusError as exc:  # what ships with the app is there all the same
+        st.error(escape(str(exc)), icon=":material/error:")
+        stored = ()
+    if shown.kept is not None and shown.kept.name not in {kept.name for kept in stored}:
+        stored = (shown.kept, *stored)
+    n = len(stored) + len(READY)
+    st.markdown(f"**Kept here** · {n}")
+    with st.container(
+        height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
+    ):
+        for kept in stored:
+            _stored_card(view, kept, is_chosen=kept.name == shown.key)
+        for key, title in READY.items():
+            _ready_card(key, title, is_chosen=key == shown.key)
+    _watch([kept.name for kept in stored if kept.name != shown.key and running(kept.name)])
+
+
+def _watch(names: Sequence[str]) -> None:
+    """Look now and then whether one of these is indexed; the one that is shown tells by itself."""
+    if not names:
+        return
+
+    @st.fragment(run_every=_SECONDS)
+    def look() -> None:
+        if not all(map(running, names)):
+            st.rerun()
+
+    look()
+
+
+def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
+    corpus = ready_made(key)
+    with _card(key):
+        _name(key, title, is_chosen=is_chosen)
+        st.caption(f"{number(len(corpus.texts), 'text')} · labels: {', '.join(corpus.labels)}")
+        st.caption(READY_MADE)
+
+
+def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
+    about = kept.about
+    with _card(kept.name):
+        if kept.file is not None and about is None and not kept.problem:
+            _offered_card(view, kept.name, kept.file)
+            return
+        _name(kept.name, kept.title, is_chosen=is_chosen)
+        if about is None:
+            st.caption(escape(kept.problem))
+            return
+        st.caption(facts(about))
+        st.caption(escape(indexed_with(about)))
+        state = state_of(about, is_under_way=running(kept.name) is not None)
+        from_whom = "for everybody · " if kept.file is not None else ""
+        st.caption(f"{from_whom}{state} · {date(about.created)}")
+
+
+def _offered_card(view: ViewState, name: str, file: Offered) -> None:
+    """A file for everybody that nobody had indexed with this model."""
+    st.markdown(f"**{escape(shortened(file.title, _LONGEST))}**")
+    st.caption(f"From whoever runs this server · {file.mark[0] / 1e6:,.1f} MB · not indexed yet")
+    listed = {spec.id for spec in service().models()}
+    if view.model not in listed:
+        st.caption("It is indexed with a model of the list only. Choose one on the left.")
+    elif not runtime.is_loaded(view.model):
+        st.caption("It can be indexed once the model is loaded.")
+    else:
+        st.button("Index it for everybody", key=f"corpora_offered_{name}",
+                  on_click=_index_offered, args=(name, file))  # fmt: skip
+
+
+def _card(key: str) -> st.delta_generator.DeltaGenerator:
+    return st.container(border=True, gap=None, key=f"corpora_card_{key}")
+
+
+def _name(key: str, title: str, *, is_chosen: bool) -> None:
+    sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
+    st.button(
+        escape(shortened(title, _LONGEST)),
+        icon=f":material/{sign}:",
+        type="tertiary",
+        key=f"corpora_show_{key}",
+        help=None if is_chosen else "Show its words",
+        on_click=_show,
+        args=(key,),
+    )
+
+
+def _show(key: str) -> None:
+    session.write(WORD.put(CORPUS.put(session.current(), key), ""))
+
+
+def _index_offered(name: str, file: Offered) -> None:
+    """Store a file for everybody, and index it; the one who asks looks at it."""
+    try:
+        if name not in store().names():
+            sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
+            chosen = guess(sheet)
+            corpus = corpus_from(sheet, chosen)
+            card = service().load(session.current().model)
+            own = indexing_of(card, usual_layers(corpus, card), "exact")
+            store().create(corpus, own, split=chosen.split, name=name)
+    except ContextlensError as exc:
+        session.remember(str(exc))
+        return
+    begin(name)
+    _show(name)

@@ -1,0 +1,271 @@
+"""From a file's table to pairs: which column is what, and what each row says.
+
+Labels are of two kinds, split rows are train, test or neither. A row whose word cannot be placed is
+left out and said; a column of labels that says something else leaves the pairs without labels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+
+from components.core.errors import CorpusError
+from components.core.words import Span
+from components.corpus.readers import Sheet
+from components.corpus.sheet import Cells, named
+from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
+from components.features.pairs.compute.pair_set import WHOLE, PairSet, pair_set
+from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
+
+__all__ = ["MAX_PAIRS", "PairColumns", "chosen_columns", "guess_columns", "pairs_from", "places"]
+
+MAX_PAIRS = 100_000
+_MAX_LENGTH = 20_000  # characters of a text: forty times what a model reads
+_N_EXAMPLES = 3
+
+_SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
+_DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
+_SPLIT_WORDS = {"train": TRAIN, "training": TRAIN, "test": TEST, "testing": TEST}
+_OTHER_SPLITS = {"dev", "development", "valid", "validation", "val"}
+_TEXT_STEMS = ("text", "sentence", "sent", "context", "example", "s", "question", "usage")
+_ENDS = (("1", "2"), ("_1", "_2"), (" 1", " 2"), ("_a", "_b"), ("a", "b"), (" a", " b"))
+_LABELS = ("label", "gold", "gold_label", "same", "is_same", "same_sense", "target", "class", "tag")
+_SPLITS = ("split", "set", "subset", "partition")
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The titles of the columns of a file of pairs; "" for those that there are not.
+
+    Where both sides name one column for the index, it may hold both: "3-5".
+    """
+
+    text1: str = ""
+    text2: str = ""
+    word1: str = ""
+    word2: str = ""
+    start1: str = ""
+    end1: str = ""
+    start2: str = ""
+    end2: str = ""
+    span1: str = ""
+    span2: str = ""
+    index1: str = ""
+    index2: str = ""
+    label: str = ""
+    split: str = ""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """In the order in which an address has them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    def marks(self, side: int) -> MarkColumns:
+        """Those that mark the word of one side, 1 or 2."""
+        roles = ("word", "start", "end", "span", "index")
+        return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
+
+
+def guess_columns(sheet: Sheet) -> PairColumns:
+    """What a file's columns are likely to be, by their titles first."""
+    titles = list(sheet.columns)
+    text1, text2 = _guess_texts(sheet)
+    others = [title for title in titles if title not in (text1, text2)]
+    both, first, second = guess_marks(others), guess_marks(others, "1"), guess_marks(others, "2")
+    marks: dict[str, str] = {}
+    for role in ("word", "start", "end", "span", "index"):
+        one, two, shared = (getattr(own, role) for own in (first, second, both))
+        if not (one and two):
+            one = two = shared if role in {"word", "span", "index"} else ""
+        marks |= {f"{role}1": one, f"{role}2": two}
+    label = _titled(others, _LABELS)
+    split = _titled(others, _SPLITS) or next((t for t in others if _is_split(sheet, t)), "")
+    return PairColumns(text1, text2, **marks, label=label, split=split)
+
+
+def _guess_texts(sheet: Sheet) -> tuple[str, str]:
+    plain = {title.strip().casefold(): title for title in reversed(list(sheet.columns))}
+    for stem in _TEXT_STEMS:
+        for one, two in _ENDS:
+            if stem + one in plain and stem + two in plain:
+                return plain[stem + one], plain[stem + two]
+    texts = [title for title, kind in sheet.kinds.items() if kind == "text"]
+    others = [title for title in sheet.columns if title not in texts]
+    first, second, *_ = (*texts, *others, "", "")
+    return first, second
+
+
+def _titled(titles: Sequence[str], wanted: Sequence[str]) -> str:
+    plain = {title.strip().casefold(): title for title in reversed(titles)}
+    return next((plain[name] for name in wanted if name in plain), "")
+
+
+def _is_split(sheet: Sheet, title: str) -> bool:
+    own = set(islice((_plain(cell) for cell in set(sheet.columns[title])), 10)) - {""}
+    return bool(own & set(_SPLIT_WORDS)) and own <= {*_SPLIT_WORDS, *_OTHER_SPLITS}
+
+
+def places(sheet: Sheet, columns: PairColumns) -> str:
+    """Columns by their places, as one control of the view."""
+    every = list(sheet.columns)
+    return ",".join(str(every.index(title)) if title else "" for title in columns.titles)
+
+
+def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
+    """The columns that a view names by their places, or those guessed where it names none."""
+    titles, parts = list(sheet.columns), given.split(",")
+    if len(parts) != len(fields(PairColumns)):
+        return guess_columns(sheet)
+    numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
+    return PairColumns(*(titles[n] if 0 <= n < len(titles) else "" for n in numbers))
+
+
+def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
+    """The pairs of a file.
+
+    Raises:
+        CorpusError: a column is missing, or no pair is left.
+    """
+    _check(sheet, columns)
+    own = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
+    texts = own[columns.text1], own[columns.text2]
+    marked = bool(columns.marks(1))
+    placed = _placed(own, texts, columns) if marked else ()
+    kept = [
+        row
+        for row, both in enumerate(zip(*texts, strict=True))
+        if all(text and not text.isspace() for text in both)
+        and all(side.spans[row] for side in placed)
+    ]
+    n_blank = sum(1 for both in zip(*texts, strict=True) if not all(t and t.strip() for t in both))
+    notes = [*sheet.notes, *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(kept))]
+    misses = _misses(placed)
+    if not kept:
+        raise CorpusError(
+            f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
+            "Choose other columns, or correct the file."
+        )
+    gold, label_notes = _gold(own.get(columns.label), kept, columns.label)
+    split, split_notes = _split(own.get(columns.split), kept, columns.split)
+    stripped = _stripped({text for row in kept for text in (texts[0][row], texts[1][row]) if text})
+    spans: list[tuple[Span, Span]] = [
+        (placed[0].spans[row] or WHOLE, placed[1].spans[row] or WHOLE) if placed else (WHOLE, WHOLE)
+        for row in kept
+    ]
+    return pair_set(
+        named(sheet.name),
+        [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in kept],
+        spans=spans,
+        rows=[row + 1 for row in kept],
+        gold=gold,
+        split=split,
+        notes=(*notes, *misses, *label_notes, *split_notes),
+    )
+
+
+def _check(sheet: Sheet, columns: PairColumns) -> None:
+    if len(sheet.columns) < 2:
+        raise CorpusError(
+            f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
+            "each, such as text1 and text2."
+        )
+    if not columns.text1 or not columns.text2 or columns.text1 == columns.text2:
+        raise CorpusError(
+            "Both texts of a pair would come from one column. Choose a column for each."
+        )
+    if bool(columns.marks(1)) != bool(columns.marks(2)):
+        raise CorpusError(
+            "The word is marked in one text alone. Choose columns that mark it in both, or in "
+            "neither to compare whole texts."
+        )
+
+
+def _placed(
+    own: Mapping[str, Cells], texts: tuple[Cells, Cells], columns: PairColumns
+) -> tuple[Targets, Targets]:
+    first, second = dict(own), dict(own)
+    if columns.index1 and columns.index1 == columns.index2:
+        first[columns.index1], second[columns.index1] = two_sides(own, columns.index1)
+    return (
+        targets_of(first, texts[0], columns.marks(1)),
+        targets_of(second, texts[1], columns.marks(2)),
+    )
+
+
+def _misses(placed: Sequence[Targets]) -> list[str]:
+    """The first rows whose word could not be placed, with why."""
+    found = [
+        (row, f"Row {row + 1:,}, text {side}: {why}")
+        for side, own in enumerate(placed, start=1)
+        for row, why in own.missed
+    ]
+    return [said for _, said in sorted(found)[:_N_EXAMPLES]]
+
+
+def _row_notes(n_rows: int, n_blank: int, n_missed: int) -> list[str]:
+    notes = []
+    if n_rows > MAX_PAIRS:
+        notes.append(f"Only the first {MAX_PAIRS:,} of {n_rows:,} pairs are compared.")
+    if n_blank:
+        notes.append(f"{_pairs(n_blank)} left out: a text is empty.")
+    if n_missed:
+        notes.append(f"{_pairs(n_missed)} left out: the word could not be placed.")
+    return notes
+
+
+def _pairs(n: int) -> str:
+    return f"{n:,} pair was" if n == 1 else f"{n:,} pairs were"
+
+
+def _stripped(texts: set[str]) -> dict[str, str]:
+    """Each text without the white space around it, cut where it is far longer than models read."""
+    return {text: text.strip()[:_MAX_LENGTH] for text in texts}
+
+
+def _plain(cell: str | None) -> str:
+    return (cell or "").strip().casefold()
+
+
+def _gold(cells: Cells | None, kept: Sequence[int], title: str) -> tuple[list[int], list[str]]:
+    """What the labels say, and what is to say of them."""
+    nothing = [UNKNOWN] * len(kept)
+    if cells is None:
+        return nothing, []
+    own = [_plain(cells[row]) for row in kept]
+    counts = Counter(own)
+    n_missing = counts.pop("", 0)
+    known = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}
+    if not counts:
+        return nothing, [f"The column {named(title)} has no label."]
+    if set(counts) - set(known):
+        return nothing, [_odd_labels(title, counts)]
+    notes = []
+    if n_missing:
+        has = "pair has" if n_missing == 1 else "pairs have"
+        notes.append(f"{n_missing:,} {has} no label: a cosine and no verdict on it.")
+    return [known.get(value, UNKNOWN) for value in own], notes
+
+
+def _odd_labels(title: str, counts: Counter[str]) -> str:
+    shown = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
+    more = ", …" if len(counts) > 4 else ""
+    kinds = "one kind" if len(counts) == 1 else f"{len(counts):,} kinds"
+    return (
+        f"Labels in {named(title)} are of {kinds} ({shown}{more}), so the pairs are shown without "
+        "them. Write same and different, 1 and 0, or T and F."
+    )
+
+
+def _split(
+    cells: Cells | None, kept: Sequence[int], title: str
+) -> tuple[list[int] | None, list[str]]:
+    if cells is None:
+        return None, []
+    own = [_SPLIT_WORDS.get(_plain(cells[row]), NEITHER) for row in kept]
+    if set(own) == {NEITHER}:
+        return None, [
+            f"The column {named(title)} names neither train nor test, so it is not used as a split."
+        ]
+    return own, []

@@ -1,0 +1,61 @@
+"""Pairs: formulas, limits, and what is said of a file."""
+
+from __future__ import annotations
+
+__all__ = ["FORMATS_HELP", "FORMULA", "LIMITS", "ONLY_CHOSEN", "SHARED"]
+
+LIMITS = (
+    "One threshold serves all words, though the cosines of one word may all lie higher than those "
+    "of another: a low accuracy does not say that the model cannot tell the senses of a word apart "
+    "(one that learns from each word's own sentences may). And the labels are taken as they are."
+)
+
+SHARED = (
+    "Whoever has this page's address sees and can download the columns that you choose, and "
+    "nothing else of the file."
+)
+
+ONLY_CHOSEN = (
+    "Only the columns that were chosen are kept with this comparison. To choose others, choose the "
+    "file itself again."
+)
+"""What is said of pairs to those who did not upload their file in this visit."""
+
+FORMATS_HELP = (
+    "One pair a row: `text1`, `text2`; the words as `word1`, `word2`, as `start1`, `end1`, "
+    "`start2`, `end2` (characters from 0, the end not included) or as `index1`, `index2` (white-"
+    "space tokens from 0); none compares whole texts. `label` (same or different) and `split` "
+    "(train or test) may be there."
+)
+
+FORMULA = r"""
+**Cosine of a pair.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the
+hidden state $h_{\ell,t}$; the word has their mean, and a pair the cosine of its two words:
+
+$$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}, \qquad
+c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \rVert}$$
+
+Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them.
+
+**Threshold.** At each layer the number $\theta_\ell$ that gets most training pairs right, where
+$c_\ell \ge \theta_\ell$ counts as *same*; it lies midway between two neighbouring cosines, and of
+several that do equally well it is the middle one.
+
+**Accuracy** is the share of the test pairs that this threshold gets right; the training pairs have
+no part in it. Without a split, pairs are dealt into up to five parts with as many of either kind
+(stratified cross-validation), and each part is judged by the threshold of the others.
+
+**Interval.** Of $n$ judged pairs a share $p$ is right; with $z = 1.96$ (Wilson, 1927):
+
+$$\frac{p + \frac{z^2}{2n} \pm z \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}}{1 + \frac{z^2}{n}}$$
+
+It holds for pairs that have nothing to do with each other; pairs of the same word or text have, so
+it is narrower than it should be where words repeat.
+
+**By chance**: the share of the commoner kind among the judged pairs, which is what always saying it
+would get.
+
+**ROC curve.** For every threshold, the share of the same pairs that it calls the same against the
+share of the different ones that it does. **AUC** is the area below: the chance that a same pair has
+a higher cosine than a different one.
+""".strip()

@@ -1,0 +1,1 @@
+"""Accuracy over the layers, cosines of pairs of either kind, and the ROC curve."""

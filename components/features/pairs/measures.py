@@ -1,0 +1,266 @@
+"""How well one threshold on the cosine tells pairs of one kind from those of another.
+
+A pair counts as the same where its cosine is at least the threshold. The threshold is fitted on
+training pairs and judged on others: those of a given test split, or those of each fold in turn
+(stratified cross-validation). The interval is Wilson's (1927), ROC and AUC are scikit-learn's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.core.schema import FloatArray, IntArray
+
+__all__ = [
+    "DIFFERENT",
+    "NEITHER",
+    "SAME",
+    "TEST",
+    "TRAIN",
+    "UNKNOWN",
+    "Scores",
+    "best_threshold",
+    "judged",
+    "roc",
+    "wilson",
+]
+
+UNKNOWN, DIFFERENT, SAME = -1, 0, 1
+"""What is known of a pair."""
+NEITHER, TRAIN, TEST = -1, 0, 1
+"""What a pair is there for."""
+_FOLDS = 5
+_SEED = 0
+_Z = 1.959963984540054  # of the normal distribution, for 95%
+_FEWEST = 2
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a threshold gets right at each layer.
+
+    Attributes:
+        how: judged on a given test split, or by cross-validation.
+        n_folds: of the cross-validation; 0 for a split.
+        n_train: pairs that a threshold was fitted on; with folds, all of them in turn.
+        n_left_out: labelled pairs that are in neither part of a split.
+        rows: (n_judged,) int64, the pairs that were judged.
+        same: (n_judged,) bool, which of them are the same.
+        says: (n_layers, n_judged) bool, which of them are called the same.
+        thresholds: (n_layers,) fitted on the training pairs; with folds, on all that are labelled.
+        accuracy, low, high: (n_layers,) share of the judged pairs that is right, with its interval.
+        train_accuracy: (n_layers,) share of those that the thresholds were fitted on.
+        auc: (n_layers,) area under the ROC curve of the judged pairs; NaN where all are of a kind.
+        majority: the share of the judged pairs that are of the commoner kind.
+        best: the row of the layer that does best on the training pairs; with folds, on all.
+        note: why a given split was not used, or "".
+    """
+
+    how: Literal["split", "folds"]
+    n_folds: int
+    n_train: int
+    n_left_out: int
+    rows: IntArray
+    same: Bools
+    says: Bools
+    thresholds: FloatArray
+    accuracy: FloatArray
+    low: FloatArray
+    high: FloatArray
+    train_accuracy: FloatArray
+    auc: FloatArray
+    majority: float
+    best: int
+    note: str = ""
+
+    @property
+    def n(self) -> int:
+        """How many pairs were judged."""
+        return len(self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return self.rows.nbytes + self.same.nbytes + self.says.nbytes
+
+    def wrong(self, layer: int) -> IntArray:
+        """The pairs that are judged wrong at a row of the layers."""
+        missed: IntArray = self.rows[self.says[layer] != self.same]
+        return missed
+
+
+def judged(cosines: FloatArray, gold: IntArray, split: IntArray | None) -> Scores | str:
+    """What thresholds get right, or why that cannot be said, in a sentence ("" without labels).
+
+    Args:
+        cosines: (n_layers, n_pairs); NaN where a pair has none.
+        gold: (n_pairs,) SAME, DIFFERENT or UNKNOWN.
+        split: (n_pairs,) TRAIN, TEST or NEITHER; None where none is given.
+    """
+    known = (gold != UNKNOWN) & ~np.isnan(cosines[0])
+    why = _why_not(gold[known])
+    if not known.any() or why:
+        return why
+    note = ""
+    if split is not None:
+        train, test = known & (split == TRAIN), known & (split == TEST)
+        note = _why_no_split(gold[train], int(test.sum()))
+        if not note:
+            left_out = int(known.sum() - train.sum() - test.sum())
+            return _by_split(cosines, gold == SAME, train, test, left_out)
+    return _by_folds(cosines, gold == SAME, np.flatnonzero(known), note)
+
+
+def _why_not(gold: IntArray) -> str:
+    counts = {"same": int((gold == SAME).sum()), "different": int((gold == DIFFERENT).sum())}
+    if not len(gold):
+        return ""
+    if not all(counts.values()):
+        only = max(counts, key=lambda name: counts[name])
+        return (
+            f"Every labelled pair is “{only}”: there is nothing to tell apart, so there is no "
+            "accuracy. Give pairs of both kinds."
+        )
+    if min(counts.values()) < _FEWEST:
+        rare = min(counts, key=lambda name: counts[name])
+        return (
+            f"Only one labelled pair is “{rare}”: a threshold is fitted on some pairs and judged "
+            f"on others, which takes at least {_FEWEST} of each kind."
+        )
+    return ""
+
+
+def _why_no_split(train: IntArray, n_test: int) -> str:
+    if not n_test:
+        return "The split leaves no labelled pair to test on, so accuracy is by cross-validation."
+    if len(set(train.tolist())) < 2:
+        return (
+            "The split has no labelled training pairs of both kinds, so accuracy is by "
+            "cross-validation."
+        )
+    return ""
+
+
+def _by_split(cosines: FloatArray, same: Bools, train: Bools, test: Bools, left_out: int) -> Scores:
+    thresholds = np.array([best_threshold(own[train], same[train]) for own in cosines])
+    fitted = ((cosines[:, train] >= thresholds[:, None]) == same[train]).mean(axis=1)
+    rows = np.flatnonzero(test)
+    says = cosines[:, rows] >= thresholds[:, None]
+    return _scores(
+        cosines,
+        rows,
+        same[rows],
+        says,
+        how="split",
+        n_folds=0,
+        n_train=int(train.sum()),
+        n_left_out=left_out,
+        thresholds=thresholds,
+        train_accuracy=fitted,
+        best=int(np.argmax(fitted)),
+    )
+
+
+def _by_folds(cosines: FloatArray, same: Bools, rows: IntArray, note: str) -> Scores:
+    from sklearn.model_selection import StratifiedKFold
+
+    own, kind = cosines[:, rows], same[rows]
+    k = int(min(_FOLDS, kind.sum(), (~kind).sum()))
+    folds = StratifiedKFold(k, shuffle=True, random_state=_SEED)
+    says = np.zeros(own.shape, bool)
+    for train, test in folds.split(rows, kind):
+        cuts = np.array([best_threshold(each[train], kind[train]) for each in own])
+        says[:, test] = own[:, test] >= cuts[:, None]
+    thresholds = np.array([best_threshold(each, kind) for each in own])
+    return _scores(
+        cosines,
+        rows,
+        kind,
+        says,
+        how="folds",
+        n_folds=k,
+        n_train=len(rows),
+        n_left_out=0,
+        thresholds=thresholds,
+        train_accuracy=((own >= thresholds[:, None]) == kind).mean(axis=1),
+        best=int(np.argmax((says == kind).mean(axis=1))),
+        note=note,
+    )
+
+
+def _scores(cosines: FloatArray, rows: IntArray, same: Bools, says: Bools, **own: object) -> Scores:
+    right = (says == same).sum(axis=1)
+    bounds = np.array([wilson(int(n), len(rows)) for n in right])
+    return Scores(
+        rows=rows,
+        same=same,
+        says=says,
+        accuracy=right / len(rows),
+        low=bounds[:, 0],
+        high=bounds[:, 1],
+        auc=np.array([_auc(each, same) for each in cosines[:, rows]]),
+        majority=float(max(same.mean(), 1 - same.mean())),
+        **own,  # type: ignore[arg-type]
+    )
+
+
+def best_threshold(cosines: FloatArray, same: Bools) -> float:
+    """The cut that gets most pairs right, where those at or above it count as the same.
+
+    Cuts lie midway between neighbouring cosines; of several that do equally well, the middle one.
+    """
+    order = np.argsort(cosines, kind="stable")
+    values, kinds = cosines[order].astype(float), same[order]
+    # With i pairs below the cut: the different ones among them are right, and the same ones above.
+    below = np.concatenate([[0], np.cumsum(~kinds)])
+    above = kinds.sum() - np.concatenate([[0], np.cumsum(kinds)])
+    apart = np.concatenate([[True], values[1:] > values[:-1], [True]])  # equal ones stay together
+    places = np.flatnonzero(apart)
+    right = (below + above)[places]
+    best = places[np.flatnonzero(right == right.max())]
+    place = int(best[(len(best) - 1) // 2])
+    if place == 0:
+        return float(values[0])
+    if place == len(values):
+        return math.nextafter(float(values[-1]), math.inf)
+    return _between(float(values[place - 1]), float(values[place]))
+
+
+def _between(low: float, high: float) -> float:
+    """Midway, and above the lower one even where no number lies between."""
+    middle = (low + high) / 2
+    return middle if middle > low else high
+
+
+def wilson(n_right: int, n: int) -> tuple[float, float]:
+    """The 95% interval of a share, by Wilson's score; all of [0, 1] of nothing."""
+    if not n:
+        return 0.0, 1.0
+    share, z2 = n_right / n, _Z**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    margin = _Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n**2)) / (1 + z2 / n)
+    return max(0.0, middle - margin), min(1.0, middle + margin)
+
+
+def roc(cosines: FloatArray, same: Bools) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """False and true positive rates at each threshold; None where all pairs are of a kind."""
+    if len(set(same.tolist())) < 2:
+        return None
+    from sklearn.metrics import roc_curve
+
+    false, true, cuts = roc_curve(same, cosines)
+    return false, true, cuts
+
+
+def _auc(cosines: FloatArray, same: Bools) -> float:
+    if len(set(same.tolist())) < 2:
+        return math.nan
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(same, cosines))

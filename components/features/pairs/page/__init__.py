@@ -1,0 +1,1 @@
+"""The parts of the Pairs page, by what they hold."""

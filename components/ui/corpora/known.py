@@ -1,0 +1,182 @@
+"""Which stored corpora a visit knows: those that its address names, and those for everybody.
+
+A server that answers to this machine alone has one visitor, who knows all that it stores. Anywhere
+else a corpus is known to whoever has its name, which nobody can guess, and may be deleted by
+whoever has it among their own, which a link that is shared does not say; the files of
+`CONTEXTLENS_CORPORA` are for everybody, and nobody deletes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address
+
+import streamlit as st
+
+from components.core.errors import CorpusError
+from components.corpus.offered import Offered, offered, stored_name
+from components.corpus.store.about import About, is_name
+from components.ui.corpora.controls import MINE
+from components.ui.models.background import store
+from components.ui.models.services import settings
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "MOST",
+    "Kept",
+    "check_may_add",
+    "for_everybody",
+    "is_for_one",
+    "kept_of",
+    "known",
+    "may_delete",
+    "own_names",
+    "titles",
+    "with_own",
+    "without_own",
+]
+
+MOST = 8
+"""Corpora that one visitor keeps, where there are several visitors."""
+_MOST_LISTED = 50  # where there is one
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A corpus of the store, as one visit may know it.
+
+    Attributes:
+        name: what it is found by.
+        about: what there is to know; None where it cannot be told.
+        problem: why it cannot, in a sentence, or "".
+        file: the file for everybody that it comes from, or None.
+    """
+
+    name: str
+    about: About | None
+    problem: str = ""
+    file: Offered | None = None
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        if self.about is not None:
+            return self.about.title
+        return self.file.title if self.file is not None else "A corpus that cannot be read"
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether it is there and all of its words have vectors."""
+        return self.about is not None and self.about.state == "done"
+
+
+def is_for_one() -> bool:
+    """Whether the server answers to this machine alone, so that there is one visitor."""
+    address = st.get_option("server.address")
+    if settings().hosts or not isinstance(address, str):
+        return False
+    try:
+        return ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address.casefold() == "localhost"
+
+
+def for_everybody(model: str) -> Mapping[str, Offered]:
+    """The files for everybody, by the names of the corpora that they become with a model."""
+    return {stored_name(file, model): file for file in offered(settings().corpora_folder)}
+
+
+def own_names(view: ViewState) -> tuple[str, ...]:
+    """The names of the visitor's corpora, oldest first where the address has them."""
+    named = (name for name in MINE.of(view).split(",") if is_name(name))
+    own = tuple(dict.fromkeys(named))[:MOST]
+    if not is_for_one():
+        return own
+    others = (name for name in store().names() if name not in own)
+    return (*own, *others)[:_MOST_LISTED]
+
+
+def known(view: ViewState) -> tuple[Kept, ...]:
+    """What a visit knows: the visitor's own, the newest first, then what is for everybody.
+
+    Raises:
+        CorpusError: the place where corpora are stored cannot be read.
+    """
+    files = for_everybody(view.model)
+    own = [kept_of(name) for name in own_names(view) if name not in files]
+    own.sort(key=lambda kept: "" if kept.about is None else kept.about.created, reverse=True)
+    return (*own, *(kept_of(name, file) for name, file in files.items()))
+
+
+def kept_of(name: str, file: Offered | None = None) -> Kept:
+    """What there is to know of a corpus of this name, or why that cannot be told."""
+    try:
+        about = store().about(name)
+        return Kept(name, about, file=file or for_everybody(about.indexing.model).get(name))
+    except CorpusError as exc:
+        is_there = file is None or name in store().names()
+        return Kept(name, None, str(exc) if is_there else "", file)
+
+
+def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
+    """What to call the corpora that a visit knows and that can be read, for menus, by name.
+
+    Args:
+        view: what is looked at.
+        chosen: names that the view asks for, known or not.
+    """
+    files = for_everybody(view.model)
+    here = set(store().names())
+    found = {}
+    for name in dict.fromkeys([*own_names(view), *files, *chosen]):
+        if name in here and (title := _title(store().root, name)):
+            found[name] = title
+    return found
+
+
+def with_own(view: ViewState, name: str) -> ViewState:
+    """The same view with one more corpus of the visitor's own."""
+    if is_for_one():  # the store itself is the list
+        return view
+    own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
+    return MINE.put(view, ",".join([*own, name][-MOST:]))
+
+
+def without_own(view: ViewState, name: str) -> ViewState:
+    """The same view with one corpus less."""
+    own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
+    return MINE.put(view, ",".join(own))
+
+
+def check_may_add(view: ViewState) -> None:
+    """Pass where a visitor may keep one more corpus.
+
+    Raises:
+        CorpusError: there are enough.
+    """
+    n = len(own_names(view))
+    if n >= MOST and not is_for_one():
+        raise CorpusError(
+            f"{n} corpora are kept for you here, and one visitor keeps at most {MOST}. Delete one "
+            "first; what is exported stays yours."
+        )
+
+
+def may_delete(view: ViewState, kept: Kept) -> bool:
+    """Whether a corpus is the visitor's own: not one for everybody, nor shown by another's link."""
+    return kept.file is None and kept.name in own_names(view)
+
+
+@lru_cache(maxsize=1_000)
+def _title_of(root: str, name: str) -> str:
+    del root  # of tests' stores
+    return store().about(name).title
+
+
+def _title(root: str, name: str) -> str:
+    try:
+        return _title_of(root, name)
+    except CorpusError:  # not kept: it may be mended
+        return ""

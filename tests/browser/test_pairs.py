@@ -1,0 +1,84 @@
+"""Pairs as its readers use it: a file, its accuracy, the pairs that go wrong, and a download."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from components.features.pairs.controls import SOURCE
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
+from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.support.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+SECONDS = 300
+PICTURE = ".st-key-pairs_chart .js-plotly-plot"
+HOSTILE = "<img src=x onerror=alert(1)>"
+WORDS = ("python", "bank", "snake", "river", "bird", "stone", "lamp", "tree", "cup", "door")
+
+
+def pairs_file() -> bytes:
+    """The same word twice, or two words: a cosine tells them apart."""
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["text1", "text2", "index1", "index2", "label", "split"])
+    for i, word in enumerate(WORDS):
+        for part in ("train", "test"):
+            other = WORDS[i - 1]
+            rows.writerow([f"I saw the {word} {HOSTILE}", f"That {word}!", 3, 1, "T", part])
+            rows.writerow([f"I saw the {word} today", f"A new {other}.", 3, 2, "F", part])
+    return out.getvalue().encode()
+
+
+def computed(here: Visit) -> None:
+    here.page.wait_for_selector(PICTURE, timeout=SECONDS * 1000)
+    here.settle()
+
+
+def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visit]) -> None:
+    here = visit("/pairs", **DESK)
+    computed(here)
+    assert here.title.startswith("Layer ")
+    assert box(here.figure)["bottom"] < DESK["viewport"]["height"]
+    assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
+    here.choose("A file of pairs")
+    file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": pairs_file()}
+    with here.rerun():
+        here.main.locator("input[type=file]").set_input_files(file)
+    expect(here.main.get_by_text("40 rows")).to_be_visible()
+    here.click("Compare these pairs")
+    computed(here)
+    expect(here.main.locator(".st-key-reading").first).to_contain_text("of the 20 test pairs")
+    assert "judges" in here.title
+    here.to_layer(0)
+    assert "At layer 0" in here.reading
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.choose("Every pair")
+    expect(here.main.get_by_test_id("stDataFrame").filter(visible=True).first).to_be_visible()
+    text = here.download("CSV").decode("utf-8-sig")
+    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    assert len(rows) == 40
+    assert {row["word 1"] for row in rows} == set(WORDS)
+    there = visit("/pairs?" + here.link().split("?", 1)[1])
+    computed(there)
+    assert there.title == here.title
+
+
+@pytest.mark.parametrize("source", ["bundled", "file"])
+def test_it_fits_a_phone(visit: Callable[..., Visit], source: str) -> None:
+    view = SOURCE.put(DEFAULT, source)
+    parameter = encode(view)
+    here = visit("/pairs?" + urlencode({"s": parameter}), color_scheme="dark", **PHONE)
+    if source == "bundled":
+        computed(here)
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -1,0 +1,98 @@
+"""The map of a stored corpus: chosen from those a visit knows, or named by an address."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.core.errors import CorpusError
+from components.core.words import split_words
+from components.features.map.controls import KEPT, PAGE, SOURCE, kept_among
+from components.features.map.corpora import corpus_of
+from components.ui.models.background import store
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.corpus_store import indexed, made_up_corpus
+from tests.support.fields import field
+from tests.support.pages import bundled_app, everything_said, framed
+
+SECONDS = 300
+CHOOSING = SOURCE.put(DEFAULT, "kept")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    yield
+    for name in store().names():
+        store().delete(name)
+
+
+def on(name: str) -> ViewState:
+    return KEPT.put(CHOOSING, name)
+
+
+def keep(n: int = 12, title: str = "mine.csv") -> str:
+    corpus = made_up_corpus(n, name=title)
+    return indexed(store(), replace(corpus, spans=tuple(split_words(t)[0] for t in corpus.texts)))
+
+
+def drawn(app: AppTest) -> AppTest:
+    end = time.monotonic() + SECONDS
+    while app.get("progress"):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+        app = app.run()
+    assert not app.exception
+    return app
+
+
+def test_the_texts_are_the_store_s() -> None:
+    corpus = corpus_of(on(keep()))
+    assert corpus is not None
+    assert corpus.texts == made_up_corpus(12).texts
+    assert corpus.spans is not None
+    assert corpus_of(CHOOSING) is None
+
+
+@pytest.mark.parametrize("name", ["g" * 16, "short", "../../etc", "<img src=x>"])
+def test_a_corpus_that_is_not_there_is_said_and_another_can_be_chosen(name: str) -> None:
+    with pytest.raises(CorpusError, match=r"no corpus|no such corpus"):
+        corpus_of(on(name))
+    other = keep()
+    app = drawn(framed(on(name), PAGE))
+    assert len(app.error) == 1
+    menu = field(app.selectbox, "map_kept")
+    assert list(menu.options) == ["Choose one", "mine.csv"]
+    app = drawn(menu.set_value(other).run())
+    assert not app.error
+    assert app.get("plotly_chart")
+
+
+def test_without_any_the_way_to_the_corpora_is_shown() -> None:
+    app = framed(CHOOSING, PAGE)
+    assert not app.exception
+    assert "No corpus is kept for you here yet" in everything_said(app)
+
+
+def test_it_is_drawn_with_its_marked_words() -> None:
+    app = drawn(framed(on(keep(30)), PAGE))
+    assert not app.error
+    assert "mine\\.csv: **30** words" in everything_said(app)
+    assert any(own.key and own.key.startswith("map_every_word") for own in app.toggle)
+
+
+def test_the_menu_has_what_a_visit_knows() -> None:
+    titles = {"a" * 16: "one", "b" * 16: "two"}
+    own = kept_among(titles)
+    assert dict(own.options) == {"": "Choose one", **titles}
+    assert own.of(on("b" * 16)) == "b" * 16
+    assert own.of(on("c" * 16)) == ""

@@ -1,0 +1,62 @@
+"""The snippets under the hood are run as a reader would run them, and must give our numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import Passport
+from components.features.pairs.compute.bundled import bundled_pairs
+from components.features.pairs.compute.comparing import compare
+from components.features.pairs.compute.pair_set import WHOLE, pair_set
+from components.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
+from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
+from components.ui.widgets.export import to_npz
+from tests.support.snippets import run
+
+PASSPORT = Passport("m", "", "0" * 64, "exact", {})
+
+
+@pytest.mark.slow
+def test_the_first_snippet_gives_the_pages_cosines(service: EncoderService) -> None:
+    card = service.load(BUNDLED_ID)
+    ready = bundled_pairs()
+    own = [SnippetPair(ready.text(i, 0), ready.span(i, 0), ready.text(i, 1), ready.span(i, 1))
+           for i in range(2)]  # fmt: skip
+    own.append(SnippetPair('A "python"\n', None, "Whole texts", None))
+    pairs = pair_set(
+        "mine",
+        [(p.text1, p.text2) for p in own],
+        spans=[(p.span1 or WHOLE, p.span2 or WHOLE) for p in own],
+        rows=[1, 2, 3],
+        gold=[-1] * 3,
+        split=None,
+    )
+    expected = compare(pairs, card, service).values
+    left = run(cosines_snippet(card, own))["cosines"]
+    assert len(left) == 3
+    for i, values in enumerate(left):
+        np.testing.assert_allclose(values.numpy(), expected[:, i], atol=1e-5)
+
+
+@pytest.mark.parametrize("how", ["split", "folds"])
+def test_the_second_snippet_gives_the_pages_accuracy(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    gold = random.integers(-1, 2, 90)
+    cosines = (random.normal(size=(3, 90)) + 0.8 * (gold == SAME)).round(1).astype(np.float32)
+    cosines[:, :4] = np.nan
+    split = random.choice([NEITHER, TRAIN, TEST], 90)
+    found = judged(cosines, gold, split if how == "split" else None)
+    assert isinstance(found, Scores)
+    assert found.how == how
+    monkeypatch.chdir(tmp_path)
+    arrays = {"cosines": cosines, "gold": gold, "split": split}
+    (tmp_path / "pairs.npz").write_bytes(to_npz(arrays, PASSPORT))
+    left = run(accuracy_snippet(how, file="pairs.npz"))
+    np.testing.assert_allclose(left["accuracy"], found.accuracy)
+    np.testing.assert_allclose(left["auc"], found.auc)

@@ -1,0 +1,162 @@
+"""Which corpora a visit knows: on a server for one, and on one for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from components.core.errors import CorpusError
+from components.corpus.offered import offered, stored_name
+from components.ui.corpora import known
+from components.ui.corpora.controls import MINE
+from components.ui.models.background import store
+from components.ui.state.address import decode, encode
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.corpus_store import indexed, made_up_corpus
+from tests.support.pages import app_settings
+
+
+@pytest.fixture
+def for_many(tmp_path: Path) -> Iterator[None]:
+    with app_settings(DATA_DIR=str(tmp_path), HOSTS="texts.example"):
+        yield
+
+
+@pytest.fixture
+def for_one(tmp_path: Path) -> Iterator[None]:
+    with app_settings(DATA_DIR=str(tmp_path)):
+        yield
+
+
+def keep(n: int) -> list[str]:
+    return [indexed(store(), made_up_corpus(2, name=f"{i}.csv", seed=i)) for i in range(n)]
+
+
+def mine(*names: str) -> ViewState:
+    return MINE.put(DEFAULT, ",".join(names))
+
+
+@pytest.mark.parametrize(
+    ("address", "hosts", "expected"),
+    [
+        ("localhost", "", True),
+        ("127.0.0.1", "", True),
+        ("127.8.8.8", "", True),
+        ("::1", "", True),
+        ("[::1]", "", True),
+        ("LOCALHOST", "", True),
+        ("localhost", "texts.example", False),
+        (None, "", False),
+        ("", "", False),
+        ("0.0.0.0", "", False),
+        ("::", "", False),
+        ("192.168.0.3", "", False),
+        ("localhost.example", "", False),
+    ],
+)
+def test_one_visitor_is_where_nothing_else_is_answered(
+    address: str | None,
+    hosts: str,
+    expected: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = st.get_option
+
+    def option(name: str) -> Any:
+        return address if name == "server.address" else usual(name)
+
+    monkeypatch.setattr(st, "get_option", option)
+    with app_settings(DATA_DIR=str(tmp_path), HOSTS=hosts):
+        assert known.is_for_one() is expected
+
+
+def test_nothing_is_stored_by_looking(for_one: None, tmp_path: Path) -> None:
+    assert known.known(DEFAULT) == ()
+    assert known.titles(DEFAULT) == {}
+    assert not (tmp_path / "corpora").exists()
+
+
+def test_one_visitor_knows_all_that_is_stored(for_one: None) -> None:
+    names = keep(3)
+    assert {kept.name for kept in known.known(DEFAULT)} == set(names)
+    assert known.with_own(DEFAULT, names[0]) == DEFAULT
+
+
+def test_many_visitors_know_what_their_address_names(for_many: None) -> None:
+    names = keep(3)
+    assert known.known(DEFAULT) == ()
+    view = known.with_own(known.with_own(DEFAULT, names[0]), names[2])
+    assert known.own_names(view) == (names[0], names[2])
+    assert dict(known.titles(view)) == {names[0]: "0.csv", names[2]: "2.csv"}
+    assert dict(known.titles(DEFAULT, names[1])) == {names[1]: "1.csv"}
+    assert known.own_names(known.without_own(view, names[0])) == (names[2],)
+    assert known.with_own(view, names[0]) != view  # it is the newest now
+    assert len(known.own_names(known.with_own(view, names[0]))) == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["", ",", "short", "a" * 17, "../../etc/passwd", "' OR 1=1 --xxxx", "ä" * 16, ",,x,"]
+)
+def test_what_is_no_name_is_nobodys(for_many: None, said: str) -> None:
+    assert known.own_names(MINE.put(DEFAULT, said)) == ()
+    assert known.known(MINE.put(DEFAULT, said)) == ()
+
+
+def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: None) -> None:
+    view = DEFAULT
+    names = [f"{i:016}" for i in range(known.MOST)]
+    for name in names[:-1]:
+        known.check_may_add(view)
+        view = known.with_own(view, name)
+    known.check_may_add(view)
+    view = known.with_own(view, names[-1])
+    assert known.own_names(decode(encode(view))) == tuple(names)
+    with pytest.raises(CorpusError, match=r"one visitor keeps at most 8\. Delete one first"):
+        known.check_may_add(view)
+
+
+def test_there_is_no_such_bound_for_one(for_one: None) -> None:
+    keep(known.MOST + 1)
+    known.check_may_add(DEFAULT)
+
+
+def test_what_is_gone_or_damaged_is_said_and_the_others_are_there(
+    for_many: None, tmp_path: Path
+) -> None:
+    whole, damaged = keep(2)
+    for path in (tmp_path / "corpora" / f"{damaged}.occurrences.lance").rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"")
+    gone = "g" * 16
+    found = {kept.name: kept for kept in known.known(mine(whole, damaged, gone))}
+    assert found[whole].is_indexed
+    assert found[whole].title == "0.csv"
+    assert "no such corpus" in found[gone].problem
+    assert "damaged" in found[damaged].problem
+    assert found[damaged].title == found[gone].title == "A corpus that cannot be read"
+
+
+def test_files_for_everybody_are_known_to_all_and_nobody_deletes_them(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "shared.csv").write_text("text\nI saw a python\n", encoding="utf-8")
+    with app_settings(DATA_DIR=str(tmp_path), HOSTS="texts.example", CORPORA=str(folder)):
+        (kept,) = known.known(DEFAULT)
+        assert kept.about is None
+        assert not kept.problem
+        assert kept.title == "shared.csv"
+        assert not known.may_delete(DEFAULT, kept)
+        assert known.titles(DEFAULT) == {}
+        name = stored_name(offered(folder)[0], "made-up")
+        indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
+        again = known.kept_of(name)  # whichever model the view has
+        assert again.file is not None
+        assert not known.may_delete(mine(name), again)
+        (own,) = keep(1)
+        assert known.may_delete(mine(own), known.kept_of(own))
+        assert not known.may_delete(DEFAULT, known.kept_of(own)), "a link shows it"

@@ -1,0 +1,55 @@
+"""A stored corpus as texts to be mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import CorpusError
+from components.core.words import split_words
+from components.ui.corpora import texts
+from components.ui.corpora.texts import stored_texts
+from components.ui.models.background import store
+from tests.support.corpus_store import indexed, made_up_corpus
+from tests.support.pages import app_settings
+
+
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path) -> Iterator[None]:
+    with app_settings(DATA_DIR=str(tmp_path)):
+        yield
+
+
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_it_is_what_was_stored(is_marked: bool) -> None:
+    corpus = made_up_corpus(20)
+    if is_marked:
+        corpus = replace(corpus, spans=tuple(split_words(text)[0] for text in corpus.texts))
+    name = indexed(store(), corpus)
+    found = stored_texts(name)
+    assert (found.name, found.texts, dict(found.labels)) == (
+        corpus.name,
+        corpus.texts,
+        dict(corpus.labels),
+    )
+    assert found.spans == corpus.spans
+    assert found.digest == corpus.digest
+    assert stored_texts(name) is found
+
+
+def test_a_large_one_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MAX_TEXTS", 5)
+    found = stored_texts(indexed(store(), made_up_corpus(12)))
+    assert len(found.texts) == len(found.labels["sense"]) == 5
+    assert found.notes == ("7 texts left out: a map takes the first 5.",)
+
+
+def test_one_that_was_deleted_is_gone_at_once() -> None:
+    name = indexed(store(), made_up_corpus(3))
+    stored_texts(name)
+    store().delete(name)
+    with pytest.raises(CorpusError, match="no such corpus"):
+        stored_texts(name)
