@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from components.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.measured import measured_data
 from tests.support.rest import PATIENCE
 from tests.support.tabs import Tab, Tabs
 from tests.support.visit import Visit
@@ -100,14 +101,14 @@ def run_app(
 
 @pytest.fixture(scope="session")
 def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of the real app: offline, with a data folder of its own."""
-    folder = tmp_path_factory.mktemp("app_data")
+    """The environment of the real app: offline, its model's baseline in a folder of its own."""
+    folder = measured_data(tmp_path_factory, tmp_path_factory.getbasetemp() / "browser-data")
     return {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
 
 
 @pytest.fixture(scope="session")
 def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs) -> str:
-    """The real app's address; its model is loaded and its baseline measured.
+    """The real app's address; its model is loaded and its baseline is there.
 
     A server's first request may be to any page, so this one is not to the first: it shows the frame
     around the page that was asked for.
