@@ -192,6 +192,9 @@ class Visit:
 
     def to_layer(self, layer: int) -> None:
         slider = self.main.get_by_role("slider")
+        if 2 * layer < self.layer:  # the first layer is nearer
+            with self.rerun():
+                slider.press("Home")
         while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
             with self.rerun():
                 slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")
