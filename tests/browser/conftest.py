@@ -29,8 +29,7 @@ FLAGS = (
 )
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
-
-
+LONGEST = {"test_app", "test_everyone", "test_models", "test_tokens"}
 _RUNNING = pytest.StashKey[list[AppServer]]()
 _FAILED = pytest.StashKey[bool]()
 
@@ -39,8 +38,15 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Runs the browser's tests last: the others are quicker to say what is wrong."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """Runs the browser's tests last: the others are quicker to say what is wrong.
+
+    Those that take longest are the first of them, so that no worker is left alone at the end.
+    """
+
+    def when(item: pytest.Item) -> tuple[bool, bool]:
+        return item.get_closest_marker("browser") is not None, item.path.stem not in LONGEST
+
+    items.sort(key=when)
 
 
 @pytest.hookimpl(wrapper=True)
