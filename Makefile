@@ -10,7 +10,8 @@ export PORT HOST PYTHON INDEX
 
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
-PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile
+# In the order of tests/browser/conftest.py: xdist's own would keep some long files for the end.
+PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL = -m pip install --disable-pip-version-check
 # A lock is whole: pip looks for nothing that it does not name, and takes nothing with another hash.
 FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r

@@ -105,6 +105,11 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(path)))
+
+
 def part_of(path: Path) -> str:
     """Which part of the house a file belongs to: "core", ..., "pages", "app" or "main"."""
     parts = path.relative_to(ROOT).parts
@@ -113,12 +118,16 @@ def part_of(path: Path) -> str:
     return parts[0].removesuffix(".py")
 
 
-def imports_of(path: Path) -> Iterator[Import]:
+@cache
+def imports_of(path: Path) -> tuple[Import, ...]:
     """Every import in a file, those inside functions and behind TYPE_CHECKING too."""
-    tree = tree_of(path)
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[Import]:
+    functions = [n for n in nodes_of(path) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     inside = {id(n) for function in functions for n in ast.walk(function)}
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -279,7 +288,7 @@ def test_scripts_only_read_state_call_and_render() -> None:
     assert_none(
         f"{short(path)}:{node.lineno}"
         for path in SCRIPTS
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.While)
         or (isinstance(node, ast.For) and any(isinstance(n, ast.For) for n in inner_nodes(node)))
     )
@@ -333,7 +342,7 @@ def test_controls_are_declared_in_one_place_only() -> None:
             f"{short(path)}:{node.lineno} reads or writes past the control"
             for path in SOURCES
             if short(path) not in {"components/ui/state/view.py", "components/ui/state/controls.py"}
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(path)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in raw
@@ -375,7 +384,7 @@ def test_only_the_state_module_touches_session_state() -> None:
 
 
 def attributes_of(path: Path) -> list[ast.Attribute]:
-    return [n for n in ast.walk(tree_of(path)) if isinstance(n, ast.Attribute)]
+    return [n for n in nodes_of(path) if isinstance(n, ast.Attribute)]
 
 
 def test_no_html_is_let_through() -> None:
@@ -399,7 +408,7 @@ def test_no_pickles_and_no_remote_code() -> None:
         + [
             f"{short(path)}:{node.value.lineno} {node.arg}"
             for path in SOURCES
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(path)
             if isinstance(node, ast.keyword)
             and node.arg in {"allow_pickle", "trust_remote_code"}
             and not (isinstance(node.value, ast.Constant) and node.value.value is False)
@@ -411,7 +420,7 @@ def test_nothing_is_validated_by_assert() -> None:
     assert_none(
         f"{short(path)}:{node.lineno}"
         for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Assert)
     )
 
@@ -430,7 +439,7 @@ def test_files_and_functions_are_short() -> None:
     lengths = [
         (node.end_lineno or node.lineno) - node.lineno + 1
         for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef)
     ]
     assert median(lengths) <= FUNCTION_LINES
@@ -496,7 +505,7 @@ def bound_names(path: Path) -> set[str]:
 def taken_names(path: Path) -> Iterator[tuple[Path, str, int]]:
     """Names taken from modules of ours, with `from module import name` and as `module.name`."""
     aliases: dict[str, Path] = {}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 module = file_of(origin(path, node))
@@ -505,7 +514,7 @@ def taken_names(path: Path) -> Iterator[tuple[Path, str, int]]:
                     aliases[alias.asname or alias.name] = inner
                 elif module is not None:
                     yield module, alias.name, node.lineno
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = aliases.get(node.value.id)
             if module is not None and not node.attr.startswith("__"):

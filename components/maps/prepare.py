@@ -78,14 +78,14 @@ def keep_compiled(folder: Path) -> None:
         )
         return
     with umap_functions() as umap:
-        from umap import layouts, utils
+        from umap import aligned_umap, layouts, utils
 
         from components.maps import distance_kernel, layout_kernel
 
         # numba looks at a function's own file only; what that calls changes with these versions.
         versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
         umap.numba.config.CACHE_DIR = str(folder / versions)
-        for module in (umap, layouts, utils, layout_kernel, distance_kernel):
+        for module in (umap, aligned_umap, layouts, utils, layout_kernel, distance_kernel):
             for function in vars(module).values():
                 if hasattr(function, "enable_caching"):
                     _enable(function)

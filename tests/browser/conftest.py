@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -10,11 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from components.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, AppServer, launch
-from tests.support.rest import PATIENCE, Runs
+from tests.support.measured import measured_data
+from tests.support.rest import PATIENCE
+from tests.support.tabs import Tab, Tabs
 from tests.support.visit import Visit
 
 FLAGS = (
@@ -28,17 +29,24 @@ FLAGS = (
 )
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
-
-
+LONGEST = {"test_app", "test_everyone", "test_models", "test_tokens"}
 _RUNNING = pytest.StashKey[list[AppServer]]()
+_FAILED = pytest.StashKey[bool]()
 
 
 expect.set_options(timeout=PATIENCE * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Runs the browser's tests last: the others are quicker to say what is wrong."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """Runs the browser's tests last: the others are quicker to say what is wrong.
+
+    Those that take longest are the first of them, so that no worker is left alone at the end.
+    """
+
+    def when(item: pytest.Item) -> tuple[bool, bool]:
+        return item.get_closest_marker("browser") is not None, item.path.stem not in LONGEST
+
+    items.sort(key=when)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -46,6 +54,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """Adds the servers' logs to the report of a failed test."""
     report = yield
     if report.failed:
+        item.stash[_FAILED] = True
         for app in item.session.stash.get(_RUNNING, []):
             report.sections.append((f"streamlit's log: {app.name}", app.report()))
     return report
@@ -53,7 +62,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests; each test opens contexts of its own."""
+    """One browser for all tests."""
     executable = os.environ.get("CONTEXTLENS_CHROMIUM") or shutil.which("chromium")
     if not executable:
         pytest.fail("No Chromium: install it, or give its path in CONTEXTLENS_CHROMIUM.")
@@ -63,10 +72,10 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def patient(context: BrowserContext) -> BrowserContext:
-    """As slow as its machine may be, it is waited for."""
-    context.set_default_timeout(PATIENCE * 1000)
-    return context
+@pytest.fixture(scope="session")
+def tabs(chromium: Browser) -> Tabs:
+    """The browser's tabs, for all tests."""
+    return Tabs(chromium, _listen)
 
 
 @pytest.fixture(scope="session")
@@ -98,78 +107,71 @@ def run_app(
 
 @pytest.fixture(scope="session")
 def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of the real app: offline, with a data folder of its own."""
-    folder = tmp_path_factory.mktemp("app_data")
+    """The environment of the real app: offline, its model's baseline in a folder of its own."""
+    folder = measured_data(tmp_path_factory, tmp_path_factory.getbasetemp() / "browser-data")
     return {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
 
 
 @pytest.fixture(scope="session")
-def app(run_app: Callable[..., str], app_settings: Mapping[str, str], chromium: Browser) -> str:
-    """The real app's address; its model is loaded and its baseline measured.
+def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs) -> str:
+    """The real app's address; its model is loaded and its baseline is there.
 
     A server's first request may be to any page, so this one is not to the first: it shows the frame
     around the page that was asked for.
     """
     address = run_app("app.py", app_settings)
-    with patient(chromium.new_context()) as context:
-        page = context.new_page()
-        page.goto(f"{address}/meaning")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
-        side = page.get_by_test_id("stSidebar")
-        for name in ("Start here", "Meaning in context"):
-            expect(side.get_by_role("link", name=name)).to_be_visible()
-        text = DEFAULT.sentences[0].text
-        expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
-        page.get_by_text("random pairs", exact=False).first.wait_for()
+    tab = tabs.open(address)
+    page = tab.page
+    page.goto(f"{address}/meaning")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+    side = page.get_by_test_id("stSidebar")
+    for name in ("Start here", "Meaning in context"):
+        expect(side.get_by_role("link", name=name)).to_be_visible()
+    text = DEFAULT.sentences[0].text
+    expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
+    page.get_by_text("random pairs", exact=False).first.wait_for()
+    tabs.leave(tab, keep=True)
     return address
 
 
-@pytest.fixture(scope="session")
-def readers() -> dict[str, list[BrowserContext]]:
-    """Browsers that nobody uses just now, by their kind: their caches make the next visit quick."""
-    return {}
-
-
 @pytest.fixture
-def visit(
-    app: str,
-    chromium: Browser,
-    readers: dict[str, list[BrowserContext]],
-) -> Iterator[Callable[..., Visit]]:
-    """A factory of readers, each with a browser of their own; at the end nothing was amiss.
+def take(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Callable[..., Tab]]:
+    """A factory of tabs at a server; at the end nothing was amiss in them.
 
     Amiss are: a dialog or error of the page, an error in its console, an exception shown, a
-    request to anywhere but the app.
+    request to anywhere but the server.
     """
-    used: list[tuple[str, BrowserContext]] = []
+    used: list[Tab] = []
+
+    def take_(address: str, **options: object) -> Tab:
+        used.append(tabs.open(address, **options))
+        return used[-1]
+
+    yield take_
     failures: list[str] = []
-
-    def open_(path: str = "/", *, address: str = app, **options: object) -> Visit:
-        usual = {"color_scheme": "light", "viewport": {"width": 1440, "height": 900}}
-        # Without the shimmer of what is still to come, drawn frame by frame, a tenth less to do.
-        settings = {**usual, "reduced_motion": "reduce", **options}
-        kind = json.dumps(settings, sort_keys=True)
-        free = readers.setdefault(kind, [])
-        context = free.pop() if free else patient(chromium.new_context(**settings))
-        used.append((kind, context))
-        page = context.new_page()
-        reader = Visit(page, address, Runs(page))
-        _listen(page, urlsplit(address).netloc, failures)
-        reader.goto(path)
-        return reader
-
-    yield open_
-    for kind, context in used:
-        for page in context.pages:
-            failures += page.get_by_test_id("stException").all_inner_texts()
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-            page.close()
-        context.clear_cookies()
-        readers[kind].append(context)
+    for tab in used:
+        shown = tab.page.get_by_test_id("stException").all_inner_texts()
+        failures += shown + tab.heard
+        tabs.leave(tab, keep=not (shown or tab.heard or request.node.stash.get(_FAILED, False)))
     assert failures == []
 
 
-def _listen(page: Page, host: str, failures: list[str]) -> None:
+@pytest.fixture
+def visit(app: str, take: Callable[..., Tab]) -> Callable[..., Visit]:
+    """A factory of readers, each with a tab of their own."""
+
+    def open_(path: str = "/", *, address: str = app, **options: object) -> Visit:
+        tab = take(address, **options)
+        reader = Visit(tab.page, address, tab.runs)
+        reader.goto(path)
+        return reader
+
+    return open_
+
+
+def _listen(page: Page, address: str, failures: list[str]) -> None:
+    host = urlsplit(address).netloc
+
     def hear(message: object) -> None:
         address = str(message.location.get("url", ""))
         probe = address.endswith(PROBES) and "404" in message.text

@@ -14,6 +14,13 @@ from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 pytestmark = pytest.mark.browser
 
+GOES_ON = """
+tables => tables.map(table => {
+  const area = table.querySelector('.dvn-scroller');
+  return [area.scrollWidth > area.clientWidth + 1, getComputedStyle(table, '::after').opacity];
+})
+"""
+ENDS = "table => getComputedStyle(table, '::after').opacity === '0'"
 WHOLE = "The word table is 52 % of the model"
 
 
@@ -37,8 +44,16 @@ def hit(here: Any, name: str) -> None:
         here.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
 
 
-def test_it_opens_fits_and_picture_and_reading_are_in_the_first_screen(visit: Callable) -> None:
+def test_parts_are_chosen_in_the_map_and_the_tree_and_by_a_link(visit: Callable) -> None:
     here = visit("/anatomy", **DESK)
+    it_opens_fits_and_picture_and_reading_are_in_the_first_screen(here)
+    clicks_in_the_map_choose_parts_and_back_undoes_them(here)
+    the_tree_is_clicked_too(here)
+    again = visit(here.link(), **DESK)
+    the_link_shows_the_part_which_can_be_downloaded(again)
+
+
+def it_opens_fits_and_picture_and_reading_are_in_the_first_screen(here: Any) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")
     assert title(here) == WHOLE
     assert "22,713,216 parameters" in here.reading
@@ -48,17 +63,7 @@ def test_it_opens_fits_and_picture_and_reading_are_in_the_first_screen(visit: Ca
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
 
 
-def test_the_weights_of_the_chosen_part_fit_a_dark_phone(visit: Callable) -> None:
-    weights = path(part="layer-1/attention/query", section="Inside the weights")
-    here = visit(weights, color_scheme="dark", **PHONE)
-    assert title(here).startswith("Layer 1 › Query")
-    expect(here.main.locator(".st-key-reading_weights")).to_contain_text("singular values")
-    assert here.main.get_by_role("figure").count() == 3
-    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-
-
-def test_clicks_in_the_map_choose_parts_and_back_undoes_them(visit: Callable) -> None:
-    here = visit("/anatomy", **DESK)
+def clicks_in_the_map_choose_parts_and_back_undoes_them(here: Any) -> None:
     with here.still(".st-key-reading"):
         hit(here, "Layer 3")
     assert title(here) == "Layer 3: 7.8 % of the model"
@@ -73,18 +78,37 @@ def test_clicks_in_the_map_choose_parts_and_back_undoes_them(visit: Callable) ->
     assert title(here) == WHOLE
 
 
-def test_the_tree_is_clicked_and_a_link_shows_its_part_which_can_be_downloaded(
-    visit: Callable,
-) -> None:
-    here = visit("/anatomy", **DESK)
+def the_tree_is_clicked_too(here: Any) -> None:
     here.choose("Tree")
     assert here.figure.locator("g.iciclelayer g.slice").count()
     hit(here, "Layer 2")
     assert title(here) == "Layer 2: 7.8 % of the model"
-    again = visit(here.link(), **DESK)
+
+
+def the_link_shows_the_part_which_can_be_downloaded(again: Any) -> None:
     assert title(again) == "Layer 2: 7.8 % of the model"
     assert again.figure.locator("g.iciclelayer g.slice").count()
     assert again.download("CSV").startswith(b"\xef\xbb\xbf# model")
     assert again.download("NPZ").startswith(b"PK")
     assert b"Layer 2" in again.download("SVG")
     assert again.download("PNG").startswith(b"\x89PNG")
+
+
+def test_a_dark_phone_shows_the_weights_and_says_where_a_table_goes_on(visit: Callable) -> None:
+    weights = path(part="layer-1/attention/query", section="Inside the weights")
+    here = visit(weights, color_scheme="dark", **PHONE)
+    assert title(here).startswith("Layer 1 › Query")
+    expect(here.main.locator(".st-key-reading_weights")).to_contain_text("singular values")
+    assert here.main.get_by_role("figure").count() == 3
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.follow("/anatomy")
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    bars = here.main.locator(".st-key-anatomy_models")
+    assert box(bars.locator(".gtitle"))["bottom"] <= box(bars.locator(".legend"))["y"]
+    tables = here.main.get_by_test_id("stDataFrame").filter(visible=True)
+    shown = tables.evaluate_all(GOES_ON)
+    assert {goes_on for goes_on, _ in shown} == {True, False}
+    assert all(opacity == str(int(goes_on)) for goes_on, opacity in shown), shown
+    table = tables.nth([goes_on for goes_on, _ in shown].index(True)).element_handle()
+    table.evaluate("table => table.querySelector('.dvn-scroller').scrollTo(9999, 0)")
+    here.page.wait_for_function(ENDS, arg=table)

@@ -44,8 +44,19 @@ def values(here: Visit, side: str = "to") -> list[str]:
     return [v for v in here.main.locator(f".{side} .value").all_inner_texts() if v]
 
 
-def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..., Visit]) -> None:
+def test_heads_and_tokens_are_pointed_at_clicked_and_walked(visit: Callable[..., Visit]) -> None:
     here = visit("/attention", **DESK)
+    the_first_screen_has_heads_lines_heatmap_and_reading(here)
+    clicks_on_a_head_and_a_token_move_nothing(here)
+    again = visit(here.link(), **DESK)
+    assert (again.title, again.reading) == (here.title, here.reading)
+    assert values(again, "from") == values(here, "from")
+    here.back(2)
+    assert here.title.startswith("Layer 1, head 2")
+    the_keyboard_alone_walks_heads_and_tokens(here)
+
+
+def the_first_screen_has_heads_lines_heatmap_and_reading(here: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
     assert here.title.startswith("Layer 1, head 2: previous token 1.00")
     assert values(here) == ["0.00"] * 4 + ["1.00"] + ["0.00"] * 2
@@ -67,10 +78,8 @@ def test_the_first_screen_has_heads_lines_heatmap_and_reading(visit: Callable[..
     assert here.main.locator(".katex").count() > 10
 
 
-def test_clicks_on_a_head_and_a_token_move_nothing_and_are_in_the_copied_address(
-    visit: Callable[..., Visit],
-) -> None:
-    here = visit("/attention", **DESK)
+def clicks_on_a_head_and_a_token_move_nothing(here: Visit) -> None:
+    here.settle()
     parts = here.figure, here.main.locator(".lines"), here.main.locator(".heads")
     before = [box(part) for part in parts]
     with here.rerun():
@@ -81,15 +90,9 @@ def test_clicks_on_a_head_and_a_token_move_nothing_and_are_in_the_copied_address
         token(here, "to", "pet", 4).click()
     assert "“pet” gets most from" in here.reading
     expect(token(here, "to", "pet", 4)).to_have_attribute("aria-pressed", "true")
-    again = visit(here.link(), **DESK)
-    assert (again.title, again.reading) == (here.title, here.reading)
-    assert values(again, "from") == values(here, "from")
-    here.back(2)
-    assert here.title.startswith("Layer 1, head 2")
 
 
-def test_the_keyboard_alone_walks_heads_and_tokens(visit: Callable[..., Visit]) -> None:
-    here = visit("/attention", **DESK)
+def the_keyboard_alone_walks_heads_and_tokens(here: Visit) -> None:
     head(here, 1, 2).focus()
     here.page.keyboard.press("ArrowDown")
     here.page.keyboard.press("ArrowRight")
@@ -110,25 +113,28 @@ def test_nothing_scrolls_sideways_on_a_dark_phone(visit: Callable[..., Visit]) -
     here = visit("/attention", color_scheme="dark", **PHONE)
     for path in ("", address(LONG, *["A python"] * 7, show="Rollout")):
         if path:
-            here.goto(path)
+            here.follow(path)
         assert here.page.evaluate("document.documentElement.scrollWidth") <= 390
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
         assert box(here.main.locator(".lines"))["right"] <= 390
         assert box(here.main.locator(".heads"))["right"] <= 390
 
 
-def test_512_tokens_open_and_their_numbers_follow_the_pointer(visit: Callable[..., Visit]) -> None:
+def test_512_tokens_follow_the_pointer_and_markup_stays_text(visit: Callable[..., Visit]) -> None:
     here = visit(address(LONG), **DESK)
+    the_numbers_of_512_tokens_follow_the_pointer(here)
+    here.follow(address(HOSTILE, pair=HOSTILE, unit="Words"))
+    typed_markup_stays_text_and_the_picture_is_downloaded(here)
+
+
+def the_numbers_of_512_tokens_follow_the_pointer(here: Visit) -> None:
     assert len(values(here)) == 512
     token(here, "from", "bank", 2).hover()
     assert here.main.locator(".says").inner_text().startswith("bank (2) →")
     assert here.main.locator(".lines path").count() <= 512
 
 
-def test_typed_markup_stays_text_and_the_picture_is_downloaded(
-    visit: Callable[..., Visit],
-) -> None:
-    here = visit(address(HOSTILE, pair=HOSTILE, unit="Words"), **DESK)
+def typed_markup_stays_text_and_the_picture_is_downloaded(here: Visit) -> None:
     assert here.main.locator("img").count() == 0
     assert "img" in here.main.locator(".lines").inner_text()
     assert b"weights 53aa51172d14" in here.download("SVG")

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Download, Locator, Page, expect
+from playwright.sync_api import Browser, Download, Locator, Page, expect
 
 from components.ui.widgets.javascript import bundle
 from tests.support.browser import PHONE, box, contrast, rgb
-from tests.support.rest import PATIENCE, Runs, settle
+from tests.support.rest import Runs, settle
+from tests.support.tabs import Tab
 
 pytestmark = pytest.mark.browser
 
@@ -25,22 +26,6 @@ APP = "tests/browser/apps/components_app.py"
 @pytest.fixture(scope="module")
 def address(run_app: Callable[..., str]) -> str:
     return run_app(APP)
-
-
-@pytest.fixture(scope="module")
-def contexts(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """One context for each kind of reader: its pages share the cache, not the session."""
-    made: dict[str, BrowserContext] = {}
-
-    def context(**options: object) -> BrowserContext:
-        which = json.dumps(options, sort_keys=True)
-        if which not in made:
-            made[which] = chromium.new_context(**options)
-        return made[which]
-
-    yield context
-    for each in made.values():
-        each.close()
 
 
 @dataclass(frozen=True)
@@ -70,28 +55,15 @@ class Opened:
 
 
 @pytest.fixture
-def open_page(
-    contexts: Callable[..., BrowserContext], address: str
-) -> Iterator[Callable[..., Opened]]:
-    pages: list[Page] = []
-    failures: list[str] = []
-
+def open_page(address: str, take: Callable[..., Tab]) -> Callable[..., Opened]:
     def open_(**options: object) -> Opened:
-        page = contexts(**{"color_scheme": "light", **options}).new_page()
-        page.set_default_timeout(PATIENCE * 1000)
-        pages.append(page)
-        opened = Opened(page, Runs(page))
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        page.on("dialog", lambda dialog: failures.append(dialog.message))
-        page.goto(address)
-        expect(chips(page, "A").first).to_be_visible()
-        settle(page)
-        return opened
+        tab = take(address, **options)
+        tab.page.goto(address)
+        expect(chips(tab.page, "A").first).to_be_visible()
+        settle(tab.page)
+        return Opened(tab.page, tab.runs)
 
-    yield open_
-    for page in pages:
-        page.close()
-    assert failures == []
+    return open_
 
 
 @pytest.fixture

@@ -36,12 +36,44 @@ def choose(here: Visit, label: str, option: str) -> None:
         here.page.get_by_role("option", name=option).click()
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
-)
-def test_the_page_fits_with_every_closer_look(visit: Callable, scheme: str, size: dict) -> None:
-    here = visit(address(), color_scheme=scheme, **size)
+def test_the_first_screen_and_every_closer_look_fit_a_desk(visit: Callable) -> None:
+    here = visit(address(replace(DEFAULT, sentences=(Sentence(LONG),))), **DESK)
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Embedding layer")
+    picture_and_reading_are_in_the_first_screen(here, row=0.5)
+    here.follow(address())
+    picture_and_reading_are_in_the_first_screen(here, row=5.5 / 7, token="python")
+    every_closer_look_fits(here)
+
+
+def test_a_dark_phone_has_every_closer_look_a_second_text_and_the_other_sentence(
+    visit: Callable,
+) -> None:
+    here = visit(address(), color_scheme="dark", **PHONE)
+    every_closer_look_fits(here)
+    here.type("Second text of A", "It is a snake", within=here.menu("Edit"))
+    here.leave_menu()
+    expect(here.figure.get_by_text("snake", exact=True)).to_be_visible()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.choose("B")
+    expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
+
+
+def picture_and_reading_are_in_the_first_screen(
+    here: Visit, *, row: float, token: str = ""
+) -> None:
+    """And a row of the picture, at this height of it, says its token."""
+    expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()  # it is not scrolled
+    reading = box(here.main.locator(".st-key-reading"))
+    assert box(here.figure)["bottom"] <= reading["y"] + 1
+    assert reading["bottom"] <= 900
+    strip = box(here.figure.locator(".heatmaplayer image").first)
+    here.page.mouse.move(strip["x"] + strip["width"] / 2, strip["y"] + strip["height"] * row)
+    hover = here.figure.locator(".hoverlayer .hovertext")
+    expect(hover).to_contain_text("word, dimension")
+    expect(hover).to_contain_text(token)
+
+
+def every_closer_look_fits(here: Visit) -> None:
     names = ("word", "position", "segment", "sum", "layer 0", "share")
     labels = here.figure.locator(".annotation-text")
     found = {text.text_content(): box(text) for text in labels.all()}
@@ -53,22 +85,7 @@ def test_the_page_fits_with_every_closer_look(visit: Callable, scheme: str, size
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
         assert here.page.evaluate(OVER_THE_TITLE) == []
         assert box(here.figure)["x"] >= 0
-        assert box(here.figure)["right"] <= size["viewport"]["width"]
-
-
-@pytest.mark.parametrize("view", [DEFAULT, replace(DEFAULT, sentences=(Sentence(LONG),))])
-def test_picture_and_reading_are_in_the_first_screen(visit: Callable, view: ViewState) -> None:
-    here = visit(address(view), **DESK)
-    reading = box(here.main.locator(".st-key-reading"))
-    assert box(here.figure)["bottom"] <= reading["y"] + 1
-    assert reading["bottom"] <= 900
-    strip = box(here.figure.locator(".heatmaplayer image").first)
-    row = 5.5 / 7 if view == DEFAULT else 0.5
-    here.page.mouse.move(strip["x"] + strip["width"] / 2, strip["y"] + strip["height"] * row)
-    hover = here.figure.locator(".hoverlayer .hovertext")
-    expect(hover).to_contain_text("word, dimension")
-    if view == DEFAULT:
-        expect(hover).to_contain_text("python")
+        assert box(here.figure)["right"] <= here.page.viewport_size["width"]
 
 
 def test_one_token_and_a_zoom_can_be_chosen_and_the_link_restores_them(visit: Callable) -> None:
@@ -91,15 +108,3 @@ def test_one_token_and_a_zoom_can_be_chosen_and_the_link_restores_them(visit: Ca
     assert there.download("NPZ")[:2] == b"PK"
     assert there.download("PNG")[:4] == b"\x89PNG"
     assert b"word" in there.download("SVG")
-
-
-def test_a_phone_reader_adds_a_second_text_and_takes_the_other_sentence(visit: Callable) -> None:
-    here = visit(address(), **PHONE)
-    here.type("Second text of A", "It is a snake", within=here.menu("Edit"))
-    here.leave_menu()
-    expect(here.figure.get_by_text("snake", exact=True)).to_be_visible()
-    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    here.choose("B")
-    expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()
-    here.reload()
-    expect(here.figure.get_by_text("coding", exact=True)).to_be_visible()

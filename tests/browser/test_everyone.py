@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from components.figures.theme import SMALLEST
 from components.ui.frame.navigation import PAGES
-from tests.support.browser import DESK, PHONE, box
+from tests.support.browser import DESK
 
 if TYPE_CHECKING:
     from tests.support.visit import Visit
@@ -20,6 +20,10 @@ pytestmark = pytest.mark.browser
 SERIOUS = {"serious", "critical"}
 NAMES = "label-content-name-mismatch"  # who says the visible name aloud must be heard
 ASKED = {"resultTypes": ["violations"], "rules": {NAMES: {"enabled": True}}}
+COLOURS = {  # what a scheme decides
+    "resultTypes": ["violations"],
+    "runOnly": ["color-contrast", "link-in-text-block"],
+}
 TABS = 8  # from the top of the page to the first word
 STILL = 0.05  # of the screen, moved; Google calls 0.1 good
 SMALL_TEXTS = """
@@ -28,25 +32,21 @@ smallest => [...document.querySelectorAll('.js-plotly-plot text')]
   .filter(text => parseFloat(getComputedStyle(text).fontSize) < smallest)
   .map(text => `${getComputedStyle(text).fontSize}: ${text.textContent}`)
 """
-GOES_ON = """
-tables => tables.map(table => {
-  const area = table.querySelector('.dvn-scroller');
-  return [area.scrollWidth > area.clientWidth + 1, getComputedStyle(table, '::after').opacity];
-})
-"""
-ENDS = "table => getComputedStyle(table, '::after').opacity === '0'"
 WATCH_SHIFTS = """
-window.__shifts = [];
-new PerformanceObserver(list => {
-  for (const entry of list.getEntries()) {
-    const moved = entry.sources.map(({ node }) => {
-      const near = node?.nodeType === 1 ? node : node?.parentElement;
-      const keyed = near?.closest('[class*="st-key-"], [data-testid]');
-      return keyed?.className?.match?.(/st-key-[\\w-]+/)?.[0] ?? keyed?.dataset.testid ?? 'gone';
-    });
-    window.__shifts.push([entry.value, moved.join(' ')]);
-  }
-}).observe({ type: 'layout-shift', buffered: true });
+() => new Promise(watched => {  // and what moved before, while the page came
+  window.__shifts = [];
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) {
+      const moved = entry.sources.map(({ node }) => {
+        const near = node?.nodeType === 1 ? node : node?.parentElement;
+        const keyed = near?.closest('[class*="st-key-"], [data-testid]');
+        return keyed?.className?.match?.(/st-key-[\\w-]+/)?.[0] ?? keyed?.dataset.testid ?? 'gone';
+      });
+      window.__shifts.push([entry.value, moved.join(' ')]);
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => setTimeout(watched));
+})
 """
 
 
@@ -63,33 +63,36 @@ def shifts(here: Visit) -> list[str]:
     return [f"{whole:.3f} of the screen: {seen}"] if whole > STILL else []
 
 
-def violations(here: Visit) -> list[str]:
+def violations(here: Visit, asked: dict) -> list[str]:
     """What axe-core finds that keeps someone out."""
     return [
         f"{violation['id']}: {node['target']} {node['html'][:160]} {node['failureSummary'][-200:]}"
-        for violation in Axe().run(here.page, options=ASKED).response["violations"]
+        for violation in Axe().run(here.page, options=asked).response["violations"]
         if violation["impact"] in SERIOUS
         for node in violation["nodes"]
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_comes_without_moving_and_can_be_read_by_everyone(
-    visit: Callable, scheme: str
-) -> None:
-    here, found = visit("/", color_scheme=scheme, **DESK), []
-    here.page.add_init_script(WATCH_SHIFTS)
+def test_every_page_comes_without_moving_and_can_be_read_by_everyone(visit: Callable) -> None:
+    scheme, other, found = "light", "dark", []
+    here = visit(address(PAGES[0].name), color_scheme=scheme, **DESK)
     for page in PAGES:
-        here.goto(address(page.name))
+        if page is not PAGES[0]:
+            here.goto(address(page.name))
+        here.page.evaluate(WATCH_SHIFTS)
         seen = [f"while it came: {moved}" for moved in shifts(here)]
         seen += [f"too small: {text}" for text in here.page.evaluate(SMALL_TEXTS, SMALLEST)]
-        seen += violations(here)
+        seen += [f"come as {scheme}: {what}" for what in violations(here, ASKED)]
+        here.page.emulate_media(color_scheme=other)  # and the next page comes so
+        here.settle()
+        seen += [f"turned {other}: {what}" for what in violations(here, COLOURS)]
         slider = here.main.get_by_role("slider")
         if slider.count():
             shifts(here)  # axe has scrolled
             with here.rerun():
                 slider.press("ArrowLeft" if here.layer > 1 else "ArrowRight")
             seen += [f"at another layer: {moved}" for moved in shifts(here)]
+        scheme, other = other, scheme
         found += [f"{page.name}: {what}" for what in seen]
     assert not found, "\n" + "\n".join(found)
 
@@ -105,21 +108,3 @@ def test_the_first_word_is_a_few_tabs_away(visit: Callable) -> None:
         if first.evaluate("word => word.matches(':focus-visible')"):
             return
     pytest.fail(f"{TABS} presses of Tab did not come to the words of sentence A")
-
-
-def test_a_phone_cuts_no_button_covers_no_title_and_says_where_a_table_goes_on(
-    visit: Callable,
-) -> None:
-    here = visit("/layers", **PHONE)
-    for button in here.main.get_by_role("radio").all():
-        assert box(button)["right"] <= 390, button.inner_text()
-    here.goto("/anatomy")
-    bars = here.main.locator(".st-key-anatomy_models")
-    assert box(bars.locator(".gtitle"))["bottom"] <= box(bars.locator(".legend"))["y"]
-    tables = here.main.get_by_test_id("stDataFrame").filter(visible=True)
-    shown = tables.evaluate_all(GOES_ON)
-    assert {goes_on for goes_on, _ in shown} == {True, False}
-    assert all(opacity == str(int(goes_on)) for goes_on, opacity in shown), shown
-    table = tables.nth([goes_on for goes_on, _ in shown].index(True)).element_handle()
-    table.evaluate("table => table.querySelector('.dvn-scroller').scrollTo(9999, 0)")
-    here.page.wait_for_function(ENDS, arg=table)

@@ -44,23 +44,43 @@ def looking(section: str, view: ViewState = DEFAULT) -> str:
     return address_of(SECTION.put(view, section))
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
-)
-def test_picture_and_reading_are_in_the_first_screen_and_every_look_fits(
-    visit: Callable[..., Visit], scheme: str, size: dict
+def test_every_look_fits_a_desk_and_typed_markup_is_text_there(
+    visit: Callable[..., Visit],
 ) -> None:
-    here = visit("/layers", color_scheme=scheme, **size)
+    here = visit("/layers", **DESK)
+    picture_and_reading_are_in_the_first_screen(here)
+    every_look_fits(here)
+    here.follow(looking("One token", ViewState(BUNDLED_ID, (Sentence(HOSTILE),))))
+    for section in SECTION.options:
+        here.choose(section)
+        assert here.reading
+        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+        assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
+
+
+def test_every_look_fits_a_dark_phone_which_cuts_no_button(visit: Callable[..., Visit]) -> None:
+    here = visit("/layers", color_scheme="dark", **PHONE)
+    picture_and_reading_are_in_the_first_screen(here)
+    for button in here.main.get_by_role("radio").all():
+        assert box(button)["right"] <= 390, button.inner_text()
+    every_look_fits(here)
+
+
+def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
+    height = here.page.viewport_size["height"]
     assert here.title == "At layer 6, the cosine to layer 0 averages 0.31"
-    assert box(here.figure)["bottom"] < size["viewport"]["height"]
-    assert box(here.main.locator(".st-key-reading"))["bottom"] < size["viewport"]["height"]
+    assert box(here.figure)["bottom"] < height
+    assert box(here.main.locator(".st-key-reading"))["bottom"] < height
+
+
+def every_look_fits(here: Visit) -> None:
     for section in SECTION.options:
         here.choose(section)
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
         assert here.page.evaluate(OVER_THE_TITLE) == []
         for figure in here.main.get_by_role("figure").all():
             assert box(figure)["x"] >= 0
-            assert box(figure)["right"] <= size["viewport"]["width"]
+            assert box(figure)["right"] <= here.page.viewport_size["width"]
 
 
 def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Visit]) -> None:
@@ -87,13 +107,22 @@ def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Vi
     assert there.download("PNG").startswith(b"\x89PNG")
 
 
-def test_a_clicked_token_is_followed(visit: Callable[..., Visit]) -> None:
+def test_a_token_is_followed_and_play_is_stopped_at_a_layer(visit: Callable[..., Visit]) -> None:
     here = visit("/layers")
     tokens = here.main.get_by_role("toolbar", name="Tokens of sentence").first
     with here.rerun():
         tokens.get_by_role("button").nth(4).click()
     assert "“pet”" in here.main.locator(".st-key-reading_nearest").inner_text()
-    here.reload()
+    here.main.get_by_role("button", name="Play all layers").click()
+    expect(here.main.get_by_role("slider")).to_have_value("2")
+    here.main.get_by_role("button", name="Stop at this layer").click()
+    here.settle()
+    assert here.layer < 6
+    there = visit(here.link())
+    assert (there.layer, there.reading) == (here.layer, here.reading)
+    assert "“pet”" in there.main.locator(".st-key-reading_nearest").inner_text()
+    here.back()
+    assert here.layer == 6
     assert "“pet”" in here.main.locator(".st-key-reading_nearest").inner_text()
 
 
@@ -119,25 +148,3 @@ def test_play_shows_every_layer_and_one_step_back_undoes_it(visit: Callable[...,
     expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("At layer 5, ")
     here.back()
     assert (here.layer, here.page.url) == (6, address)
-
-
-def test_play_can_be_stopped_at_a_layer(visit: Callable[..., Visit]) -> None:
-    here = visit("/layers")
-    here.main.get_by_role("button", name="Play all layers").click()
-    expect(here.main.get_by_role("slider")).to_have_value("2")
-    here.main.get_by_role("button", name="Stop at this layer").click()
-    here.settle()
-    assert here.layer < 6
-    there = visit(here.link())
-    assert (there.layer, there.reading) == (here.layer, here.reading)
-    here.back()
-    assert here.layer == 6
-
-
-def test_typed_markup_is_text_in_every_look(visit: Callable[..., Visit]) -> None:
-    here = visit(looking("One token", ViewState(BUNDLED_ID, (Sentence(HOSTILE),))))
-    for section in SECTION.options:
-        here.choose(section)
-        assert here.reading
-        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-        assert here.page.locator("img[src=x], body script:text('alert')").count() == 0

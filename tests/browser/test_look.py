@@ -30,24 +30,28 @@ pytestmark = pytest.mark.browser
 A, B = (sentence.text for sentence in DEFAULT.sentences)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
-)
-def test_both_pages_fit_and_can_be_read(visit: Callable, scheme: str, size: dict) -> None:
-    here = visit("/", color_scheme=scheme, **size)
-    assert_fits_and_is_readable(here, "Start here", scheme)
-    if size is DESK:
-        assert_first_screen(here, ".st-key-answers")
-        ruler = here.main.get_by_role("figure").nth(1)
-        assert box(ruler)["bottom"] <= 900
-        places = [box(here.main.get_by_text(each.title, exact=True).first) for each in EXAMPLES]
-        assert len({round(place["x"]) for place in places}) == 1  # one column
-        assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
+def test_both_pages_can_be_read_on_a_desk_and_nothing_jumps(visit: Callable) -> None:
+    here = visit("/", color_scheme="light", **DESK)
+    assert_fits_and_is_readable(here, "Start here", "light")
+    assert_first_screen(here, ".st-key-answers")
+    ruler = here.main.get_by_role("figure").nth(1)
+    assert box(ruler)["bottom"] <= 900
+    places = [box(here.main.get_by_text(each.title, exact=True).first) for each in EXAMPLES]
+    assert len({round(place["x"]) for place in places}) == 1  # one column
+    assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
     here.main.get_by_role("link", name="All lines and numbers").click()
-    assert_fits_and_is_readable(here, "Meaning in context", scheme)
-    if size is DESK:
-        assert_first_screen(here, ".st-key-reading")
-        assert_names_of_lines_do_not_overlap(here)
+    assert_fits_and_is_readable(here, "Meaning in context", "light")
+    assert_first_screen(here, ".st-key-reading")
+    assert_names_of_lines_do_not_overlap(here)
+    nothing_jumps_when_a_word_or_layer_is_chosen(here)
+
+
+def test_both_pages_can_be_read_on_a_dark_phone_and_used_there(visit: Callable) -> None:
+    here = visit("/", color_scheme="dark", **PHONE)
+    assert_fits_and_is_readable(here, "Start here", "dark")
+    here.main.get_by_role("link", name="All lines and numbers").click()
+    assert_fits_and_is_readable(here, "Meaning in context", "dark")
+    a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here)
 
 
 def assert_fits_and_is_readable(here: Visit, title: str, scheme: str) -> None:
@@ -92,8 +96,7 @@ def assert_names_of_lines_do_not_overlap(here: Visit) -> None:
             assert across <= 0 or down <= 3
 
 
-def test_nothing_jumps_when_a_word_or_layer_is_chosen(visit: Callable) -> None:
-    here = visit("/meaning", **DESK)
+def nothing_jumps_when_a_word_or_layer_is_chosen(here: Visit) -> None:
     for act in (
         lambda: here.pick("sentence A", "pet"),
         lambda: here.to_layer(5),
@@ -127,10 +130,8 @@ def test_a_small_screen_has_room_for_the_numbers_and_a_rerun_keeps_its_scroll_po
     assert here.main.evaluate("main => main.scrollTop") == before
 
 
-def test_a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(
-    visit: Callable,
-) -> None:
-    here = visit("/meaning", **PHONE)
+def a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here: Visit) -> None:
+    expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()  # it is not scrolled
     for row in ("sentence A", "sentence B", "reference 1", "reference 2"):
         for word in here.words(row).all():
             place = box(word)

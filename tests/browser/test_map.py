@@ -91,35 +91,60 @@ def lasso(here: Visit, around: np.ndarray, *, air: float = 14) -> None:
         mouse.up()
 
 
-def test_the_first_screen_holds_the_picture_and_the_reading(on_map: Callable[..., Visit]) -> None:
+def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
+    on_map: Callable[..., Visit],
+) -> None:
     here = on_map(**DESK)
     assert here.title.startswith("Layer 6: the senses of python lean apart, ")
-    assert box(here.figure)["bottom"] < DESK["viewport"]["height"]
     reading = here.main.locator(".st-key-reading")
     expect(reading).to_contain_text("the nearest occurrence has the same sense")
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
+    assert_fits(here)
+    the_download_holds_the_numbers_on_the_map(here)
+    play_moves_the_points_through_the_layers(here)
+    the_two_pythons_part_on_the_way_and_the_slider_shows_it(here)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", MOBILE)], ids=["desk", "phone"]
-)
-def test_it_fits(on_map: Callable[..., Visit], scheme: str, size: dict) -> None:
-    here = on_map(color_scheme=scheme, **size)
+def test_it_fits_a_dark_phone(on_map: Callable[..., Visit]) -> None:
+    assert_fits(on_map(color_scheme="dark", **MOBILE))
+
+
+def assert_fits(here: Visit) -> None:
+    size = here.page.viewport_size
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     assert here.page.evaluate(OVER_THE_TITLE) == []
     assert box(here.figure)["x"] >= 0
-    assert box(here.figure)["right"] <= size["viewport"]["width"]
+    assert box(here.figure)["right"] <= size["width"]
     assert here.main.get_by_test_id("stAlert").count() == 0
     bar = here.main.locator(".st-key-controls_map")
     for widget in bar.locator(":scope > *").all():
         assert box(widget)["right"] <= box(bar)["right"] + 1
-    assert box(here.figure)["bottom"] < size["viewport"]["height"]
+    assert box(here.figure)["bottom"] < size["height"]
 
 
-def test_the_two_pythons_part_on_the_way_and_the_slider_shows_it(
-    on_map: Callable[..., Visit],
-) -> None:
-    here = on_map()
+def the_download_holds_the_numbers_on_the_map(here: Visit) -> None:
+    with np.load(io.BytesIO(here.download("NPZ"))) as file:
+        arrays: Mapping[str, np.ndarray] = dict(file)
+    shown = np.array(
+        [(x, y) for _, xs, ys in here.page.evaluate(PLACES) for x, y in zip(xs, ys, strict=True)]
+    )
+    assert arrays["all_coordinates"].shape == (7, 32, 2)
+    np.testing.assert_allclose(
+        np.sort(shown, axis=0), np.sort(arrays["coordinates"], axis=0), atol=1e-5
+    )
+
+
+def play_moves_the_points_through_the_layers(here: Visit) -> None:
+    before, address = here.page.evaluate(PLACES), here.page.url
+    here.main.get_by_role("button", name="Play all layers").click()
+    here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2: ')")
+    assert here.page.evaluate(PLACES) != before
+    here.main.get_by_role("button", name="Play all layers").wait_for()  # it has come to its end
+    assert here.page.evaluate(PLACES) == before
+    assert (here.layer, here.page.url) == (6, address)
+
+
+def the_two_pythons_part_on_the_way_and_the_slider_shows_it(here: Visit) -> None:
     last = gap(here)
     here.to_layer(1)
     assert here.title.startswith("Layer 1: ")
@@ -132,30 +157,6 @@ def gap(here: Visit) -> float:
     one, other = groups["python: animal"], groups["python: language"]
     spread = np.mean([g.std(axis=0).mean() for g in (one, other)])
     return float(np.linalg.norm(np.median(one, axis=0) - np.median(other, axis=0)) / spread)
-
-
-def test_play_moves_the_points_through_the_layers(on_map: Callable[..., Visit]) -> None:
-    here = on_map()
-    before, address = here.page.evaluate(PLACES), here.page.url
-    here.main.get_by_role("button", name="Play all layers").click()
-    here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2: ')")
-    assert here.page.evaluate(PLACES) != before
-    here.main.get_by_role("button", name="Play all layers").wait_for()  # it has come to its end
-    assert here.page.evaluate(PLACES) == before
-    assert (here.layer, here.page.url) == (6, address)
-
-
-def test_a_click_shows_a_points_true_neighbours(on_map: Callable[..., Visit]) -> None:
-    here = on_map()
-    x, y = spots(here)[0]
-    with here.rerun():
-        here.page.mouse.click(x, y)
-    panel = here.main.locator(".st-key-map_closer")
-    expect(panel).to_contain_text("nearest in the full space")
-    expect(panel).to_contain_text("nearest first (✓ in both)")
-    here.reload()
-    drawn(here)
-    expect(panel).to_contain_text("nearest first (✓ in both)")
 
 
 def rows_of_reviews() -> list[tuple[str, str]]:
@@ -210,8 +211,27 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     assert here.page.locator("img[src=x]").count() == 0
 
 
-def test_a_file_that_cannot_be_read_leaves_the_map(on_map: Callable[..., Visit]) -> None:
-    here = on_map()
+def test_what_is_selected_is_marked_beside_and_a_file_that_cannot_be_read_leaves_the_map(
+    on_map: Callable[..., Visit],
+) -> None:
+    here = on_map(address_of(beside="layer", other_layer=1))
+    what_is_selected_in_one_map_is_marked_in_the_other(here)
+    here.follow("/map")
+    drawn(here)
+    a_file_that_cannot_be_read_leaves_the_map(here)
+
+
+def what_is_selected_in_one_map_is_marked_in_the_other(here: Visit) -> None:
+    here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot")
+    here.settle()
+    around = spots(here)
+    lasso(here, around[np.argsort(around[:, 0])[-6:]])
+    marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData
+        .map(trace => (trace.selectedpoints || []).length).reduce((a, b) => a + b, 0)"""
+    here.page.wait_for_function(f"({marked})() >= 6")
+
+
+def a_file_that_cannot_be_read_leaves_the_map(here: Visit) -> None:
     with here.rerun():
         here.main.get_by_role("combobox", name="Map of").click()
         here.page.get_by_role("option", name="A file").click()
@@ -228,36 +248,20 @@ def test_a_file_that_cannot_be_read_leaves_the_map(on_map: Callable[..., Visit])
     expect(here.main.get_by_text("PCA was drawn", exact=False)).to_be_visible()
 
 
-def test_what_is_selected_in_one_map_is_marked_in_the_other(on_map: Callable[..., Visit]) -> None:
-    here = on_map(address_of(beside="layer", other_layer=1))
-    here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot")
-    here.settle()
-    around = spots(here)
-    lasso(here, around[np.argsort(around[:, 0])[-6:]])
-    marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData
-        .map(trace => (trace.selectedpoints || []).length).reduce((a, b) => a + b, 0)"""
-    here.page.wait_for_function(f"({marked})() >= 6")
-
-
-def test_a_copied_link_shows_the_same_map(
+def test_a_copied_link_shows_the_same_map_and_a_clicked_point_s_true_neighbours(
     on_map: Callable[..., Visit], visit: Callable[..., Visit]
 ) -> None:
     here = on_map(address_of(word="bank", method="pca", find="river"))
     expect(here.main.get_by_text("found", exact=False).first).to_be_visible()
+    x, y = spots(here)[0]
+    with here.rerun():
+        here.page.mouse.click(x, y)
+    panel = here.main.locator(".st-key-map_closer")
+    expect(panel).to_contain_text("nearest in the full space")
     there = visit("/map?" + here.link().split("?", 1)[1])
     drawn(there)
     assert there.title == here.title
     assert there.page.evaluate(PLACES) == here.page.evaluate(PLACES)
-
-
-def test_the_download_holds_the_numbers_on_the_map(on_map: Callable[..., Visit]) -> None:
-    here = on_map()
-    with np.load(io.BytesIO(here.download("NPZ"))) as file:
-        arrays: Mapping[str, np.ndarray] = dict(file)
-    shown = np.array(
-        [(x, y) for _, xs, ys in here.page.evaluate(PLACES) for x, y in zip(xs, ys, strict=True)]
-    )
-    assert arrays["all_coordinates"].shape == (7, 32, 2)
-    np.testing.assert_allclose(
-        np.sort(shown, axis=0), np.sort(arrays["coordinates"], axis=0), atol=1e-5
-    )
+    again = there.main.locator(".st-key-map_closer")
+    for each in (panel, again):
+        expect(each).to_contain_text("nearest first (✓ in both)")

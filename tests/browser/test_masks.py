@@ -58,13 +58,30 @@ def switch(here: Visit) -> None:
         here.main.locator(".st-key-masks_mask label, [class*=st-key-masks_mask-] label").click()
 
 
-def test_the_menu_leads_here_the_first_screen_tells_the_story_and_the_mask_heals_it(
-    visit: Callable,
+def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
+    visit: Callable, service: EncoderService
 ) -> None:
     here = visit("/", **DESK)
     here.side.get_by_role("link", name="Padding & masks").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Padding & masks")
     here.wait()
+    the_first_screen_tells_the_story(here)
+    the_downloads_are_files_with_their_passport(here, service)
+    told = here.title, here.reading
+    with here.still(FIGURES):
+        switch(here)
+    assert here.title == "With the mask, padding turns no token"
+    assert "every real token of A points where it points alone (cosine 1.00)" in here.reading
+    healed = here.title, here.reading
+    here.choose("64")
+    assert (here.title, here.reading) not in (told, healed)
+    here.back()
+    assert (here.title, here.reading) == healed
+    here.back()
+    assert (here.title, here.reading) == told
+
+
+def the_first_screen_tells_the_story(here: Visit) -> None:
     assert here.title == "Without the mask, A is only 0.79 like itself"
     assert "78% of the 64 positions in this batch are padding" in here.reading
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
@@ -78,40 +95,9 @@ def test_the_menu_leads_here_the_first_screen_tells_the_story_and_the_mask_heals
     expect(told).to_contain_text("layer 6: cosine 0.8584")
     here.page.mouse.move(area["x"] + area["width"] / 4, area["bottom"] - 20)
     expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 1")
-    with here.still(FIGURES):
-        switch(here)
-    assert here.title == "With the mask, padding turns no token"
-    assert "every real token of A points where it points alone (cosine 1.00)" in here.reading
 
 
-def test_back_reload_and_the_copied_link_restore_the_laboratory(visit: Callable) -> None:
-    here = visit("/masks")
-
-    def seen() -> tuple[str, str]:
-        return here.title, here.reading
-
-    steps = [seen()]
-    here.choose("64")
-    steps.append(seen())
-    switch(here)
-    steps.append(seen())
-    assert len(set(steps)) == 3
-    here.back()
-    assert seen() == steps[1]
-    here.back()
-    assert seen() == steps[0]
-    here.forward()
-    here.forward()
-    assert seen() == steps[2]
-    here.reload()
-    assert seen() == steps[2]
-    assert here.link() == here.page.url
-
-
-def test_the_downloads_are_files_with_their_passport(
-    visit: Callable, service: EncoderService
-) -> None:
-    here = visit("/masks")
+def the_downloads_are_files_with_their_passport(here: Visit, service: EncoderService) -> None:
     lab = lab_of(service, A, B)
     lines = here.download("CSV").decode("utf-8-sig").splitlines(keepends=True)
     rows = list(csv.DictReader(line for line in lines if not line.startswith("# ")))
@@ -130,8 +116,14 @@ def test_the_downloads_are_files_with_their_passport(
     assert here.download("PNG")[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_html_is_text_everywhere(visit: Callable) -> None:
-    here = visit(address_of(HOSTILE, pad_to="512"))
+def test_markup_is_text_everywhere_and_eight_texts_fit_a_desk(visit: Callable) -> None:
+    here = visit(address_of(HOSTILE, pad_to="512"), **DESK)
+    html_is_text_everywhere(here)
+    here.follow(address_of(*EIGHT))
+    eight_texts_fit_and_their_tokens_can_be_read(here)
+
+
+def html_is_text_everywhere(here: Visit) -> None:
     assert_fits(here)
     area = here.figure.locator(".nsewdrag").first.bounding_box()
     assert area is not None
@@ -145,13 +137,7 @@ def test_html_is_text_everywhere(visit: Callable) -> None:
     assert here.main.locator("b", has_text="python").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
-)
-def test_eight_texts_fit_and_their_tokens_can_be_read(
-    visit: Callable, scheme: str, size: dict
-) -> None:
-    here = visit(address_of(*EIGHT), color_scheme=scheme, **size)
+def eight_texts_fit_and_their_tokens_can_be_read(here: Visit) -> None:
     assert_fits(here)
     ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
     heading = here.page.get_by_role("heading", level=1)
@@ -172,7 +158,7 @@ def assert_fits(here: Visit) -> None:
     assert box(here.figure)["right"] <= here.page.viewport_size["width"]
 
 
-def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
+def test_a_dark_phone_s_reader_edits_switches_and_has_eight_texts(visit: Callable) -> None:
     here = visit("/masks", color_scheme="dark", **PHONE)
     assert_fits(here)
     edit = here.menu("Edit")
@@ -182,3 +168,5 @@ def test_a_phone_reader_edits_and_switches(visit: Callable) -> None:
     switch(here)
     assert here.title == "With the mask, padding turns no token"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.follow(address_of(*EIGHT))
+    eight_texts_fit_and_their_tokens_can_be_read(here)

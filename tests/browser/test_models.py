@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
 from tests.support.rest import PATIENCE
+from tests.support.tabs import Tabs
 from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser
@@ -27,6 +28,8 @@ LONG_PRESET = "google-bert/bert-large-uncased-whole-word-masking"
 LONG_ID = f"{'organisation' * 7}/{'a-long-name-' * 7}x"
 WEIGHTS = "model.safetensors"
 SECONDS = 300
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+SCREENS = (("dark", NARROW), ("dark", WIDE), ("light", WIDE))
 LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
 
 
@@ -95,22 +98,23 @@ def address(
     hub: Hub,
     run_app: Callable[..., str],
     app_settings: Mapping[str, str],
-    chromium: Browser,
+    tabs: Tabs,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> str:
-    """The app on this hub and an empty cache; its own model is loaded and measured."""
+    """The app on this hub with nothing on disk; its model is loaded and measured meanwhile."""
     env = {
         **app_settings,
+        "CONTEXTLENS_DATA_DIR": str(tmp_path_factory.mktemp("nothing_measured")),
         "CONTEXTLENS_ALLOW_DOWNLOADS": "1",
         "CONTEXTLENS_HUB_ENDPOINT": hub.server.endpoint,
         "HF_HUB_CACHE": str(tmp_path_factory.mktemp("hub")),
         "HF_HUB_OFFLINE": "0",
     }
     address = run_app("app.py", env)
-    with chromium.new_context() as context:
-        page = context.new_page()
-        page.goto(f"{address}/meaning")
-        page.get_by_text("random pairs", exact=False).first.wait_for(timeout=240_000)
+    tab = tabs.open(address)
+    tab.page.goto(f"{address}/meaning")
+    tab.page.get_by_text("random pairs", exact=False).first.wait_for()
+    tabs.leave(tab, keep=True)
     return address
 
 
@@ -192,10 +196,13 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     is_on(reader, 160)
 
 
-def test_cancel_is_immediate_and_a_retry_works(open_page: Callable, hub: Hub) -> None:
+def test_no_id_is_refused_at_once_cancel_is_immediate_and_a_retry_works(
+    open_page: Callable, hub: Hub
+) -> None:
+    reader = open_page()
+    what_is_no_id_is_refused_at_once(reader, hub)
     model = hub.new()
     hub.closed[model] = threading.Event()
-    reader = open_page()
     type_model(reader, model)
     expect(area(reader)).to_contain_text("Looking for the model")
     area(reader).get_by_role("button", name="Cancel").click()
@@ -206,6 +213,17 @@ def test_cancel_is_immediate_and_a_retry_works(open_page: Callable, hub: Hub) ->
     expect(area(reader)).to_contain_text("Looking for the model")
     hub.closed[model].set()
     is_on(reader, 160)
+
+
+def what_is_no_id_is_refused_at_once(reader: object, hub: Hub) -> None:
+    n_requests = len(hub.server.requests)
+    for typed in ("<img src=x onerror=alert(1)>", "x" * 10_000):
+        type_model(reader, typed)
+        expect(area(reader)).to_contain_text("cannot be the id of a model")
+        assert area(reader).locator("img").count() == 0
+        area(reader).get_by_role("button", name="Dismiss").click()
+        expect(area(reader)).to_have_count(0)
+    assert len(hub.server.requests) == n_requests
 
 
 def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) -> None:
@@ -228,18 +246,6 @@ def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) ->
     expect(reader.page.get_by_test_id("stAlert")).to_have_count(0)
 
 
-def test_what_is_no_id_is_refused_at_once(open_page: Callable, hub: Hub) -> None:
-    n_requests = len(hub.server.requests)
-    reader = open_page()
-    for typed in ("<img src=x onerror=alert(1)>", "x" * 10_000):
-        type_model(reader, typed)
-        expect(area(reader)).to_contain_text("cannot be the id of a model")
-        assert area(reader).locator("img").count() == 0
-        area(reader).get_by_role("button", name="Dismiss").click()
-        expect(area(reader)).to_have_count(0)
-    assert len(hub.server.requests) == n_requests
-
-
 def asked_of(hub: Hub, model: str) -> list[Request]:
     return [request for request in hub.server.requests if request.repo == model]
 
@@ -254,8 +260,7 @@ def test_an_address_offers_its_model_and_only_a_click_gets_it(
     open_page: Callable, hub: Hub, address: str
 ) -> None:
     model = hub.new()
-    reader = open_page()
-    reader.goto(own_address(address, model))
+    reader = open_page(own_address(address, model))
     expect(reader.main).to_contain_text(f"This view asks for {model}, which is not on the machine")
     reader.reload()
     reader.type("Sentence A", "My python eats mice")
@@ -271,24 +276,28 @@ def test_an_address_offers_its_model_and_only_a_click_gets_it(
     expect(reader.main.locator(".st-key-offered_model")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"),
-    [("light", (1440, 900)), ("dark", (1440, 900)), ("dark", (390, 844))],
-    ids=["light", "dark", "phone"],
-)
 def test_the_offer_is_on_the_first_screen_and_nothing_is_cut_off(
-    open_page: Callable, hub: Hub, address: str, scheme: str, size: tuple[int, int]
+    open_page: Callable, hub: Hub, address: str
 ) -> None:
-    reader = open_page(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})
-    for page in ("meaning", ""):
-        for model in (LONG_PRESET, LONG_ID):
-            reader.goto(own_address(address, model).replace("/meaning", f"/{page}"))
-            place = reader.main.locator(".st-key-offered_model")
-            look(reader, f"offer-{page}-{scheme}-{size[0]}-{len(model)}")
+    views = [
+        own_address(address, model).replace("/meaning", f"/{page}")
+        for page in ("meaning", "")
+        for model in (LONG_PRESET, LONG_ID)
+    ]
+    reader = open_page(views[0], color_scheme="dark")
+    place = reader.main.locator(".st-key-offered_model")
+    for n, view in enumerate(views):
+        if n:
+            reader.follow(view)
+        for scheme, size in SCREENS:
+            reader.page.emulate_media(color_scheme=scheme)
+            reader.page.set_viewport_size(size)
+            reader.settle()
+            look(reader, f"offer-{n}-{scheme}-{size['width']}")
             assert fits(place)
             box = place.bounding_box()
             assert box is not None
-            assert box["y"] + box["height"] < size[1] or page == ""
+            assert box["y"] + box["height"] < size["height"] or "/meaning" not in view
     reader.main.get_by_role("button", name="Go on with all-MiniLM-L6-v2").click()
     expect(place).to_have_count(0)
     reader.settle()
@@ -300,8 +309,7 @@ def test_what_was_asked_for_shows_progress_and_cancel_keeps_the_sentences(
 ) -> None:
     model = hub.new()
     hub.slow[model] = 40_000
-    reader = open_page()
-    reader.goto(own_address(address, model))
+    reader = open_page(own_address(address, model))
     reader.main.get_by_role("button", name=f"Get {model}").click()
     cancel = reader.main.get_by_role("button", name=re.compile("Cancel, and go on with"))
     cancel.wait_for()
@@ -331,30 +339,33 @@ def test_an_example_is_enabled_when_its_model_has_come(open_page: Callable, hub:
     expect(reader.main).not_to_contain_text("Needs google-bert")
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", (1440, 900)), ("dark", (390, 844))], ids=["desk", "phone"]
-)
-def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(
-    open_page: Callable, hub: Hub, scheme: str, size: tuple[int, int]
-) -> None:
+def test_nothing_is_cut_off_or_overlaps_in_the_sidebar(open_page: Callable, hub: Hub) -> None:
+    reader = open_page(viewport=WIDE, has_touch=True)
+    nothing_is_cut_off_in_the_sidebar(reader, hub, "light-1440")
+    reader.page.emulate_media(color_scheme="dark")
+    reader.page.set_viewport_size(NARROW)
+    reader.settle()
+    expand = reader.page.get_by_test_id("stExpandSidebarButton")
+    if expand.is_visible():
+        expand.click()
+    nothing_is_cut_off_in_the_sidebar(reader, hub, "dark-390")
+
+
+def nothing_is_cut_off_in_the_sidebar(reader: object, hub: Hub, screen: str) -> None:
+    """While a model is fetched and when another could not be."""
     model = hub.new()
     hub.slow[model] = 40_000
     broken = hub.new()
     hub.broken.add(broken)
-    reader = open_page(
-        color_scheme=scheme, viewport={"width": size[0], "height": size[1]}, has_touch=True
-    )
-    if size[0] < 600:
-        reader.page.get_by_test_id("stExpandSidebarButton").click()
     type_model(reader, model)
     expect(area(reader)).to_contain_text(re.compile("about .+ left"))
-    look(reader, f"fetching-{scheme}-{size[0]}")
+    look(reader, f"fetching-{screen}")
     assert fits(area(reader))
     area(reader).get_by_role("button", name="Cancel").click()
     expect(area(reader)).to_have_count(0)
     type_model(reader, broken)
     expect(area(reader)).to_contain_text("(500)")
-    look(reader, f"failed-{scheme}-{size[0]}")
+    look(reader, f"failed-{screen}")
     assert fits(area(reader))
 
 

@@ -52,15 +52,16 @@ def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
     assert copied == here.page.url
     assert "?s=" in copied
     expect(copy.get_by_text("Copied")).not_to_be_visible()
-    other = visit(copied)
-    assert other.chosen == here.chosen
+    assert copied == here.link()  # which test_app.py opens
 
 
-@pytest.mark.parametrize("size", [{}, PHONE], ids=["desk", "phone"])
-def test_without_a_clipboard_the_address_is_selected_to_be_copied_by_hand(
-    visit: Callable, size: dict
+def test_a_phone_without_a_clipboard_selects_the_address_to_be_copied_by_hand(
+    visit: Callable,
 ) -> None:
-    here = visit("/meaning", **size)
+    without_a_clipboard_the_address_is_selected(visit("/meaning", **PHONE))
+
+
+def without_a_clipboard_the_address_is_selected(here: Visit) -> None:
     here.page.evaluate(NO_CLIPBOARD)
     here.main.get_by_role("button", name="Copy link").click()
     field = here.main.get_by_role("textbox", name="Press Ctrl+C to copy this address.")
@@ -75,7 +76,9 @@ def test_without_a_clipboard_the_address_is_selected_to_be_copied_by_hand(
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
 
 
-def test_share_has_the_address_and_its_code_small_and_large(visit: Callable) -> None:
+def test_a_desk_has_the_address_its_code_small_and_large_and_a_way_without_a_clipboard(
+    visit: Callable,
+) -> None:
     here = visit("/meaning", color_scheme="dark")
     here.side.get_by_role("button", name="Examples").click()
     here.page.get_by_role("dialog").get_by_role("link", name=EXAMPLES[1].title).click()
@@ -92,3 +95,5 @@ def test_share_has_the_address_and_its_code_small_and_large(visit: Callable) -> 
     assert box(large)["width"] > 800
     here.page.keyboard.press("Escape")
     expect(large).not_to_be_visible()
+    here.leave_menu()
+    without_a_clipboard_the_address_is_selected(here)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+ODD = "\x01 👩‍👩‍👧 𝒳 naïve أحب nul\x00 [MASK]"
+
 
 def address_of(view: ViewState) -> str:
     parameter = encode(view)
@@ -162,8 +164,6 @@ def test_picks_go_back_and_forward_and_a_copied_address_restores_the_page(
     assert "tokens do not fit" in seen[2]
     address = here.link()
     assert address == here.page.url
-    here.reload()
-    assert (written(here), picked(here), here.reading, row_reading(here)) == seen
     other = visit(address)
     assert (written(other), picked(other), other.reading, row_reading(other)) == seen
     assert other.download("CSV") == here.download("CSV")
@@ -172,13 +172,20 @@ def test_picks_go_back_and_forward_and_a_copied_address_restores_the_page(
 # Any text
 
 
-def test_html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
-    visit: Callable, service: EncoderService
+def test_odd_long_and_found_texts(visit: Callable, service: EncoderService) -> None:
+    here = visit(address_of(text_view(HOSTILE, ODD, search="<b>")))
+    html_and_odd_texts_are_text_everywhere_and_in_the_drawing(here, service)
+    here.follow(address_of(text_view(" ".join(["python"] * 600))))
+    what_does_not_fit_is_struck_through_and_the_last_token_reached(here)
+    here.follow(address_of(text_view("a", search=" ")))
+    the_vocabulary_shows_its_rows_where_it_is_scrolled(here, service)
+
+
+def html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
+    here: Visit, service: EncoderService
 ) -> None:
-    odd = "\x01 👩‍👩‍👧 𝒳 naïve أحب nul\x00 [MASK]"
-    here = visit(address_of(text_view(HOSTILE, odd, search="<b>")))
     expect(here.main.locator(".strip .line").first).to_have_text(HOSTILE)
-    shown = odd.replace("\x00", "␀").replace("\x01", "␁")
+    shown = ODD.replace("\x00", "␀").replace("\x01", "␁")
     expect(here.main.locator(".strip .line.pair").first).to_have_text(shown)
     piece(here, "naïve").hover()
     assert lit(here) == (["naïve"], ["naive"])
@@ -206,8 +213,7 @@ def test_html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
     assert here.download("NPZ")
 
 
-def test_600_tokens_are_struck_through_and_reached(visit: Callable) -> None:
-    here = visit(address_of(text_view(" ".join(["python"] * 600))))
+def what_does_not_fit_is_struck_through_and_the_last_token_reached(here: Visit) -> None:
     assert "90 tokens do not fit and are left out" in here.reading
     lost = here.main.locator(".piece.lost")
     assert lost.first.inner_text() == " ".join(["python"] * 90)
@@ -219,13 +225,9 @@ def test_600_tokens_are_struck_through_and_reached(visit: Callable) -> None:
     expect(tokens(here).last).to_be_in_viewport()
 
 
-# The vocabulary
-
-
-def test_the_vocabulary_shows_its_rows_where_it_is_scrolled(
-    visit: Callable, service: EncoderService
+def the_vocabulary_shows_its_rows_where_it_is_scrolled(
+    here: Visit, service: EncoderService
 ) -> None:
-    here = visit(address_of(text_view("a", search=" ")))
     table = here.main.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
     place = box(table)
@@ -241,54 +243,15 @@ def test_the_vocabulary_shows_its_rows_where_it_is_scrolled(
 # Look
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["desk", "phone"]
-)
-def test_every_section_fits_and_can_be_read(visit: Callable, scheme: str, size: dict) -> None:
-    here = visit("/tokens", color_scheme=scheme, **size)
-    width = size["viewport"]["width"]
-    ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
-    assert (max(rgb(ground)) < 50) == (scheme == "dark")
-    for section in SECTIONS:
-        here.choose(section)
-        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-        assert here.page.evaluate(OVER_THE_TITLE) == []
-        for each in (*tokens(here).all(), here.main.locator(".strip .line").first):
-            assert box(each)["x"] >= 0
-            assert box(each)["right"] <= width
-    for text in (
-        here.main.locator(".strip .line").first,
-        token(here, "love").locator(".box"),
-        here.main.locator(".st-key-reading p"),
-    ):
-        assert contrast(style(text, "color"), ground) > 7
-    if size is PHONE:
-        return
+def test_a_desk_has_every_section_and_a_quiet_visit_of_every_example(visit: Callable) -> None:
+    here = visit("/tokens", **DESK)  # what went wrong on the way fails in the fixture
+    every_section_fits_and_can_be_read(here, "light")
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
     here.choose(SECTIONS[1])
     with here.still(".st-key-reading"):  # where a token is pointed at or picked
         token(here, "love").hover()
         with here.rerun():
             token(here, "pet").click()
-
-
-def test_a_phone_reader_types_and_a_long_text_does_not_scroll_sideways(visit: Callable) -> None:
-    text = "unbelievabilities " * 200 + "x" * 300
-    here = visit(address_of(text_view(text, "and a second one", pad=512)), **PHONE)
-    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    with here.rerun():
-        tokens(here).nth(1).tap()
-    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
-    edit = here.menu("Edit")
-    here.type("Sentence A", "Sinan naps", within=edit)
-    here.type("Second text of A", "So do I", within=edit)
-    here.leave_menu()
-    assert written(here)[:4] == ["[CLS]", "sin", "##an", "nap"]
-    expect(here.main.locator(".line.pair")).to_have_text("So do I")
-
-
-def test_a_whole_visit_is_quiet_and_stays_on_this_machine(visit: Callable) -> None:
-    here = visit("/tokens")  # what went wrong on the way fails in the fixture
     for example in TOKEN_EXAMPLES:
         here.main.get_by_role("button", name="Try", exact=True).click()
         with here.rerun():
@@ -309,3 +272,39 @@ def assert_subtokens_touch(here: Visit) -> None:
     before = box(token(here, "##izer").locator(".box"))
     assert places["##mas"]["x"] - places["un"]["right"] == pytest.approx(2, abs=1)
     assert places["un"]["x"] - before["right"] > 6
+
+
+def test_a_dark_phone_has_every_section_and_a_reader_who_types(visit: Callable) -> None:
+    here = visit("/tokens", color_scheme="dark", **PHONE)
+    every_section_fits_and_can_be_read(here, "dark")
+    text = "unbelievabilities " * 200 + "x" * 300
+    here.follow(address_of(text_view(text, "and a second one", pad=512)))
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    with here.rerun():
+        tokens(here).nth(1).tap()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    edit = here.menu("Edit")
+    here.type("Sentence A", "Sinan naps", within=edit)
+    here.type("Second text of A", "So do I", within=edit)
+    here.leave_menu()
+    assert written(here)[:4] == ["[CLS]", "sin", "##an", "nap"]
+    expect(here.main.locator(".line.pair")).to_have_text("So do I")
+
+
+def every_section_fits_and_can_be_read(here: Visit, scheme: str) -> None:
+    width = here.page.viewport_size["width"]
+    ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
+    assert (max(rgb(ground)) < 50) == (scheme == "dark")
+    for section in SECTIONS:
+        here.choose(section)
+        assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+        assert here.page.evaluate(OVER_THE_TITLE) == []
+        for each in (*tokens(here).all(), here.main.locator(".strip .line").first):
+            assert box(each)["x"] >= 0
+            assert box(each)["right"] <= width
+    for text in (
+        here.main.locator(".strip .line").first,
+        token(here, "love").locator(".box"),
+        here.main.locator(".st-key-reading p"),
+    ):
+        assert contrast(style(text, "color"), ground) > 7

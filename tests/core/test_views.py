@@ -54,9 +54,9 @@ def test_threads_that_want_different_attention_do_not_disturb_each_other(tiny_ro
         service.load(model)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda a: service.encode(a[0], TEXTS, attentions=a[1]), asked))
+    alone_by = {model: [service.encode(model, [text])[0] for text in TEXTS] for model, _ in asked}
     for (model, attentions), encodings in zip(asked, found, strict=True):
-        for encoding, text in zip(encodings, TEXTS, strict=True):
+        for encoding, alone in zip(encodings, alone_by[model], strict=True):
             assert (encoding.attentions is not None) == attentions
-            alone = service.encode(model, [text])[0]
             bound = 1e-5 * max(1.0, np.abs(alone.hidden).max())
             np.testing.assert_allclose(encoding.hidden, alone.hidden, rtol=0, atol=bound)

@@ -14,6 +14,7 @@ import pytest
 from tests.load.questions import Question, questions
 from tests.load.visitor import PATIENCE, Answer, check_is_here, visit
 from tests.support.app_server import ROOT, launch
+from tests.support.measured import measured_data
 
 T = TypeVar("T")
 PAGE = "meaning"
@@ -23,7 +24,8 @@ TURNS = 3
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("load")
-    env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(folder)}
+    data = measured_data(tmp_path_factory, folder / "data")
+    env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data)}
     server = launch(ROOT / "app.py", folder / "app.log", env)
     try:
         server.wait()

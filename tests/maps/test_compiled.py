@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import NullCache
+
+from components.maps.compiled import umap_functions
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -62,3 +65,9 @@ def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_without_a_fold
     compiled, (*_, own_hits, _) = started(blocked / "inside")
     assert own_hits == 0
     assert read == compiled
+
+
+def test_what_umap_compiles_for_aligned_maps_is_kept_too() -> None:
+    with umap_functions():
+        from umap import aligned_umap
+    assert not isinstance(aligned_umap.build_neighborhood_similarities._cache, NullCache)

@@ -52,6 +52,12 @@ selector => {
   look();
 }
 """
+FOLLOW = """
+path => {
+  history.pushState(null, '', path);
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+"""
 SEEN = "() => { const seen = [...window.__seen]; window.__seen = null; return seen; }"
 
 

@@ -30,6 +30,7 @@ from components.ui.models.tasks import BASELINES, FETCHES, LOADS, RULERS, TOKENI
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
+from tests.support.measured import measured_data
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 300
@@ -76,8 +77,8 @@ def choose(app: AppTest, model: str) -> AppTest:
 
 
 def app_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder for all tests that do not watch it: a baseline is measured once in it."""
-    return tmp_path_factory.getbasetemp() / "app-data"
+    """A data folder for all tests that do not watch it, with the bundled model's baseline."""
+    return measured_data(tmp_path_factory, tmp_path_factory.getbasetemp() / "app-data")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-from tests.support.browser import SEEN, WATCH
+from tests.support.browser import FOLLOW, SEEN, WATCH
 from tests.support.rest import Runs, settle
 
 __all__ = ["Visit"]
@@ -64,6 +64,12 @@ class Visit:
 
     def goto(self, path: str) -> None:
         self.page.goto(path if path.startswith("http") else self.address + path)
+        self.wait()
+
+    def follow(self, path: str) -> None:
+        """To another address of the app as Back goes to one: the document is not loaded anew."""
+        with self.rerun():
+            self.page.evaluate(FOLLOW, path)
         self.wait()
 
     def wait(self) -> None:
@@ -186,6 +192,9 @@ class Visit:
 
     def to_layer(self, layer: int) -> None:
         slider = self.main.get_by_role("slider")
+        if 2 * layer < self.layer:  # the first layer is nearer
+            with self.rerun():
+                slider.press("Home")
         while self.layer != layer:  # one step, one rerun: the browser sends quick ones later
             with self.rerun():
                 slider.press("ArrowLeft" if self.layer > layer else "ArrowRight")

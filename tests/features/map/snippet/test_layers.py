@@ -58,7 +58,7 @@ def test_a_library_alone_leads_and_the_very_same_map_follows(
     alone = run(lead)
     assert alone["plain"].shape == shown.coordinates.shape
     assert np.isfinite(alone["plain"]).all()
-    found = run(code)
+    found = run(f"# Optional: {optional}", alone)
     assert found["same"]
     np.testing.assert_array_equal(found["coordinates"], shown.coordinates)
 

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.ruler import KINDS, Chance, Range, Ruler, measure
+from components.analysis.ruler import KINDS, Chance, Range, Ruler, load
 from components.core import BUNDLED_ID, EncoderService
 from components.ui.models import tasks
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.comparison.compute import meaning_of, portrait_of
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_note, ruler_of, ruler_reading
+from tests.support.measured import measured
 
 RANGES = tuple(
     Range(kind, low, (low + 0.1), low + 0.3, 99)
@@ -98,9 +99,11 @@ def test_with_too_few_words_that_is_said() -> None:
 
 
 @pytest.fixture(scope="module")
-def ruler(service: EncoderService) -> Ruler:
+def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Ruler:
     card = service.load(BUNDLED_ID)
-    return measure(tasks.labelled_words(card, service), tasks.measure(card, service))
+    found = load(tasks.ruler_path(card, measured(tmp_path_factory)))
+    assert found is not None
+    return found
 
 
 def on_ruler(service: EncoderService, ruler: Ruler, view: ViewState) -> RulerShown | None:

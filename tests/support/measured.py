@@ -1,0 +1,36 @@
+"""What the bundled model gives to pairs of words, measured once in a run of all workers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from components.core import BUNDLED_ID, Settings, open_service
+from components.ui.models import tasks
+
+__all__ = ["measured", "measured_data"]
+
+
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the model's baseline and ruler, which nobody writes to."""
+    root = tmp_path_factory.getbasetemp()
+    if root.name.startswith("popen-"):  # a worker's own folder, in the one of the run
+        root = root.parent
+    folder = root / "measured"
+    with FileLock(root / "measured.lock"):
+        if not folder.exists():
+            begun = root / "measured-begun"
+            service = open_service(Settings(data_dir=begun, allow_downloads=False))
+            tasks.keep_measures(service.load(BUNDLED_ID), service, begun)
+            begun.rename(folder)
+    return folder
+
+
+def measured_data(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Path:
+    """A server's data folder, with a copy of the baseline and the ruler in it."""
+    if not folder.exists():
+        shutil.copytree(measured(tmp_path_factory), folder)
+    return folder
