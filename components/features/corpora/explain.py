@@ -66,5 +66,6 @@ def privacy(*, is_for_one: bool, in_cloud: bool) -> str:
     return (
         f"The chosen columns and their vectors are stored {place} until they are deleted. Whoever "
         "gets the address in your browser's bar can search, export and delete them. A link that "
-        "you copy or share here names the corpus that is looked at alone, to be searched and exported."
+        "you copy or share here names the corpus that is looked at alone, to be searched and "
+        "exported."
     )

@@ -22,8 +22,8 @@ _HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
 _TOO_LONG = "These texts are too long for an address: Share saves them as a file."
 _CORPORA = (
     "The corpora that are kept for you are not in it, but for one that this view looks at, which "
-    "can be searched and exported with it. To find all of yours again, bookmark the address in your "
-    "browser's bar, and keep that to yourself."
+    "can be searched and exported with it. To find all of yours again, bookmark the address in "
+    "your browser's bar, and keep that to yourself."
 )
 
 
