@@ -197,6 +197,26 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "The words typical of a group of points, frequent in it and rare in the other groups "
             "(weighted by c-TF-IDF)."
         ),
+        "concordance": (
+            "All occurrences of a word, one below another in their contexts, with the word aligned."
+        ),
+        "nearest centroid": (
+            "A test: each sense has the mean of its examples' vectors, and a word gets the sense "
+            "whose mean has the highest cosine to it."
+        ),
+        "silhouette": (
+            "How much nearer points lie to their own group than to the next, from -1 to 1; 0 where "
+            "groups run into each other."
+        ),
+        "adjusted Rand index": (
+            "How far two ways of grouping the same things agree: 1 for the same, about 0 for "
+            "chance."
+        ),
+        "HDBSCAN": (
+            "A method that finds dense places among points, however many, and leaves the rest in "
+            "no group."
+        ),
+        "k-means": "A method that parts points into a given number of groups around their means.",
         "cased": "Said of a model that keeps capital letters apart from small ones.",
         "uncased": "Said of a model whose tokenizer turns every letter into a small one first.",
         "passport": (

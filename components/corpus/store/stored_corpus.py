@@ -28,7 +28,7 @@ from components.corpus.store.word_rows import LIGHT, layer_column
 
 __all__ = ["StoredCorpus"]
 
-_N_PROBES, _REFINE = 24, 40
+_N_PROBES, _REFINE = 40, 40
 """Of an index of vectors: cells that are looked at, and candidates for each that is wanted."""
 _BLOCK = 8_192  # vectors that are read at once
 _MOST_SPELLED = 20_000  # most frequent words among which one spelled alike is looked for

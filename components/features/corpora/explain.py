@@ -5,9 +5,9 @@ from __future__ import annotations
 __all__ = ["FORMATS_HELP", "FORMULA", "LIMITS", "READY_MADE", "SCHEMA", "privacy"]
 
 LIMITS = (
-    "How often a word stands here says nothing of what it means, and a corpus holds what somebody "
-    "put into it. Words behind a model's greatest length are not stored, labels are taken as they "
-    "are, and only English function words are left out of the picture."
+    "How often a word stands here says nothing of what it means: a corpus holds what somebody put "
+    "into it, words behind a model's greatest length are not stored, labels are taken as they are, "
+    "and only English function words are left out of the picture."
 )
 
 READY_MADE = "Ready-made, needs no indexing"

@@ -6,8 +6,8 @@ __all__ = ["FORMATS_HELP", "FORMULA", "LIMITS", "ONLY_CHOSEN", "SHARED"]
 
 LIMITS = (
     "One threshold serves all words, though the cosines of one word may all lie higher than those "
-    "of another: a low accuracy does not say that the model cannot tell the senses of a word apart "
-    "(one that learns from each word's own sentences may). And the labels are taken as they are."
+    "of another, so a low accuracy does not say that the model cannot tell a word's senses apart "
+    "(Senses learns from each word's own sentences); and the labels are taken as they are."
 )
 
 SHARED = (
@@ -32,8 +32,9 @@ FORMULA = r"""
 **Cosine of a pair.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the
 hidden state $h_{\ell,t}$; the word has their mean, and a pair the cosine of its two words:
 
-$$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}, \qquad
-c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \rVert}$$
+$$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}$$
+
+$$c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \rVert}$$
 
 Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them.
 

@@ -219,7 +219,7 @@ def test_groups_are_counted_by_how_they_were_made() -> None:
     assert "need not be meanings" in said
     said = groups_reading(grouping(method="k", asked=8, sizes=(9, 8, 7, 6, 5, 4, 3, 1)), 5)[0]
     assert "Asked for **8** groups" in said
-    assert "9, 8, 7, 6, 5 and 3 smaller occurrences" in said
+    assert "9, 8, 7, 6, 5 occurrences and 3 smaller groups" in said
     assert groups_reading(grouping(problem="Too *few*."), 5) == [r"Too \*few\*\."]
 
 
@@ -241,7 +241,7 @@ def test_how_often_it_stands_there() -> None:
     once = found_of(["a"])
     assert "stands once in 1 of 1 text of" in stands_reading(once, 1)
     many = replace(HALF, occurrences=replace(HALF.occurrences, n_total=5_000))
-    assert stands_reading(many, 9) == r"“python” stands **5,000** times of Some \*texts\*."
+    assert stands_reading(many, 9) == r"“python” stands **5,000** times in Some \*texts\*."
 
 
 # The own sentence

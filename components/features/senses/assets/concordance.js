@@ -71,7 +71,7 @@ function lineOf(line, { chosen, cosineTo, random }) {
   element.ariaSelected = String(line.row === chosen);
   element.style.setProperty("--own", line.color);
   const left = make("span", "left");
-  left.append(make("bdi", "", line.left)); // cut at its beginning, and still read forwards
+  left.append(make("bdi", "", line.left.trimEnd())); // cut at its beginning, and still read forwards
   left.firstChild.dir = line.dir;
   const mark = make("span", "mark");
   mark.append(make("span", "dot"), make("span", "named", line.mark));
@@ -80,7 +80,7 @@ function lineOf(line, { chosen, cosineTo, random }) {
     make("span", "number", line.number),
     left,
     make("span", "keyword", line.keyword),
-    make("span", "right", line.right),
+    make("span", "right", line.right.trimStart()),
     mark,
   );
   if (cosineTo) element.append(bar(line.cosine, random));

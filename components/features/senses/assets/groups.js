@@ -16,7 +16,8 @@ class Groups {
 
   update({ cards, chosen, row }) {
     const signature = JSON.stringify(cards);
-    if (signature !== this.signature) this.root.replaceChildren(...cards.map((card) => cardOf(card)));
+    if (signature !== this.signature)
+      this.root.replaceChildren(...cards.map((card) => cardOf(card)));
     this.signature = signature;
     for (const head of this.root.querySelectorAll(".head")) {
       const on = head.dataset.key === chosen;
@@ -49,7 +50,8 @@ function cardOf(card) {
   return element;
 }
 
-function bar({ parts, n }) {
+function bar({ parts, madeOf }) {
+  const whole = make("span", "made");
   const strip = make("span", "strip");
   for (const part of parts) {
     const piece = make("span", "piece");
@@ -57,12 +59,8 @@ function bar({ parts, n }) {
     piece.style.background = part.color;
     strip.append(piece);
   }
-  const whole = make("span", "made");
-  const said = parts
-    .slice(0, 3)
-    .map((part) => (part.n === n ? `all ${part.name}` : `${part.name} ${part.n}`))
-    .join(", ");
-  whole.append(strip, make("span", "parts", parts.length ? said : ""));
+  whole.append(strip);
+  if (madeOf) whole.append(make("span", "parts", madeOf));
   return whole;
 }
 

@@ -21,6 +21,7 @@ __all__ = [
     "Line",
     "concordance",
     "concordance_rows",
+    "lines_at",
     "snippet_rows",
 ]
 
@@ -102,8 +103,14 @@ def concordance(
     n_pages = max(1, -(-len(order) // PAGE_SIZE))
     own = min(max(page, 1), n_pages)
     chosen = order[(own - 1) * PAGE_SIZE : own * PAGE_SIZE].tolist()
-    lines = tuple(_line(found, groups, cosines, place) for place in chosen)
-    return Concordance(lines, order, by, own, n_pages)
+    return Concordance(lines_at(found, groups, cosines, chosen), order, by, own, n_pages)
+
+
+def lines_at(
+    found: Found, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
+) -> tuple[Line, ...]:
+    """The occurrences at some places, in the order given."""
+    return tuple(_line(found, groups, cosines, place) for place in places)
 
 
 def concordance_rows(

@@ -28,6 +28,7 @@ def separation_curve(
     *,
     layer: int,
     title: str,
+    narrow: bool = False,
     height: int = 340,
 ) -> go.Figure:
     """The share that gets its own sense at each layer, with its band and chance; silhouette beside.
@@ -37,6 +38,7 @@ def separation_curve(
         chance: what naming the most frequent sense gives, of the first.
         layer: the layer shown.
         title: the finding.
+        narrow: whether its title is broken into lines.
         height: in pixels.
     """
     colors = (CATEGORICAL[0], CATEGORICAL[1])
@@ -61,9 +63,9 @@ def separation_curve(
         },
         "shapes": [_mark(layer), _chance_line(chance)],
         "annotations": [*_ends(curves), _chance_label(chance)],
-        "margin": {"l": 64, "r": 96, "t": 40, "b": 48},
+        "margin": {"l": 64, "r": 96, "t": 64 if narrow else 40, "b": 48},
     }
-    return figure(traces, layout, title=title, height=height)
+    return figure(traces, layout, title=title, height=height, narrow=narrow)
 
 
 def confusion_heatmap(

@@ -45,7 +45,14 @@ _BARE: dict[str, Any] = {
     "linewidth": 1,
     "linecolor": "rgba(128,128,128,0.35)",
 }
-_LEGEND = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "itemsizing": "constant"}
+_LEGEND = {
+    "orientation": "h",
+    "x": 0,
+    "y": -0.03,
+    "yanchor": "top",
+    "itemsizing": "constant",
+    "bgcolor": "rgba(0,0,0,0)",
+}
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def senses_map(
     layout: dict[str, Any] = {
         "xaxis": x,
         "yaxis": y,
-        "dragmode": "lasso",
+        "dragmode": "pan",
         "hovermode": "closest",
         "showlegend": True,
         "legend": _LEGEND,

@@ -21,10 +21,13 @@ def stands_reading(found: Found, n_texts: int) -> str:
     """How often the word stands in the corpus: a sentence of Markdown."""
     own = found.occurrences
     times = "once" if own.n_total == 1 else f"**{own.n_total:,}** times"
-    of = f" of {n_texts:,}" if n_texts else ""
+    corpus = escape(found.corpus)
+    if own.is_sample:
+        return f"{quoted(found.word)} stands {times} in {corpus}."
     texts = len(set(own.texts.tolist()))
-    where = "" if own.is_sample else f" in {texts:,}{of} {'text' if n_texts == 1 else 'texts'}"
-    return f"{quoted(found.word)} stands {times}{where} of {escape(found.corpus)}."
+    of = f" of {n_texts:,}" if n_texts else ""
+    unit = "text" if n_texts == 1 else "texts"
+    return f"{quoted(found.word)} stands {times} in {texts:,}{of} {unit} of {corpus}."
 
 
 def groups_reading(own: Grouping, layer: int) -> list[str]:
@@ -56,10 +59,8 @@ def _count(own: Grouping, layer: int) -> str:
 def _sizes(own: Grouping) -> str:
     sizes = [f"{group.n:,}" for group in own.each[:_NAMED]]
     more = len(own.each) - len(sizes)
-    said = ", ".join(sizes) + (f" and {more} smaller" if more else "")
-    said = (
-        f"{said} occurrences" if own.each[0].n != 1 or len(own.each) > 1 else f"{said} occurrence"
-    )
+    unit = "occurrence" if own.each[0].n == 1 and len(own.each) == 1 else "occurrences"
+    said = f"{', '.join(sizes)} {unit}" + (f" and {more} smaller groups" if more else "")
     return f"{said}, {own.n_none:,} in none" if own.n_none else said
 
 

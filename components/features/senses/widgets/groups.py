@@ -17,9 +17,8 @@ __all__ = ["Card", "Example", "Part", "group_cards"]
 
 @dataclass(frozen=True)
 class Part:
-    """A share of a group: a sense, its colour and how many there are."""
+    """A share of a group: its colour and how many there are."""
 
-    name: str
     color: str
     n: int
 
@@ -43,7 +42,8 @@ class Card:
         title: "group 1".
         n: how many occurrences it has.
         words: what is typical of it, in one line; "" for nothing.
-        parts: what it is made of, the largest first.
+        parts: what it is made of, the largest first, as a strip of colours.
+        made_of: the same in words; "" for nothing.
         examples: its most central occurrences.
     """
 
@@ -52,6 +52,7 @@ class Card:
     n: int
     words: str
     parts: tuple[Part, ...]
+    made_of: str
     examples: tuple[Example, ...]
 
 
@@ -96,7 +97,8 @@ def _card(card: Card) -> dict[str, object]:
         "title": card.title,
         "n": card.n,
         "words": visible(card.words),
-        "parts": [{**asdict(part), "name": visible(part.name)} for part in card.parts],
+        "parts": [asdict(part) for part in card.parts],
+        "madeOf": visible(card.made_of),
         "examples": [
             {
                 "row": own.row,
