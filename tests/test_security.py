@@ -37,7 +37,7 @@ def test_every_threat_has_what_protects_and_a_test_that_is_there(row: list[str])
 
 def test_there_are_threats_of_every_kind() -> None:
     parts = THREATS.split("\n### ")[1:]
-    assert len(parts) == 6
+    assert len(parts) == 7
     assert all(part.count("`tests/") for part in parts)
 
 
