@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -56,6 +57,15 @@ class Picture:
         """Bytes held, roughly."""
         own = sum(n.indices.nbytes + n.distances.nbytes for n in self.neighbors)
         return self.gathered.nbytes + self.coordinates.nbytes + own
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of where its points lie, hex.
+
+        A request that is drawn again may have them elsewhere: what a text gives differs in its last
+        digits with the texts that it was encoded beside.
+        """
+        return hashlib.sha256(self.coordinates.tobytes()).hexdigest()
 
     @property
     def passport(self) -> Passport:

@@ -1,4 +1,4 @@
-"""A corpus as its reader meets it: from upload over indexing to the list, its export, its end."""
+"""A corpus as its reader meets it: upload, indexing, the senses of its word, export, its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,25 @@ def table() -> bytes:
     return out.getvalue().encode()
 
 
-def test_from_upload_over_indexing_to_export_and_deletion(visit: Callable[..., Visit]) -> None:
+def senses_of_the_word(here: Visit) -> None:
+    """A selection and a sentence of one's own, on Senses, in the corpus that was indexed."""
+    lines = here.main.locator(".st-key-senses_concordance .line")
+    expect(lines).to_have_count(25)
+    assert "100%" in here.reading, "each sense has one pattern of its own"
+    with here.rerun():
+        lines.nth(3).click()
+    expect(here.main.locator(".st-key-senses_concordance .line[aria-selected=true]")).to_have_count(
+        1
+    )
+    here.type("Your own sentence", "My pet python number 99 sleeps.", within=here.main)
+    expect(here.main.locator(".st-key-reading_own")).to_contain_text("animal")
+    rows = here.download("CSV").decode("utf-8-sig").splitlines()
+    assert sum(not row.startswith("# ") for row in rows) == N + 1
+
+
+def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
+    visit: Callable[..., Visit],
+) -> None:
     here = visit("/corpora", **DESK)
     here.click("Add texts of your own")
     file = {"name": "browser test.csv", "mimeType": "text/csv", "buffer": table()}
@@ -48,6 +66,12 @@ def test_from_upload_over_indexing_to_export_and_deletion(visit: Callable[..., V
     here.settle()
     assert here.title == f"“python” leads: {N} times, in 2 senses"
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
+
+    with here.rerun():
+        here.main.get_by_role("link", name="Senses of “python”").click()
+    senses_of_the_word(here)
+    with here.rerun():
+        here.side.get_by_role("link", name="Corpora").click()
 
     bar = box(here.figure.locator(".bars .point path").nth(3))
     with here.rerun():  # plotly's own layer lies above the bars

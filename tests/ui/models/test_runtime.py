@@ -493,7 +493,8 @@ def test_an_address_alone_fetches_nothing(server: HubServer, page: str) -> None:
     app = framed(replace(DEFAULT, model=PRESET), page)
     for _ in range(2):
         assert not app.exception
-        assert buttons(app)["get_model"] == "Get distilbert-base-uncased (268 MB)"
+        if page != "corpora":  # what is kept is looked at without a model
+            assert buttons(app)["get_model"] == "Get distilbert-base-uncased (268 MB)"
         app = app.run()
     assert not server.requests
 

@@ -50,5 +50,5 @@ def _key(picture: Picture, name: str, given: tuple[Hashable, ...]) -> str:
     """Short, whatever is given: a selection of many points would take more room than its value."""
     passport = picture.gathered.passport
     weights = "" if passport is None else passport.checksum
-    parts = (name, picture.request.key, weights, picture.points.n_points, given)
+    parts = (name, picture.request.key, weights, picture.digest, given)
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()

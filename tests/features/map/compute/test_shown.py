@@ -15,6 +15,7 @@ from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.features.map.compute.asked import asked_map
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
+from components.features.map.compute.once import once
 from components.features.map.compute.shown import MapShown, linked_points, map_shown
 from components.features.map.controls import PAGE
 from components.features.map.figures.one_layer import map_order
@@ -276,3 +277,11 @@ def test_what_walks_over_all_points_is_done_once(service: EncoderService, python
     assert map_shown(view, other).finding is not first.finding
     assert map_shown(view, other).found != first.found
     assert map_shown(view, other).n_able != 0
+
+
+def test_the_same_map_drawn_elsewhere_has_its_own(pythons: Picture) -> None:
+    """What a text gives differs in its last digits with the texts that it was encoded beside."""
+    moved = replace(pythons, coordinates=-pythons.coordinates)
+    assert once(pythons, "where", compute=lambda: "here") == "here"
+    assert once(moved, "where", compute=lambda: "there") == "there"
+    assert once(replace(pythons), "where", compute=lambda: "elsewhere") == "here"
