@@ -26,6 +26,9 @@ LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
 """The columns of an occurrence without its word and its vectors."""
 
 
+_SIZE, _NOT_FINITE = np.uint16(0x7FFF), 0x7C00  # of float16: all but the sign; infinity
+
+
 @dataclass(frozen=True)
 class Word:
     """A word in its text, with the words beside it; "" at the text's ends."""
@@ -206,10 +209,15 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
 
 
 def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa.Array]:
-    together = np.concatenate(vectors, axis=1)
+    n = sum(own.shape[1] for own in vectors)
+    narrow = np.empty((len(indexing.layers), n, indexing.n_dims), np.float16)
+    at = 0
     with np.errstate(over="ignore"):  # said below
-        narrow = together.astype(np.float16)
-    if not np.isfinite(narrow).all():
+        for own in vectors:
+            narrow[:, at : at + own.shape[1]] = own
+            at += own.shape[1]
+    # Bit by bit, in a third of the time of `isfinite`: of what is none all of the exponent is set.
+    if (narrow.view(np.uint16) & _SIZE).max(initial=0) >= _NOT_FINITE:
         raise CorpusError(
             f"{indexing.model} gives vectors with values over 65,504 or none at all, which cannot "
             "be stored. Choose other layers, or another model."
