@@ -41,7 +41,7 @@ MOST_TRIED = 6
 N_SHUFFLES = 100
 _SEED = 0
 _LEAST = 5
-_MANY = 500  # vectors from which k-means has fewer starts
+_MANY = 500  # vectors from which k-means has fewer starts, and the best number is of a sample
 _HIGH = 0.95
 
 
@@ -67,8 +67,11 @@ def best_k(units: FloatArray) -> int:
     """The number of groups, from 2 to `MOST_TRIED`, of the highest silhouette; 0 for too few.
 
     Groups have five members or more on average; they are looked for on the components that HDBSCAN
-    sees.
+    sees, and of more than 500 vectors in a sample with a fixed seed.
     """
+    if len(units) > _MANY:
+        rows = np.random.default_rng(_SEED).choice(len(units), _MANY, replace=False)
+        units = units[np.sort(rows)]
     n, places = len(np.unique(units, axis=0)), components_of(units)
     found = {
         k: silhouette(units, _k_means(places, k, n_starts=3))

@@ -104,3 +104,9 @@ def test_cosines_are_those_of_scaled_vectors() -> None:
     assert np.abs(table).max() <= 1
     with pytest.raises(RequestError, match=r"at most 2,000"):
         cosine_table(np.zeros((MAX_TABLE + 1, 2), np.float32))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_best_number_of_many_is_that_of_a_sample(k: int) -> None:
+    units, _ = clouds([400] * k, apart=8.0)
+    assert best_k(units) == k
