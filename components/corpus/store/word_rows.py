@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from components.core.errors import CorpusError
 from components.core.schema import Encoding, FloatArray, IntArray
@@ -209,19 +211,30 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
 
 
 def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa.Array]:
-    n = sum(own.shape[1] for own in vectors)
-    narrow = np.empty((len(indexing.layers), n, indexing.n_dims), np.float16)
-    at = 0
-    with np.errstate(over="ignore"):  # said below
-        for own in vectors:
-            narrow[:, at : at + own.shape[1]] = own
-            at += own.shape[1]
-    # Bit by bit, in a third of the time of `isfinite`: of what is none all of the exponent is set.
-    if (narrow.view(np.uint16) & _SIZE).max(initial=0) >= _NOT_FINITE:
+    """Layer by layer, two at a time: the model rests meanwhile, and a processor would with it."""
+    layers = range(len(indexing.layers))
+    with ThreadPoolExecutor(2, "contextlens-narrow") as pool:
+        narrow = list(pool.map(lambda layer: _narrow([own[layer] for own in vectors]), layers))
+    if not all(own is not None for own in narrow):
         raise CorpusError(
             f"{indexing.model} gives vectors with values over 65,504 or none at all, which cannot "
             "be stored. Choose other layers, or another model."
         )
     return [
-        pa.FixedSizeListArray.from_arrays(pa.array(own.ravel()), indexing.n_dims) for own in narrow
+        pa.FixedSizeListArray.from_arrays(pa.array(own.ravel()), indexing.n_dims)
+        for own in narrow
+        if own is not None
     ]
+
+
+def _narrow(vectors: Sequence[FloatArray]) -> NDArray[np.float16] | None:
+    """Vectors below each other as float16; None where one does not fit."""
+    found = np.empty((sum(map(len, vectors)), vectors[0].shape[1]), np.float16)
+    at = 0
+    with np.errstate(over="ignore"):  # said by the caller
+        for own in vectors:
+            found[at : at + len(own)] = own
+            at += len(own)
+    # Bit by bit, in a third of the time of `isfinite`: of what is none all of the exponent is set.
+    fits = (found.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
+    return found if fits else None
