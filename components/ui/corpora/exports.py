@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -25,11 +26,35 @@ from components.ui.models.background import store
 
 __all__ = ["address", "file_name", "routes"]
 
-_N_AT_ONCE = 2
+_N_AT_ONCE, _N_ON_THE_WAY = 2, 4
 _CHUNK = 1 << 20
 _PARQUET = "application/vnd.apache.parquet"
 _BUSY, _NOT_FOUND = 503, 404
 _writing = BoundedSemaphore(_N_AT_ONCE)
+_on_the_way = BoundedSemaphore(_N_ON_THE_WAY)
+"""Files on disk, however slowly they are taken: each may be as large as a corpus."""
+
+
+class _OnTheWay(tempfile.TemporaryDirectory[str]):
+    """A folder that has one of the places until it is gone, even if nobody takes its file.
+
+    Raises:
+        BusyError: as many are on their way already.
+    """
+
+    def __init__(self) -> None:
+        if not _on_the_way.acquire(blocking=False):
+            raise BusyError(
+                f"{_N_ON_THE_WAY} corpora are on their way to other browsers. Try again once one "
+                "has arrived."
+            )
+        self._leave = weakref.finalize(self, _on_the_way.release)
+        super().__init__(prefix="contextlens-", ignore_cleanup_errors=True)
+
+    def cleanup(self) -> None:
+        """Delete it, and give its place to another."""
+        super().cleanup()
+        self._leave()
 
 
 def routes() -> list[Route]:
@@ -76,7 +101,7 @@ def _written(name: str) -> tuple[str, tempfile.TemporaryDirectory[str], BinaryIO
             f"{_N_AT_ONCE} corpora are being written for downloads here. Try again in a moment."
         )
     try:
-        folder = tempfile.TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True)
+        folder = _OnTheWay()
         free = shutil.disk_usage(folder.name).free
         if free < about.n_bytes:
             folder.cleanup()

@@ -77,6 +77,33 @@ def test_so_many_are_written_at_once(client: TestClient, monkeypatch: pytest.Mon
     assert client.get(f"/{exports.address(name)}").status_code == 200
 
 
+def test_so_many_are_on_their_way_however_slowly_they_are_taken(
+    client: TestClient, tmp_path: Path
+) -> None:
+    name = indexed(store(), made_up_corpus(5))
+    slow = [exports._written(name) for _ in range(4)]
+    answer = client.get(f"/{exports.address(name)}")
+    assert answer.status_code == 503
+    assert "on their way to other browsers" in answer.text
+    assert len(left(tmp_path)) == 4
+    for _, folder, file in slow:
+        file.close()
+        folder.cleanup()
+    assert left(tmp_path) == []
+    for _ in range(5):
+        assert client.get(f"/{exports.address(name)}").status_code == 200
+
+
+def test_what_nobody_takes_gives_its_place_back(client: TestClient, tmp_path: Path) -> None:
+    name = indexed(store(), made_up_corpus(5))
+    for _ in range(6):  # the browser has gone before the first byte
+        _, folder, file = exports._written(name)
+        file.close()
+        with pytest.warns(ResourceWarning, match="Implicitly cleaning up"):
+            del folder
+    assert left(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
