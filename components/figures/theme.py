@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from plotly import graph_objects as go
 __all__ = [
     "CATEGORICAL",
     "DASHES",
+    "MAP_AXIS",
     "NEUTRAL",
     "SEQUENTIAL",
     "SIGNED",
@@ -43,6 +46,21 @@ SMALLEST = 13
 _FONT = {"size": SMALLEST}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
+
+MAP_AXIS: Mapping[str, Any] = MappingProxyType(
+    {
+        "constrain": "domain",
+        "showticklabels": False,
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        "showline": True,
+        "mirror": True,
+        "linewidth": 1,
+        "linecolor": "rgba(128,128,128,0.35)",
+    }
+)
+"""An axis of a map: a frame without numbers, as one coordinate by itself means nothing."""
 
 
 def color_of(index: int) -> str:

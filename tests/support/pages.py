@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,6 +67,17 @@ def arrived(app: AppTest) -> AppTest:
     while any(block._block_id.endswith(ends) for block in blocks(app)):
         finish_background_work()
         app = app.run()
+    return app
+
+
+def settled(app: AppTest) -> AppTest:
+    """The page once nothing is worked out in the background any more."""
+    end = time.monotonic() + SECONDS
+    while app.get("progress"):
+        assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
+        time.sleep(0.1)
+        app = app.run()
+    assert not app.exception
     return app
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +38,7 @@ from tests.support.pages import (
     offered_files,
     press,
     reading,
+    settled,
     shown_view,
 )
 
@@ -74,17 +74,6 @@ def table(texts: list[str] = TEXTS, **columns: list[Any]) -> bytes:
     writer.writerow(["text", *own])
     writer.writerows(zip(texts, *own.values(), strict=True))
     return out.getvalue().encode()
-
-
-def settled(app: AppTest) -> AppTest:
-    """The page once nothing is indexed any more."""
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
 
 
 def opened(view: ViewState = DEFAULT) -> AppTest:

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -44,6 +43,7 @@ from tests.support.pages import (
     everything_said,
     press,
     reading,
+    settled,
     shown_view,
     to_layer,
 )
@@ -59,17 +59,6 @@ RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python
 def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with bundled_app(tmp_path_factory, MAX_UPLOAD_MB="1"):
         yield
-
-
-def settled(app: AppTest) -> AppTest:
-    """The page once nothing is drawn any more."""
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
 
 
 def framed(view: ViewState | str = DEFAULT) -> AppTest:

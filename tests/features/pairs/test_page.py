@@ -33,6 +33,7 @@ from tests.support.pages import (
     offered_files,
     press,
     reading,
+    settled,
     shown_view,
     to_layer,
 )
@@ -65,17 +66,6 @@ def table(rows: list[tuple[str, ...]] = ROWS, titles: tuple[str, ...] = TITLES) 
     out = io.StringIO()
     csv.writer(out).writerows([titles, *rows])
     return out.getvalue().encode()
-
-
-def settled(app: AppTest) -> AppTest:
-    """The page once nothing is computed any more."""
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
 
 
 def opened(view: ViewState = DEFAULT) -> AppTest:

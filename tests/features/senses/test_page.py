@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -35,6 +34,7 @@ from tests.support.pages import (
     reading,
     said,
     send,
+    settled,
     shown_view,
     to_layer,
 )
@@ -48,17 +48,6 @@ RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with bundled_app(tmp_path_factory):
         yield
-
-
-def settled(app: AppTest) -> AppTest:
-    """The page once nothing is computed any more."""
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
 
 
 def opened(view: ViewState = DEFAULT) -> AppTest:

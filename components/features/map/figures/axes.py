@@ -9,7 +9,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
-from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, plain
+from components.figures.theme import CATEGORICAL, MAP_AXIS, NEUTRAL, SMALLEST, plain
 
 __all__ = ["INK", "NAME_FONT", "STALE", "above", "axes_of", "font_of", "map_layout", "write_above"]
 
@@ -32,17 +32,6 @@ STALE = {
     "bgcolor": "rgba(128,128,128,0.25)",
 }
 _LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
-_BARE = {
-    "constrain": "domain",
-    "showticklabels": False,
-    "ticks": "",
-    "showgrid": False,
-    "zeroline": False,
-    "showline": True,
-    "mirror": True,
-    "linewidth": 1,
-    "linecolor": "rgba(128,128,128,0.35)",
-}
 _CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
 _EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
 """Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below."""
@@ -124,5 +113,5 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
             "dragmode": "turntable",
             "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
         }
-    x, y = ({"range": list(own), **_BARE} for own in ranges)
+    x, y = ({"range": list(own), **MAP_AXIS} for own in ranges)
     return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}

@@ -18,7 +18,7 @@ from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.features.senses.figures.colors import Kind, kinds_of
 from components.figures.frames import add_frames
-from components.figures.theme import figure, plain
+from components.figures.theme import MAP_AXIS, figure, plain
 
 __all__ = ["FILLED", "MAX_PLAYED", "Ranges", "Spot", "map_order", "ranges_of", "senses_map"]
 
@@ -34,17 +34,6 @@ _FADED = 0.15
 _HALF_LINE = 24  # characters before the word from which it begins a line
 _INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
-_BARE: dict[str, Any] = {
-    "constrain": "domain",
-    "showticklabels": False,
-    "ticks": "",
-    "showgrid": False,
-    "zeroline": False,
-    "showline": True,
-    "mirror": True,
-    "linewidth": 1,
-    "linecolor": "rgba(128,128,128,0.35)",
-}
 _LEGEND = {
     "orientation": "h",
     "x": 0,
@@ -173,7 +162,7 @@ def _with_own(places: FloatArray, own: Mapping[int, FloatArray] | None, layer: i
 
 def _axes(ranges: Ranges) -> tuple[dict[str, Any], dict[str, Any]]:
     x, y = ranges
-    return {"range": list(x), **_BARE}, {"range": list(y), **_BARE, "scaleanchor": "x"}
+    return {"range": list(x), **MAP_AXIS}, {"range": list(y), **MAP_AXIS, "scaleanchor": "x"}
 
 
 def _xy(places: FloatArray) -> dict[str, Any]:

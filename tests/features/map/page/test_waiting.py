@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -28,7 +27,7 @@ from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
 from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
-from tests.support.pages import bundled_app, everything_said, framed, press
+from tests.support.pages import bundled_app, everything_said, framed, press, settled
 
 SECONDS = 300
 LONG = {"every_word": True, "method": "tsne"}
@@ -39,17 +38,6 @@ MB = 1_000_000
 def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with bundled_app(tmp_path_factory):
         yield
-
-
-def settled(app: AppTest) -> AppTest:
-    """The page once nothing is drawn any more."""
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
 
 
 def on_map(view: ViewState) -> AppTest:
