@@ -52,9 +52,11 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     from components.features.senses.compute.picture import picture_of
     from components.features.senses.compute.senses import senses_in
     from components.features.senses.controls import WORD as WORD_CONTROL
+    from components.ui.frame.startup import warm_up
     from components.ui.models import background, services
     from components.ui.state.view import DEFAULT
 
+    warm_up()  # as the server does
     service = services.service()
     bare = service.uncached if isinstance(service, CachedService) else service
     card = service.load(BUNDLED_ID)

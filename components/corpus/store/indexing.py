@@ -1,8 +1,9 @@
 """Giving a stored corpus's words their vectors: a job that outlives the page, and the server.
 
-Texts are encoded in chunks (see `chunks`), and some seconds' worth of rows is added to the corpus
-at once, in one commit, by a thread of its own while the next chunk is encoded. The rows say
-themselves how far it is: so a process that is killed loses what was not stored yet and nothing
+Texts are encoded in chunks (see `chunks`), by two threads that share the processors: while one
+makes rows of its chunk's words, the other's model computes. Some seconds' worth of rows is added to
+the corpus at once, in the order of the texts and in one commit, by a thread of its own. The rows
+say themselves how far it is: so a process that is killed loses what was not stored yet and nothing
 else, and whoever goes on begins behind the last row.
 
 A corpus's state is what is wanted of it. A job looks at it between chunks, so that to pause is to
@@ -19,7 +20,8 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
@@ -32,8 +34,9 @@ from components.corpus.sheet import named
 from components.corpus.store.about import About
 from components.corpus.store.chunks import Chunk, chunks, most_tokens
 from components.corpus.store.store import Store
+from components.corpus.store.streams import in_order
 from components.corpus.store.vector_index import index_vectors
-from components.corpus.store.word_rows import rows_of
+from components.corpus.store.word_rows import numbered, rows_of
 from components.jobs import Job, Jobs, Kind, StoppedError, Task, Visitor, time_left
 
 __all__ = ["INDEXES", "go_on", "index", "index_key", "pause", "start", "unfinished"]
@@ -191,34 +194,31 @@ class _Run:
         self._report(f"Getting {about.indexing.model} ready", 0.0)
         card = _model(service, about)
         store.set_state(self._name, "indexing")
-        first = None
-        for chunk in self._chunks(card):
-            first = chunk.start if first is None else first
-            if self._is_over():
-                return
-            self._say(chunk.start, first)
-            self._add(
-                chunk,
-                service.encode(
-                    card.id,
-                    chunk.texts,
-                    layers=about.indexing.layers,
-                    precision=about.indexing.precision,
-                ),
-            )
+        self._encode(service, card)
         self._commit()
         self._wait()
         if not self._is_over():
             self._report("Making it quick to search", 1.0)
             store.finish(self._name)
 
+    def _encode(self, service: EncoderService, card: ModelCard) -> None:
+        """Chunk after chunk, until all are done or it is over."""
+        first: int | None = None
+        with closing(in_order(partial(self._rows, service, card), self._chunks(card))) as made:
+            for chunk, rows in made:
+                first = chunk.start if first is None else first
+                self._say(chunk.start, first)
+                self._add(rows)
+
     def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
-        """Those behind the last stored row: where one of a chunk's rows is stored, all are."""
+        """Those behind the last stored row (where one of a chunk's is stored, all are), until over."""
         own = self._about.indexing
         most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
         last = self._store.last_text(self._name)
         for chunk in chunks(self._store.texts(self._name), max_length=card.max_length, most=most):
             if chunk.start > last:
+                if self._is_over():
+                    return
                 yield chunk
 
     def _is_over(self) -> bool:
@@ -235,10 +235,16 @@ class _Run:
         n_bytes = self._next_row * self._about.indexing.row_bytes
         self._report(f"{words}, {n_bytes / 1e6:,.0f} MB", n_done / max(1, n_texts))
 
-    def _add(self, chunk: Chunk, encodings: list[Encoding]) -> None:
+    def _rows(self, service: EncoderService, card: ModelCard, chunk: Chunk) -> pa.RecordBatch:
+        """The rows of a chunk, whose hidden states are let go."""
+        own = self._about.indexing
+        encodings = service.encode(card.id, chunk.texts, layers=own.layers, precision=own.precision)
         for encoding in encodings[:1]:
             _check_precision(encoding, self._about)
-        rows = rows_of(chunk, encodings, self._about.indexing, self._next_row)
+        return rows_of(chunk, encodings, own)
+
+    def _add(self, rows: pa.RecordBatch) -> None:
+        rows = numbered(rows, self._next_row)
         self._next_row += rows.num_rows
         if rows.num_rows:
             self._held.append(rows)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +21,7 @@ from components.core.words import Span, split_words
 from components.corpus.store.about import Indexing
 from components.corpus.store.chunks import Chunk, Target
 
-__all__ = ["LIGHT", "layer_column", "mean_vectors", "rows_of", "schema", "words_of"]
+__all__ = ["LIGHT", "layer_column", "mean_vectors", "numbered", "rows_of", "schema", "words_of"]
 
 LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
 """The columns of an occurrence without its word and its vectors."""
@@ -161,10 +160,8 @@ def _one_by_one(encoding: Encoding, own: IntArray, spans: IntArray) -> tuple[Int
     return np.array(kept, np.int64), vectors
 
 
-def rows_of(
-    chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing, first_row: int
-) -> pa.RecordBatch:
-    """The rows of a chunk's words, in the order of the texts.
+def rows_of(chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing) -> pa.RecordBatch:
+    """The rows of a chunk's words, in the order of the texts; not `numbered` yet.
 
     Raises:
         CorpusError: a vector does not fit float16.
@@ -177,7 +174,7 @@ def rows_of(
     cut[-1:] = columns.n_cut
     spans = np.array(columns.spans, np.int32).reshape(n, 2)
     arrays = [
-        pa.array(np.arange(first_row, first_row + n, dtype=np.int32)),
+        _numbers(0, n),
         pa.array(columns.texts, pa.int32()),
         pa.array(spans[:, 0]),
         pa.array(spans[:, 1]),
@@ -190,6 +187,15 @@ def rows_of(
         *_vector_arrays(columns.vectors, indexing),
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema(indexing))
+
+
+def numbered(rows: pa.RecordBatch, first_row: int) -> pa.RecordBatch:
+    """The same rows with their places in the corpus, of which the first is given."""
+    return rows.set_column(0, rows.schema.field(0), _numbers(first_row, rows.num_rows))
+
+
+def _numbers(first: int, n: int) -> pa.Array:
+    return pa.array(np.arange(first, first + n, dtype=np.int32))
 
 
 def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> None:
@@ -211,10 +217,7 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
 
 
 def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa.Array]:
-    """Layer by layer, two at a time: the model rests meanwhile, and a processor would with it."""
-    layers = range(len(indexing.layers))
-    with ThreadPoolExecutor(2, "contextlens-narrow") as pool:
-        narrow = list(pool.map(lambda layer: _narrow([own[layer] for own in vectors]), layers))
+    narrow = [_narrow([own[layer] for own in vectors]) for layer in range(len(indexing.layers))]
     if not all(own is not None for own in narrow):
         raise CorpusError(
             f"{indexing.model} gives vectors with values over 65,504 or none at all, which cannot "

@@ -25,10 +25,17 @@ from components.ui.models import runtime
 from components.ui.models.background import jobs, maps, store
 from components.ui.state import session
 
-__all__ = ["lifespan"]
+__all__ = ["lifespan", "warm_up"]
 
 _OFTEN = 0.2
 """Seconds."""
+_LIBRARIES = (
+    "sklearn.cluster",
+    "sklearn.decomposition",
+    "sklearn.metrics",
+    "sklearn.model_selection",
+)
+"""Of the measures of senses: half a second."""
 _SERVER = Visitor("this server")
 _END_SECONDS = 5.0  # for a batch of texts that is being read or stored
 
@@ -58,7 +65,15 @@ def _prepare() -> None:
         gc.freeze()
     gc.freeze()
     maps().warm_up()
+    warm_up()
+    gc.freeze()
     _go_on()
+
+
+def warm_up() -> None:
+    """Import what pages use inside functions, so that no visitor waits for it."""
+    for library in _LIBRARIES:
+        import_module(library)
 
 
 def _go_on() -> None:

@@ -13,7 +13,7 @@ from components.core.errors import CorpusError, RequestError
 from components.core.schema import Encoding
 from components.core.words import Span, split_words
 from components.corpus.store.chunks import Chunk
-from components.corpus.store.word_rows import mean_vectors, rows_of, words_of
+from components.corpus.store.word_rows import mean_vectors, numbered, rows_of, words_of
 from tests.support.corpus_store import MadeUpService, indexing
 from tests.support.tiny_models import FAMILIES
 
@@ -140,7 +140,7 @@ def test_rows_say_what_was_cut_and_are_numbered() -> None:
     texts = ("python " * 60, "...", "A bank")
     chunk = Chunk(7, texts, (None, None, (2, 6)))
     encodings = MadeUpService().encode("m", texts, layers=(0, 2))
-    rows = rows_of(chunk, encodings, indexing(), 100).to_pydict()
+    rows = numbered(rows_of(chunk, encodings, indexing()), 100).to_pydict()
     assert rows["row"] == list(range(100, 100 + len(rows["row"])))
     assert set(rows["text"]) == {7, 9}
     assert rows["word"].count("python") + sum(rows["cut"]) == 60
@@ -151,7 +151,7 @@ def test_rows_say_what_was_cut_and_are_numbered() -> None:
 def test_a_chunk_without_a_word_has_no_rows() -> None:
     chunk = Chunk(0, ("...",), (None,))
     encodings = MadeUpService().encode("m", chunk.texts, layers=(0, 2))
-    assert rows_of(chunk, encodings, indexing(), 0).num_rows == 0
+    assert rows_of(chunk, encodings, indexing()).num_rows == 0
 
 
 def test_vectors_that_do_not_fit_float16_are_refused() -> None:
@@ -164,4 +164,4 @@ def test_vectors_that_do_not_fit_float16_are_refused() -> None:
         }
     )
     with pytest.raises(CorpusError, match="cannot be stored"):
-        rows_of(Chunk(0, (text,), (None,)), [huge], indexing(), 0)
+        rows_of(Chunk(0, (text,), (None,)), [huge], indexing())
