@@ -58,25 +58,15 @@ def _read(view: ViewState, shown: PairsShown) -> None:
         start = min(FROM.of(view) - 1, max(0, len(pairs) - 1))
         start -= start % _AT_ONCE
         if len(pairs) > _AT_ONCE:
-            _steps(start, len(pairs))
+            inputs.steps("pairs", start, len(pairs), at_once=_AT_ONCE, on_step=_step)
     if not len(pairs):
         st.caption("There is no such pair at this layer.")
     for pair in pairs[start : start + _AT_ONCE].tolist():
         _pair(shown, pair)
 
 
-def _steps(start: int, n: int) -> None:
-    """From which to which of how many pairs are shown, and a step back and on."""
-    end = min(start + _AT_ONCE, n)
-    st.markdown(f"{start + 1:,} to {end:,} of {n:,}", width="content")
-    st.button("Back", icon=":material/chevron_left:", key="pairs_back", type="tertiary",
-              disabled=not start, on_click=_step, args=(start - _AT_ONCE,))  # fmt: skip
-    st.button("Next", icon=":material/chevron_right:", key="pairs_next", type="tertiary",
-              disabled=end >= n, on_click=_step, args=(end,))  # fmt: skip
-
-
 def _step(start: int) -> None:
-    session.write(FROM.put(session.current(), max(0, start) + 1))
+    session.write(FROM.put(session.current(), start + 1))
 
 
 def _pair(shown: PairsShown, pair: int) -> None:

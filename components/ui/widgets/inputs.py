@@ -14,7 +14,7 @@ from components.ui.state import session
 from components.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
 from components.ui.state.view import ViewState, letter
 
-__all__ = ["choice", "number", "select", "sentence", "switch", "text"]
+__all__ = ["choice", "number", "select", "sentence", "steps", "switch", "text"]
 
 
 def choice(view: ViewState, control: Choice) -> str:
@@ -105,3 +105,25 @@ def _write(control: Control[Any], key: str) -> Callable[[], None]:
             session.write(control.put(session.current(), session.value(key)))
 
     return write
+
+
+def steps(name: str, start: int, n: int, *, at_once: int, on_step: Callable[[int], None]) -> None:
+    """Which of n things are shown, with a step back and on: one piece that does not come apart.
+
+    Args:
+        name: before the keys of the two buttons, `NAME_back` and `NAME_next`.
+        start: the first that is shown, from 0.
+        n: how many there are, more than are shown at once.
+        at_once: how many are shown.
+        on_step: called with the first that is to be shown.
+    """
+    end = min(start + at_once, n)
+    with st.container(
+        horizontal=True, width="content", vertical_alignment="center", gap="small", wrap=False
+    ):
+        st.markdown(f"{start + 1:,} to {end:,} of {n:,}", width="content")
+        back = max(0, start - at_once)
+        st.button("Back", icon=":material/chevron_left:", key=f"{name}_back", type="tertiary",
+                  disabled=not start, on_click=on_step, args=(back,))  # fmt: skip
+        st.button("Next", icon=":material/chevron_right:", key=f"{name}_next", type="tertiary",
+                  disabled=end >= n, on_click=on_step, args=(end,))  # fmt: skip

@@ -31,6 +31,7 @@ _AIR = 0.06  # of each side's own length, on both ends
 _LINE = 0.02  # of the longer side: what there is beside points on a line
 _SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
 _FADED = 0.15
+_BAR = 32  # pixels: plotly's buttons, beside the frame
 _HALF_LINE = 24  # characters before the word from which it begins a line
 _INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
@@ -110,8 +111,9 @@ def senses_map(
         "dragmode": "pan",
         "hovermode": "closest",
         "showlegend": True,
+        "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         "legend": _LEGEND,
-        "margin": {"l": 8, "r": 8, "t": 64 if narrow else 40, "b": 8},
+        "margin": {"l": 8, "r": _BAR, "t": 64 if narrow else 40, "b": 8},
     }
     whole = figure(traces, layout, title=titles[layer], height=height, narrow=narrow)
     if len(places) > 1 and len(places) * n <= MAX_PLAYED:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from components.analysis.baseline import Band
@@ -13,7 +11,7 @@ from components.features.senses.controls import SORT, only_among
 from components.features.senses.page import marks
 from components.features.senses.page.toolbar import select
 from components.features.senses.widgets.concordance import Cosines, Row, concordance_lines
-from components.ui.widgets import kit
+from components.ui.widgets import inputs, kit
 
 __all__ = ["concordance", "random_mean"]
 
@@ -78,6 +76,10 @@ def _only(shown: Shown) -> None:
         select(shown.view, control, marks.undrawn)
 
 
+def _to(first: int) -> None:
+    marks.to_page(first // PAGE_SIZE + 1)
+
+
 def _pages(shown: Shown) -> None:
     """Which of them are shown, and a step back and on."""
     own = shown.senses.concordance
@@ -86,9 +88,4 @@ def _pages(shown: Shown) -> None:
         what = "occurrence" if n == 1 else "occurrences"
         st.markdown(f"{n:,} {what}", width="content")
         return
-    st.markdown(f"{first + 1:,} to {min(first + PAGE_SIZE, n):,} of {n:,}", width="content")
-    st.button("Back", icon=":material/chevron_left:", key="senses_back", type="tertiary",
-              disabled=own.page == 1, on_click=partial(marks.to_page, own.page - 1))  # fmt: skip
-    st.button("Next", icon=":material/chevron_right:", key="senses_next", type="tertiary",
-              disabled=own.page == own.n_pages,
-              on_click=partial(marks.to_page, own.page + 1))  # fmt: skip
+    inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
