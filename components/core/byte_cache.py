@@ -50,13 +50,26 @@ class ByteCache:
             )
 
     def get_many(
-        self, keys: Sequence[Hashable], compute: Callable[[list[int]], Sequence[Any]]
+        self,
+        keys: Sequence[Hashable],
+        compute: Callable[[list[int]], Sequence[Any]],
+        *,
+        patient: bool = False,
     ) -> list[Any]:
-        """The value of each key; `compute` gets the indices of the missing ones, once each."""
-        mine, futures = self._claim(keys)
-        if mine:
-            self._fill([keys[i] for i in mine], lambda: compute(mine))
-        return [f.result() if isinstance(f, Future) else f[0] for f in futures]
+        """The value of each key; `compute` gets the indices of the missing ones, once each.
+
+        Who is patient does not take another thread's error for its own (that one may have been told
+        to stop) and asks again.
+        """
+        while True:
+            mine, futures = self._claim(keys)
+            if mine:
+                self._fill([keys[i] for i in mine], lambda: compute(mine))  # noqa: B023
+            try:
+                return [f.result() if isinstance(f, Future) else f[0] for f in futures]
+            except Exception:
+                if not patient:
+                    raise
 
     def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The value of one key."""

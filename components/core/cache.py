@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,15 @@ from components.core.protocol import EncoderService
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    Attribution,
+    Average,
+    Counted,
     CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
     IntArray,
+    Intervention,
     Mask,
     ModelCard,
     ModelSpec,
@@ -27,6 +31,7 @@ from components.core.schema import (
     Tokens,
     Vocabulary,
 )
+from components.core.text_keys import exact_numbers, pick, read_once, text_keys
 
 __all__ = ["ByteCache", "CacheInfo", "CachedService"]
 
@@ -78,7 +83,7 @@ class CachedService:
         """See `EncoderService.tokenize`."""
 
         def compute(missing: list[int]) -> list[Tokens]:
-            some, others = _pick(texts, pairs, missing)
+            some, others = pick(texts, pairs, missing)
             return self._inner.tokenize(
                 model, some, pairs=others, pad_to=pad_to, max_length=max_length
             )
@@ -123,10 +128,10 @@ class CachedService:
         precision: Precision = "exact",
     ) -> list[Encoding]:
         """See `EncoderService.encode`."""
-        layers, attentions = _read_once(layers), _read_once(attentions)
+        layers, attentions = read_once(layers), read_once(attentions)
 
         def compute(missing: list[int]) -> list[Encoding]:
-            some, others = _pick(texts, pairs, missing)
+            some, others = pick(texts, pairs, missing)
             return self._inner.encode(
                 model,
                 some,
@@ -140,6 +145,82 @@ class CachedService:
 
         settings = (pad_to, mask, layers, attentions, precision)
         return self._each("encode", model, texts, pairs, settings, compute)
+
+    def intervene(
+        self,
+        model: str,
+        texts: Sequence[str],
+        interventions: Sequence[Sequence[Intervention]],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        layers: Sequence[int] | None = None,
+        baseline: Sequence[str] = (),
+        progress: Counted | None = None,
+    ) -> list[Encoding]:
+        """See `EncoderService.intervene`; told only of what was not remembered."""
+        layers, baseline = read_once(layers), read_once(baseline)
+        given = read_once(interventions)
+        changes = [read_once(row) for row in given] if isinstance(given, list) else []
+        over_all = any(
+            isinstance(change, Average) and change.over == "batch"
+            for row in changes
+            if isinstance(row, list)
+            for change in row
+        )
+
+        def compute(missing: list[int]) -> list[Encoding]:
+            # What is averaged over all texts is averaged over those that are remembered too.
+            whole = over_all or len(missing) == len(texts)
+            some, others = (texts, pairs) if whole else pick(texts, pairs, missing)
+            found = self._inner.intervene(
+                model,
+                some,
+                changes if whole else [changes[i] for i in missing],
+                pairs=others,
+                layers=layers,
+                baseline=baseline,
+                progress=progress,
+            )
+            return [found[i] for i in missing] if whole else found
+
+        settings = (layers, baseline, (texts, pairs) if over_all else None)
+        return self._each(
+            "intervene", model, texts, pairs, settings, compute, each=changes, patient=True
+        )
+
+    def integrated_gradients(
+        self,
+        model: str,
+        text: str,
+        weights: FloatArray,
+        toward: FloatArray,
+        *,
+        pair: str | None = None,
+        layer: int | None = None,
+        steps: int | None = None,
+        progress: Counted | None = None,
+    ) -> Attribution:
+        """See `EncoderService.integrated_gradients`."""
+
+        def compute(_: list[int]) -> list[Attribution]:
+            return [
+                self._inner.integrated_gradients(
+                    model,
+                    text,
+                    weights,
+                    toward,
+                    pair=pair,
+                    layer=layer,
+                    steps=steps,
+                    progress=progress,
+                )
+            ]
+
+        settings = (layer, steps, exact_numbers(weights), exact_numbers(toward))
+        found: Attribution = self._each(
+            "gradients", model, [text], [pair], settings, compute, patient=True
+        )[0]
+        return found
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""
@@ -185,43 +266,19 @@ class CachedService:
         pairs: Sequence[str | None] | None,
         settings: tuple[Any, ...],
         compute: Callable[[list[int]], Sequence[Any]],
+        *,
+        each: Sequence[Any] | None = None,
+        patient: bool = False,
     ) -> list[Any]:
         """One cache entry for each text; what is no text is left to the inner service to refuse."""
         own = self._tokenizer_checksum if kind == "tokenize" else self._checksum
-        checksum = own(model)
-        others = pairs if pairs is not None else [None] * len(texts)
-        if isinstance(texts, str) or isinstance(pairs, str) or len(others) != len(texts):
+        keys = text_keys((kind, model, own(model)), texts, pairs, settings, each)
+        if keys is None:
             return list(compute(list(range(len(texts)))))
-        if not all(
-            isinstance(t, str) and isinstance(p, str | None)
-            for t, p in zip(texts, others, strict=True)
-        ):
-            return list(compute(list(range(len(texts)))))
-        exact = repr(settings)  # not the values: 1, 1.0 and True are equal as keys
-        keys = [
-            (kind, model, checksum, text, pair, exact)
-            for text, pair in zip(texts, others, strict=True)
-        ]
-        return self._cache.get_many(keys, compute)
+        return self._cache.get_many(keys, compute, patient=patient)
 
     def _checksum(self, model: str) -> str:
         return self._checksums.get(model) or self.load(model).checksum
 
     def _tokenizer_checksum(self, model: str) -> str:
         return self._tokenizer_checksums.get(model) or self.load_tokenizer(model).checksum
-
-
-def _read_once(value: Any) -> Any:
-    """An iterator or array as a list: the key and the computation both read it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
-
-
-def _pick(
-    texts: Sequence[str], pairs: Sequence[str | None] | None, missing: list[int]
-) -> tuple[Sequence[str], Sequence[str | None] | None]:
-    """The missing texts and pairs; the very arguments where all are missing or they do not fit."""
-    if len(missing) == len(texts):
-        return texts, pairs
-    return [texts[i] for i in missing], None if pairs is None else [pairs[i] for i in missing]

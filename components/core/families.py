@@ -15,7 +15,30 @@ from components.core.errors import CheckpointError, UnsupportedModelError
 from components.core.schema import PROJECTIONS
 from components.core.strict_json import read_object
 
-__all__ = ["FAMILIES", "Family", "family_of", "read_config"]
+__all__ = ["FAMILIES", "Family", "Parts", "family_of", "read_config"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where a family's layers are, and the two linear modules in a layer that show its parts.
+
+    Dotted names, the first from the model and the others from a layer. A list shorter than the
+    model's layers is shared out among them (ALBERT).
+
+    Attributes:
+        layers: the list of layers.
+        mixing: takes all heads side by side, gives the attention's output.
+        feed_forward: gives the feed-forward's output. Both before they are added to what went in.
+        position_bias: what makes the attention's bias of a layer's input (MPNet).
+    """
+
+    layers: str
+    mixing: str
+    feed_forward: str
+    position_bias: str | None = None
+
+
+_LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
 
 
 @dataclass(frozen=True)
@@ -26,6 +49,7 @@ class Family:
     class_name: str
     has_segments: bool
     has_pooler: bool
+    parts: Parts = _LIKE_BERT
     tables: str = "embeddings"  # attribute that holds the embedding tables and LayerNorm
     skips_positions: bool = False  # positions start after the pad ID
     projection: str | None = None  # dotted name of the linear layer before layer 0
@@ -43,6 +67,7 @@ FAMILIES: dict[str, Family] = {
             "DistilBertModel",
             has_segments=False,
             has_pooler=False,
+            parts=Parts("transformer.layer", "attention.out_lin", "ffn.lin2"),
             layers="n_layers",
             dims="dim",
             heads="n_heads",
@@ -57,12 +82,29 @@ FAMILIES: dict[str, Family] = {
             has_pooler=True,
             skips_positions=True,
         ),
-        Family("mpnet", "MPNetModel", has_segments=False, has_pooler=True, skips_positions=True),
+        Family(
+            "mpnet",
+            "MPNetModel",
+            has_segments=False,
+            has_pooler=True,
+            parts=Parts(
+                "encoder.layer",
+                "attention.attn.o",
+                "output.dense",
+                position_bias="encoder.compute_position_bias",
+            ),
+            skips_positions=True,
+        ),
         Family(
             "albert",
             "AlbertModel",
             has_segments=True,
             has_pooler=True,
+            parts=Parts(
+                "encoder.albert_layer_groups",
+                "albert_layers.0.attention.dense",
+                "albert_layers.0.ffn_output",
+            ),
             projection=PROJECTIONS["albert"],
         ),
         Family(

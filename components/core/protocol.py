@@ -8,11 +8,14 @@ from typing import Protocol
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    Attribution,
+    Counted,
     CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
     IntArray,
+    Intervention,
     Mask,
     ModelCard,
     ModelSpec,
@@ -92,6 +95,64 @@ class EncoderService(Protocol):
         precision: Precision = "exact",
     ) -> list[Encoding]:
         """Each text's encoding, in the order given."""
+        ...
+
+    def intervene(
+        self,
+        model: str,
+        texts: Sequence[str],
+        interventions: Sequence[Sequence[Intervention]],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        layers: Sequence[int] | None = None,
+        baseline: Sequence[str] = (),
+        progress: Counted | None = None,
+    ) -> list[Encoding]:
+        """Each text's encoding with something changed inside the model while it was read.
+
+        Result i is `texts[i]` under all of `interventions[i]`; none gives the plain encoding. What
+        the model's pooler makes of it comes with the last layer only.
+
+        Args:
+            model: its id.
+            texts: may name a text often; what lies below its changes is computed once.
+            interventions: for each text, see `schema.interventions`.
+            pairs: for each text, or None.
+            layers: whose hidden states are given; None for all.
+            baseline: texts over whose tokens parts are averaged that are switched to their mean.
+            progress: told how many results are there; raising in it ends the work.
+        """
+        ...
+
+    def integrated_gradients(
+        self,
+        model: str,
+        text: str,
+        weights: FloatArray,
+        toward: FloatArray,
+        *,
+        pair: str | None = None,
+        layer: int | None = None,
+        steps: int | None = None,
+        progress: Counted | None = None,
+    ) -> Attribution:
+        """What each token adds to cos(sum of weights[i] * hidden[layer][i], toward).
+
+        Integrated gradients (Sundararajan et al. 2017) along the straight way between two states of
+        layer 0: from the input with [PAD]'s word vector in place of each token that is not
+        special, to the input itself.
+
+        Args:
+            model: its id.
+            text: whose tokens are weighed.
+            weights: (n_tokens,).
+            toward: (n_dims,) the vector that is compared with.
+            pair: of the text.
+            layer: None for the last.
+            steps: of the way; None takes as many as the shares need to add up to 0.001, 256 at
+                most.
+            progress: told how many steps are done, of those that are known to be needed so far.
+        """
         ...
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:

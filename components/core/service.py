@@ -17,11 +17,14 @@ from components.core.protocol import EncoderService
 from components.core.schema import (
     Architecture,
     AttentionRequest,
+    Attribution,
+    Counted,
     CutRules,
     EmbeddingParts,
     Encoding,
     FloatArray,
     IntArray,
+    Intervention,
     Mask,
     ModelCard,
     ModelSpec,
@@ -133,6 +136,56 @@ class LocalService:
         if precision == "fast":  # its first use makes a copy of the weights
             self._store.make_room()
         return encodings
+
+    def intervene(
+        self,
+        model: str,
+        texts: Sequence[str],
+        interventions: Sequence[Sequence[Intervention]],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        layers: Sequence[int] | None = None,
+        baseline: Sequence[str] = (),
+        progress: Counted | None = None,
+    ) -> list[Encoding]:
+        """See `EncoderService.intervene`."""
+        from components.core.encoder import intervene
+
+        return intervene(
+            self._store.model(model),
+            texts,
+            interventions,
+            pairs=pairs,
+            layers=layers,
+            baseline=baseline,
+            progress=progress,
+        )
+
+    def integrated_gradients(
+        self,
+        model: str,
+        text: str,
+        weights: FloatArray,
+        toward: FloatArray,
+        *,
+        pair: str | None = None,
+        layer: int | None = None,
+        steps: int | None = None,
+        progress: Counted | None = None,
+    ) -> Attribution:
+        """See `EncoderService.integrated_gradients`."""
+        from components.core.encoder import integrated_gradients
+
+        return integrated_gradients(
+            self._store.model(model),
+            text,
+            weights,
+            toward,
+            pair=pair,
+            layer=layer,
+            steps=steps,
+            progress=progress,
+        )
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""

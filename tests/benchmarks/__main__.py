@@ -18,6 +18,7 @@ from tests.benchmarks.embedding_page import embedding_page
 from tests.benchmarks.encoding import cached_encode, encode_many, encode_one
 from tests.benchmarks.first_map import first_map
 from tests.benchmarks.first_senses import first_senses
+from tests.benchmarks.intervening import intervene
 from tests.benchmarks.layers import layers_page
 from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.masks import masks
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         encode_many,
         encode_one,
         cached_encode,
+        intervene,
         masks,
         page_rerun,
         tokens_page,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from components.core.encoder.architecture import architecture_of, build_architecture
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
+from components.core.encoder.gradients import integrated_gradients
 from components.core.encoder.headroom import free_memory, needed_memory
+from components.core.encoder.intervening import intervene
 from components.core.encoder.loading import LoadedModel, load_model
 from components.core.encoder.parameters import list_parameters, read_matrix
 from components.core.encoder.quickness import fast_precision
-from components.core.encoder.running import Request, encode
+from components.core.encoder.request import Request
+from components.core.encoder.running import encode
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.vocabulary import (
     LoadedTokenizer,
@@ -28,6 +31,8 @@ __all__ = [
     "encode",
     "fast_precision",
     "free_memory",
+    "integrated_gradients",
+    "intervene",
     "list_parameters",
     "load_model",
     "load_tokenizer",

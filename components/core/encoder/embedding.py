@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from components.core.encoder.layerwise import position_ids, projection_of
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.tokenizing import tokenize
 from components.core.errors import RequestError
@@ -22,12 +23,12 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     tables = loaded.model.embeddings
     ids = torch.from_numpy(tokens.token_ids.copy())
-    positions = _position_ids(tables.position_embeddings, ids)
+    positions = position_ids(tables.position_embeddings, ids)
     word, position = tables.word_embeddings(ids), tables.position_embeddings(positions)
     segment = _segment(tables, tokens.token_type_ids, len(ids))
     total = word + position if segment is None else word + segment + position
     normalized = tables.LayerNorm(total)
-    projection = _projection(loaded)
+    projection = projection_of(loaded.model, loaded.family)
     output = normalized if projection is None else projection(normalized)
     return EmbeddingParts(
         tokens=tokens,
@@ -88,29 +89,12 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
 
 
-def _position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
-    """Rows of the position table. RoBERTa and MPNet count real tokens from padding_idx + 1."""
-    if table.padding_idx is None:
-        return torch.arange(len(ids))
-    start = int(table.padding_idx)
-    real = (ids != start).long()
-    return torch.cumsum(real, dim=0) * real + start
-
-
 def _segment(tables: Any, token_type_ids: Any, n_tokens: int) -> torch.Tensor | None:
     if not hasattr(tables, "token_type_embeddings"):
         return None
     ids = np.zeros(n_tokens, np.int64) if token_type_ids is None else token_type_ids.copy()
     rows: torch.Tensor = tables.token_type_embeddings(torch.from_numpy(ids))
     return rows
-
-
-def _projection(loaded: LoadedModel) -> Any:
-    """The linear layer between LayerNorm and layer 0 (ALBERT, and ELECTRA where sizes differ)."""
-    part = loaded.model
-    for name in (loaded.family.projection or "").split("."):
-        part = getattr(part, name, None) if name else None
-    return part
 
 
 def _frozen(tensor: torch.Tensor) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import transformers
 
 from components.core.bundled_files import check_bundled_files
 from components.core.config_keys import allowed_config
+from components.core.encoder.layerwise import Layerwise
 from components.core.encoder.memory import return_freed_memory
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import Views
@@ -40,6 +42,11 @@ class LoadedModel:
     reader: LoadedTokenizer
     trained_parts: dict[str, bool]
     views: Views
+
+    @cached_property
+    def layerwise(self) -> Layerwise:
+        """The same weights, run layer by layer; made when first asked for."""
+        return Layerwise(self.views.apart(), self.family)
 
     @property
     def memory_bytes(self) -> int:

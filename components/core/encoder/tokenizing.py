@@ -15,7 +15,7 @@ from components.core.errors import RequestError, TextError
 from components.core.schema import IntArray, Tokens
 from components.core.words import split_words
 
-__all__ = ["MAX_CHARACTERS", "tokenize"]
+__all__ = ["MAX_CHARACTERS", "checked_texts", "tokenize"]
 
 MAX_CHARACTERS = 200_000
 
@@ -29,7 +29,7 @@ def tokenize(
     max_length: int | None = None,
 ) -> list[Tokens]:
     """Each text's tokens, in the order given; see `EncoderService.tokenize`."""
-    checked = _check(texts, pairs)
+    checked = checked_texts(texts, pairs)
     encodings = _run_tokenizer(loaded, checked, _limit(loaded, max_length, pairs is not None))
     return [
         _tokens(loaded, text, pair, encoding, lost, pad_to)
@@ -37,9 +37,15 @@ def tokenize(
     ]
 
 
-def _check(
+def checked_texts(
     texts: Sequence[str], pairs: Sequence[str | None] | None
 ) -> list[tuple[str, str | None]]:
+    """Each text with its pair.
+
+    Raises:
+        RequestError: no lists, or lists that do not fit.
+        TextError: no text, too long a one, or one that no tokenizer can read.
+    """
     if isinstance(texts, str) or isinstance(pairs, str):
         raise RequestError("texts and pairs must be lists of texts; a single text was given.")
     if pairs is not None and len(pairs) != len(texts):

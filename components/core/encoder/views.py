@@ -46,6 +46,12 @@ class Views:
                 self._made[precision, attention] = view
             return self._made[precision, attention]
 
+    def apart(self) -> Any:
+        """A model of its own around the exact weights, for who changes how its modules run."""
+        view = _sharing_weights(self._templates["exact"])
+        view.config._attn_implementation = self.default
+        return view
+
     @property
     def has_fast(self) -> bool:
         """Whether there is a bfloat16 copy of the weights."""

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from components.core.schema.interventions import (
+    Average,
+    Block,
+    Intervention,
+    Patch,
+    SwitchOff,
+)
 from components.core.schema.models import (
     PROJECTIONS,
     Architecture,
@@ -18,6 +25,7 @@ from components.core.schema.models import (
 )
 from components.core.schema.requests import (
     AttentionRequest,
+    Counted,
     FloatArray,
     IntArray,
     Mask,
@@ -25,29 +33,42 @@ from components.core.schema.requests import (
     Progress,
     ProgressEvent,
 )
-from components.core.schema.results import EmbeddingParts, Encoding, Passport, Tokens
+from components.core.schema.results import (
+    Attribution,
+    EmbeddingParts,
+    Encoding,
+    Passport,
+    Tokens,
+)
 
 __all__ = [
     "PROJECTIONS",
     "Architecture",
     "AttentionRequest",
+    "Attribution",
+    "Average",
+    "Block",
+    "Counted",
     "CutRules",
     "EmbeddingParts",
     "Encoding",
     "FastPrecision",
     "FloatArray",
     "IntArray",
+    "Intervention",
     "Mask",
     "ModelCard",
     "ModelSpec",
     "Parameter",
     "PartState",
     "Passport",
+    "Patch",
     "Precision",
     "Progress",
     "ProgressEvent",
     "Provenance",
     "Source",
+    "SwitchOff",
     "TokenizerCard",
     "Tokens",
     "Vocabulary",

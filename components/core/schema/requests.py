@@ -1,4 +1,4 @@
-"""What a caller asks of a model, the arrays that come back, and how far a load is."""
+"""What a caller asks of a model, the arrays that come back, and how far the work is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "AttentionRequest",
+    "Counted",
     "FloatArray",
     "IntArray",
     "Mask",
@@ -37,3 +38,6 @@ class ProgressEvent:
 
 
 Progress = Callable[[ProgressEvent], None]
+
+Counted = Callable[[int, int], None]
+"""Told how much is done, and of how much; what it raises ends the work."""

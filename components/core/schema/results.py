@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from components.core.schema.requests import FloatArray, IntArray, Precision
 
 __all__ = [
+    "Attribution",
     "EmbeddingParts",
     "Encoding",
     "Passport",
@@ -142,3 +146,32 @@ class EmbeddingParts:
     epsilon: float
     projected: bool
     output: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """What each token of an input adds to a cosine, by integrated gradients on layer 0.
+
+    Attributes:
+        tokens: the input as tokenized.
+        layer: whose states were weighed and compared.
+        shares: (n_tokens,) float64, what each token adds on the way from the start to the input;
+            0 for tokens that are the same at both ends (special ones).
+        start: cosine where each token that is not special has the word vector of [PAD].
+        end: cosine of the input itself.
+        steps: points of the way at which the gradient was taken.
+        passport: how to get the same numbers again.
+    """
+
+    tokens: Tokens
+    layer: int
+    shares: NDArray[np.float64]
+    start: float
+    end: float
+    steps: int
+    passport: Passport
+
+    @property
+    def remainder(self) -> float:
+        """What the shares leave unexplained: 0 where infinitely many steps are taken."""
+        return self.end - self.start - float(self.shares.sum())

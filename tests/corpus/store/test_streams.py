@@ -64,15 +64,20 @@ def test_whoever_stops_listening_leaves_no_thread_behind() -> None:
 
 def test_a_thread_that_takes_a_part_of_the_processors_leaves_others_theirs() -> None:
     found: list[int] = []
-    everything = torch.get_num_threads()
+
+    def own() -> None:
+        found.append(torch.get_num_threads())
 
     def limited() -> None:
         limit_threads(2)
-        found.append(torch.get_num_threads())
+        own()
 
-    for work in (limited, lambda: found.append(torch.get_num_threads())):
+    here = torch.get_num_threads()
+    for work in (own, limited, own):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-    assert found == [max(1, everything // 2), everything]
-    assert torch.get_num_threads() == everything
+    before, between, after = found
+    assert between == max(1, before // 2)
+    assert after == before
+    assert torch.get_num_threads() == here

@@ -1,0 +1,132 @@
+"""Plain transformers with hand-written hooks, one text at a time; nothing of ours is asked.
+
+Where each family keeps its parts is written out here a second time, on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.support.oracle import Oracle
+
+Vector = np.ndarray | float
+
+MIXING = {
+    "distilbert": lambda layer: layer.attention.out_lin,
+    "mpnet": lambda layer: layer.attention.attn.o,
+    "albert": lambda layer: layer.albert_layers[0].attention.dense,
+}
+FEED_FORWARD = {
+    "distilbert": lambda layer: layer.ffn.lin2,
+    "albert": lambda layer: layer.albert_layers[0].ffn_output,
+}
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What is set to which vector: heads by (layer, head), parts by layer, states by (layer,
+    position); and which position (third) is hidden from which (second, None: all) in which layer
+    (first, None: all)."""
+
+    heads: Mapping[tuple[int, int], Vector] = field(default_factory=dict)
+    attention: Mapping[int, Vector] = field(default_factory=dict)
+    feed_forward: Mapping[int, Vector] = field(default_factory=dict)
+    states: Mapping[tuple[int, int], Vector] = field(default_factory=dict)
+    hidden: Sequence[tuple[int | None, int | None, int]] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that passed through the model."""
+
+    hidden: np.ndarray  # (n_layers + 1, n_tokens, n_dims)
+    heads: np.ndarray  # (n_layers, n_tokens, n_dims), side by side
+    attention: np.ndarray  # the same shape
+    feed_forward: np.ndarray
+
+
+@torch.inference_mode()
+def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None = None) -> Run:
+    """A text through the model, with edits made in hooks."""
+    edits, model = edits or Edits(), oracle.model
+    family, n_layers = model.config.model_type, model.config.num_hidden_layers
+    seen: dict[str, list[torch.Tensor]] = {k: [] for k in ("in", "heads", "attention", "ff")}
+
+    def states(tensor: torch.Tensor, layer: int) -> torch.Tensor:
+        tensor = tensor.clone()
+        for (where, position), value in edits.states.items():
+            if where == layer:
+                tensor[0, position] = torch.as_tensor(value)
+        return tensor
+
+    def enter(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        layer = len(seen["in"])  # the layer whose output comes in
+        hidden = states(args[0], layer)
+        seen["in"].append(hidden)
+        n = hidden.shape[1]
+        mask = torch.zeros(1, 1, n, n)
+        for where, by, position in edits.hidden:
+            if where in {None, layer + 1}:
+                mask[0, 0, slice(None) if by is None else by, position] = -torch.inf
+        return (hidden, mask if edits.hidden else args[1], *args[2:]), kwargs
+
+    def mix(module: Any, args: tuple[torch.Tensor]) -> Any:
+        mixed, layer = args[0].clone(), len(seen["in"])
+        size = mixed.shape[-1] // model.config.num_attention_heads
+        for (where, head), value in edits.heads.items():
+            if where == layer:
+                mixed[..., head * size : (head + 1) * size] = torch.as_tensor(value)
+        seen["heads"].append(mixed)
+        return (mixed,)
+
+    def give(name: str, values: Mapping[int, Vector]) -> Any:
+        def hook(module: Any, args: Any, output: torch.Tensor) -> torch.Tensor:
+            layer = len(seen["in"])
+            if layer in values:
+                output = torch.as_tensor(values[layer], dtype=torch.float32).expand_as(output)
+            seen[name].append(output)
+            return output
+
+        return hook
+
+    with ExitStack() as hooks:
+        for layer in layers_of(model):
+            mixing = MIXING.get(family, lambda each: each.attention.output.dense)(layer)
+            second = FEED_FORWARD.get(family, lambda each: each.output.dense)(layer)
+            for handle in (
+                layer.register_forward_pre_hook(enter, with_kwargs=True),
+                mixing.register_forward_pre_hook(mix),
+                mixing.register_forward_hook(give("attention", edits.attention)),
+                second.register_forward_hook(give("ff", edits.feed_forward)),
+            ):
+                hooks.callback(handle.remove)
+        out = model(**inputs_of(oracle, text, pair))
+    hidden = [*seen["in"], states(out.last_hidden_state, n_layers)]
+    kept = (hidden, seen["heads"], seen["attention"], seen["ff"])
+    return Run(*(torch.cat(tensors).numpy() for tensors in kept))
+
+
+def layers_of(model: Any) -> Any:
+    """The list of layers; ALBERT's comes by again and again."""
+    family = model.config.model_type
+    if family == "distilbert":
+        return model.transformer.layer
+    return model.encoder.albert_layer_groups if family == "albert" else model.encoder.layer
+
+
+def inputs_of(oracle: Oracle, text: str, pair: str | None) -> Any:
+    """What the tokenizer gives the model."""
+    return oracle.tokenizer(
+        text,
+        pair,
+        return_tensors="pt",
+        truncation=True,
+        max_length=oracle.max_length,
+        return_token_type_ids=getattr(oracle.model.config, "type_vocab_size", 0) > 1,
+    )
