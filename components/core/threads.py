@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 __all__ = ["limit_threads"]
 
 

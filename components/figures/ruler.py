@@ -17,7 +17,12 @@ _OWN = CATEGORICAL[0]
 
 
 def ruler_figure(
-    ranges: Sequence[Range], cosine: float, *, scale: tuple[float, float], height: int = 160
+    ranges: Sequence[Range],
+    cosine: float,
+    *,
+    scale: tuple[float, float],
+    middle: str = "median",
+    height: int = 160,
 ) -> go.Figure:
     """Bars from the 5th to the 95th percentile of each kind, their medians, and one cosine.
 
@@ -25,6 +30,7 @@ def ruler_figure(
         ranges: one for each kind, drawn from the top.
         cosine: the pair's own.
         scale: the lowest and highest cosine that there is room for.
+        middle: what the mark within a bar is: a mean where no median is known.
         height: in pixels.
     """
     names = [each.kind for each in ranges]
@@ -38,9 +44,9 @@ def ruler_figure(
         "marker": {"color": _COLORS[: len(names)], "opacity": 0.55},
         "customdata": [[each.low, each.median, each.high] for each in ranges],
         "hovertemplate": (
-            "%{y}<br>5%%: %{customdata[0]:.4f}<br>median %{customdata[1]:.4f}"
-            "<br>95%%: %{customdata[2]:.4f}<extra></extra>"
-        ).replace("%%", "%"),
+            f"%{{y}}<br>5%: %{{customdata[0]:.4f}}<br>{middle} %{{customdata[1]:.4f}}"
+            "<br>95%: %{customdata[2]:.4f}<extra></extra>"
+        ),
         "showlegend": False,
     }
     medians: dict[str, Any] = {
@@ -58,7 +64,15 @@ def ruler_figure(
             "zeroline": False,
             "tickformat": ".1f",
         },
-        "yaxis": {"autorange": "reversed", "showgrid": False, "ticks": "", "automargin": True},
+        "yaxis": {
+            "autorange": "reversed",
+            "showgrid": False,
+            "showticklabels": bool(names),
+            "zeroline": False,
+            "ticks": "",
+            "dtick": 1,
+            "automargin": True,
+        },
         "margin": {"l": 8, "r": 12, "t": 24, "b": 24},
         "shapes": [_line(cosine)],
         "annotations": [_label(cosine)],

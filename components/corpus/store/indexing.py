@@ -211,7 +211,7 @@ class _Run:
                 self._add(rows)
 
     def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
-        """Those behind the last stored row (where one of a chunk's is stored, all are), until over."""
+        """Those behind the last stored row (of a chunk all rows are stored or none); until over."""
         own = self._about.indexing
         most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
         last = self._store.last_text(self._name)

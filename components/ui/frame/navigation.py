@@ -89,6 +89,13 @@ PAGES = (
         "Does a word mean the same thing in another sentence?",
     ),
     PageRow(
+        "why",
+        "Why alike?",
+        ":material/help_center:",
+        "Meaning",
+        "Which words, layers and heads make these two alike?",
+    ),
+    PageRow(
         "senses",
         "Senses",
         ":material/forum:",

@@ -19,7 +19,10 @@ from tests.support.memory import reachable_bytes
 from tests.support.pages import bundled_app, framed
 
 MB = 1_000_000
-PAGES = ("tokens", "masks", "embedding_layer", "layers", "attention", "anatomy", "meaning")
+PAGES = (
+    *("tokens", "masks", "embedding_layer", "layers", "attention", "anatomy", "meaning"),
+    "why",
+)
 SHARED = (Jobs, Job, Maps, ByteCache, CachedService)
 
 

@@ -1,0 +1,1 @@
+"""All that the page `why` alone needs."""

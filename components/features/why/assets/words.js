@@ -1,0 +1,281 @@
+// Two sentences, one above the other: words coloured by what they are worth, lines between them.
+// Pointing at a word shows its lines alone; a click or Enter keeps it.
+// User text reaches the page through textContent and setAttribute only.
+
+import { floats, update } from "../../../ui/widgets/assets/component.js";
+import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
+import { moved, stopAt, within } from "../../../ui/widgets/assets/keyboard.js";
+import { watch } from "../../../ui/widgets/assets/scrolling.js";
+
+const SIDES = ["first", "second"];
+const FEW = 48; // words of both together under which each has its number
+const MOST_LINES = 40; // of the strongest, drawn at once
+const FAINT = 0.06; // of the strongest, below which a line could not be seen
+const NAMED = 4; // of the strongest partners, in words
+const DIGITS = 2; // at least
+
+export default function render(given) {
+  update(Words, ".alike", given);
+}
+
+class Words {
+  constructor(root) {
+    this.root = root;
+    root.addEventListener("pointerover", (event) => this.point(event.target));
+    root.addEventListener("pointerleave", () => this.show(this.picked));
+    root.addEventListener("focusin", (event) => this.point(event.target));
+    root.addEventListener("focusout", () => this.show(this.picked));
+    root.addEventListener("click", (event) => this.onClick(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  update(data) {
+    const { picked, ...rest } = data;
+    const content = JSON.stringify(rest);
+    const changed = content !== this.content;
+    this.data = data;
+    this.picked = picked;
+    if (changed) this.build();
+    this.content = content;
+    this.tabStop(this.at(picked) ?? this.words[0]);
+    this.show(picked);
+  }
+
+  build() {
+    const { sides, cells, says } = this.data;
+    this.cells = cells ? floats(cells) : null;
+    this.widest = this.cells?.reduce((end, own) => Math.max(end, Math.abs(own)), 0) || 1;
+    this.digits = digitsFor(this.widest);
+    this.links = this.strongest();
+    const n = sides[0].words.length + sides[1].words.length;
+    this.svg = shape("svg", { "aria-hidden": "true" });
+    this.rows = sides.map((side, i) => row(side, SIDES[i], this.data, n <= FEW));
+    const inner = make("div", "inner");
+    inner.append(this.svg, ...this.rows);
+    this.area = make("div", "area");
+    this.area.append(inner);
+    this.says = make("div", "says");
+    this.says.setAttribute("aria-live", "polite");
+    this.root.classList.toggle("many", n > FEW);
+    this.root.classList.toggle("pickable", this.data.pickable);
+    this.root.classList.toggle("bare", !this.cells && !this.links.length);
+    const below = make("div", "below");
+    below.append(this.says, legend(says));
+    this.root.replaceChildren(this.area, below);
+    this.words = this.rows.flatMap((each) => [...each.querySelectorAll(".word")]);
+    this.watcher?.disconnect();
+    this.watcher = new ResizeObserver(() => this.draw(this.active));
+    this.watcher.observe(inner);
+    watch(this.area);
+  }
+
+  // The lines that are drawn while no word is looked at: [first, second, value].
+  strongest() {
+    const { sides, links } = this.data;
+    if (!this.cells) return links.map(([i, j]) => [i, j, null]);
+    const width = sides[1].words.length;
+    const least = FAINT * this.widest;
+    const order = [...this.cells.keys()].filter((k) => Math.abs(this.cells[k]) >= least);
+    order.sort((a, b) => Math.abs(this.cells[b]) - Math.abs(this.cells[a]));
+    return order.slice(0, MOST_LINES).map((k) => [Math.floor(k / width), k % width, this.cells[k]]);
+  }
+
+  at(place) {
+    return place ? this.row(place.side).querySelectorAll(".word")[place.index] : undefined;
+  }
+
+  row(side) {
+    return this.rows[SIDES.indexOf(side)];
+  }
+
+  // What a word has with each word of the other sentence.
+  lines({ side, index }) {
+    if (!this.cells) return this.links.filter((link) => link[SIDES.indexOf(side)] === index);
+    const width = this.data.sides[1].words.length;
+    const n = this.data.sides[side === "first" ? 1 : 0].words.length;
+    return Array.from({ length: n }, (_, other) => {
+      const [i, j] = side === "first" ? [index, other] : [other, index];
+      return [i, j, this.cells[i * width + j]];
+    });
+  }
+
+  point(target) {
+    const word = target?.closest?.(".word");
+    if (word) this.show(place(word));
+  }
+
+  show(active) {
+    this.active = active;
+    const partners = active ? this.lines(active) : [];
+    for (const word of this.words) {
+      const own = place(word);
+      const here = same(active, own);
+      word.classList.toggle("active", here);
+      word.classList.toggle("picked", same(this.picked, own));
+      if (this.data.pickable) {
+        word.setAttribute("aria-pressed", String(same(this.picked, own)));
+      }
+    }
+    this.tell(active, partners);
+    this.draw(active);
+  }
+
+  draw(active) {
+    if (!this.svg.isConnected) return;
+    const ground = this.area.firstChild.getBoundingClientRect();
+    if (!ground.width) return;
+    set(this.svg, { viewBox: `0 0 ${ground.width} ${ground.height}` });
+    const boxes = this.rows.map((each) =>
+      [...each.querySelectorAll(".box")].map((box) => box.getBoundingClientRect()),
+    );
+    const lines = active ? this.lines(active) : this.links;
+    const drawn = lines.filter(
+      ([, , value]) => value === null || Math.abs(value) > 0.005 * this.widest,
+    );
+    this.svg.replaceChildren(
+      ...drawn.map(([i, j, value]) => this.line(boxes[0][i], boxes[1][j], value, ground)),
+    );
+  }
+
+  line(from, to, value, ground) {
+    const [x1, y1] = [from.left + from.width / 2 - ground.left, from.bottom - ground.top];
+    const [x2, y2] = [to.left + to.width / 2 - ground.left, to.top - ground.top];
+    const bend = Math.max(12, (y2 - y1) * 0.45);
+    const strength = value === null ? 0.4 : Math.abs(value) / this.widest;
+    return shape("path", {
+      class: value === null ? "link" : value < 0 ? "low" : "high",
+      d: `M${x1} ${y1} C ${x1} ${y1 + bend}, ${x2} ${y2 - bend}, ${x2} ${y2}`,
+      "stroke-width": value === null ? 1.5 : 0.75 + 5 * strength,
+      "stroke-opacity": value === null ? 0.6 : 0.15 + 0.75 * strength,
+    });
+  }
+
+  tell(active, partners) {
+    const { says, sides } = this.data;
+    if (!active) {
+      this.says.textContent = says.hint;
+      return;
+    }
+    const own = SIDES.indexOf(active.side);
+    const word = sides[own].words[active.index];
+    const value =
+      word.value === null
+        ? ""
+        : ` ${says.quantity} ${signed(word.value, digitsFor(this.data.end))}`;
+    const named = this.named(partners, 1 - own);
+    this.says.textContent = `${word.text} · ${sides[own].letter}:${value}${named}`.replace(
+      /:$/,
+      "",
+    );
+  }
+
+  named(partners, other) {
+    const { says, sides } = this.data;
+    const words = sides[other].words;
+    const text = (line) => words[line[other]].text;
+    if (!this.cells) {
+      return partners.length ? `, ${says.between} ${partners.map(text).join(", ")}` : "";
+    }
+    const order = [...partners].sort((a, b) => Math.abs(b[2]) - Math.abs(a[2])).slice(0, NAMED);
+    const listed = order.map((line) => `${text(line)} ${signed(line[2], this.digits)}`).join(", ");
+    return listed ? `, ${says.between} ${listed}` : "";
+  }
+
+  onClick(event) {
+    const word = event.target.closest(".word");
+    if (!word || !this.data.pickable) return;
+    const own = place(word);
+    this.picked = same(this.picked, own) ? null : own; // at once; Python's answer follows
+    this.tabStop(word);
+    this.show(this.picked);
+    this.send({ side: own.side, position: Number(word.dataset.position) });
+  }
+
+  tabStop(word) {
+    stopAt(this.words, word);
+  }
+
+  onKey(event) {
+    const word = event.target.closest(".word");
+    if (!word) return;
+    const { side, index } = place(word);
+    const across = { ArrowUp: "first", ArrowDown: "second" }[event.key];
+    const words = this.row(across ?? side).querySelectorAll(".word");
+    const along = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: words.length - 1 };
+    const to = moved(event, { ...along, ArrowUp: index, ArrowDown: index });
+    if (to === undefined) return;
+    const next = within(words, to);
+    this.tabStop(next);
+    next.focus({ preventScroll: true });
+    const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
+    if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
+    if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;
+  }
+}
+
+function place(word) {
+  return { side: word.dataset.side, index: Number(word.dataset.index) };
+}
+
+function same(one, other) {
+  return !!one && !!other && one.side === other.side && one.index === other.index;
+}
+
+// Enough of them for the largest to have two that count.
+function digitsFor(end) {
+  return Math.min(8, Math.max(DIGITS, 1 - Math.floor(Math.log10(end))));
+}
+
+function signed(value, digits = DIGITS) {
+  const rounded = Math.abs(value).toFixed(digits);
+  const sign = Number(rounded) === 0 ? "" : value < 0 ? "−" : "+";
+  return sign + rounded;
+}
+
+function row({ letter, color, words }, side, { end, says, pickable }, numbered) {
+  const element = make("div", `row ${side}`);
+  element.dir = "auto";
+  element.style.setProperty("--row", color);
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", `Words of sentence ${letter}`);
+  element.append(make("span", "letter", letter));
+  words.forEach((given, index) => {
+    element.append(chip(given, { side, index, end, says, letter, pickable, numbered }));
+  });
+  return element;
+}
+
+function chip({ position, text, kind, value, joined }, own) {
+  const word = own.pickable ? button(`word ${kind}`) : make("span", `word ${kind}`);
+  word.dataset.side = own.side;
+  word.dataset.index = own.index;
+  word.dataset.position = position;
+  word.classList.toggle("joined", joined);
+  const box = make("span", "box", text);
+  const told = value === null ? "" : signed(value, digitsFor(own.end));
+  if (value !== null) {
+    box.classList.add(value < 0 ? "low" : "high");
+    const strength = Math.min(1, Math.abs(value) / own.end);
+    box.style.setProperty("--mix", `${Math.round(72 * strength)}%`);
+  }
+  word.append(box);
+  if (own.numbered && told) word.append(" ", make("span", "value", told));
+  // A name begins with what is seen, for who speaks it to choose the word.
+  const seen = own.numbered && told ? `${text} ${told}` : text;
+  const about = told && !own.numbered ? `, ${own.says.quantity} ${told}` : "";
+  word.setAttribute("aria-label", `${seen}, sentence ${own.letter}${about}`);
+  if (!own.pickable) word.setAttribute("role", "note");
+  return word;
+}
+
+function legend({ low, high }) {
+  const element = make("div", "legend");
+  for (const [kind, text] of [
+    ["low", low],
+    ["high", high],
+  ]) {
+    if (!text) continue;
+    element.append(make("span", `swatch ${kind}`), make("span", "", text));
+  }
+  return element;
+}

@@ -1,0 +1,1 @@
+"""From a view to what the page shows, by what is looked at."""

@@ -1,0 +1,223 @@
+"""The score that the page takes apart: what of which two sentences is compared, at which layer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from components.analysis.tokens import labels
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import Passport
+from components.features.why.controls import FIRST, SECOND, WHAT
+from components.features.why.measures.target import Doubles, What, cosine, vector_of, weights_of
+from components.features.why.measures.units import Unit, is_word, units_of
+from components.ui.state.controls import Choice
+from components.ui.state.view import Sentence, ViewState, letter
+from components.ui.widgets.comparison.compute import chosen_span
+
+__all__ = ["Missing", "Score", "Side", "problem_of", "score_of", "side_of", "text_pair"]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why two sentences cannot be compared, and what to do: one sentence of plain text."""
+
+    problem: str
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two sentences.
+
+    Attributes:
+        index: which of the view's sentences it is.
+        sentence: as it is in the view.
+        encoding: of it, with all layers.
+        weights: (n_tokens,) float64 what each token counts; they sum to 1.
+        labels: what to write on each token.
+        units: its words and special tokens, in order.
+    """
+
+    index: int
+    sentence: Sentence
+    encoding: Encoding
+    weights: Doubles
+    labels: tuple[str, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def letter(self) -> str:
+        """The sentence's letter."""
+        return letter(self.index)
+
+    @property
+    def word(self) -> str:
+        """The chosen word as written; "" where none is."""
+        span = chosen_span(self.sentence)
+        return "" if span is None else self.sentence.text[slice(*span)]
+
+    @property
+    def words(self) -> tuple[Unit, ...]:
+        """Its words alone, without special tokens."""
+        return tuple(filter(is_word, self.units))
+
+    @property
+    def n_truncated(self) -> int:
+        """Tokens that did not fit the model."""
+        return self.encoding.n_truncated
+
+    @property
+    def lean(self) -> Side:
+        """The same without hidden states; it has no vector."""
+        encoding = replace(self.encoding, hidden=self.encoding.hidden[:0].copy(), layers=())
+        return replace(self, encoding=encoding)
+
+    def vector(self, layer: int) -> Doubles:
+        """(n_dims,) float64 what is compared of it, at a layer."""
+        return vector_of(self.encoding.layer(layer), self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A cosine that is to be explained.
+
+    Attributes:
+        card: of the model.
+        what: what is compared.
+        layer: the one looked at; the last unless the view says otherwise.
+        first, second: the two sentences; they may be the same.
+        cosines: (n_layers + 1,) float64 at each layer.
+    """
+
+    card: ModelCard
+    what: What
+    layer: int
+    first: Side
+    second: Side
+    cosines: Doubles
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both sentences."""
+        return self.first, self.second
+
+    @property
+    def cosine(self) -> float:
+        """The score itself."""
+        return float(self.cosines[self.layer])
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether the model reads the same tokens, and the same of them is compared."""
+        one, other = self.sides
+        ours, theirs = one.encoding, other.encoding
+        segments = ours.token_type_ids, theirs.token_type_ids
+        return (
+            np.array_equal(ours.token_ids, theirs.token_ids)
+            and np.array_equal(one.weights, other.weights)
+            and all(np.array_equal(a, b) for a, b in [segments] if a is not None and b is not None)
+        )
+
+    @property
+    def name(self) -> str:
+        """What is compared, for titles and files: "A ~ B"."""
+        return f"{self.first.letter} ~ {self.second.letter}"
+
+    @property
+    def key(self) -> Hashable:
+        """What decides on it: equal for equal scores."""
+        spans = (chosen_span(s.sentence) if self.what == "word" else None for s in self.sides)
+        texts = tuple(
+            (side.encoding.text, side.encoding.pair, span)
+            for side, span in zip(self.sides, spans, strict=True)
+        )
+        return (self.card.id, self.card.checksum, self.what, self.layer, texts)
+
+    @property
+    def lean(self) -> Score:
+        """The same without hidden states: for results that are kept."""
+        return replace(self, first=self.first.lean, second=self.second.lean)
+
+    @cached_property
+    def passport(self) -> Passport:
+        """The passport behind the numbers, with this page's own settings."""
+        encoded = self.first.encoding.passport
+        own: dict[str, Any] = {"compared": self.what, "layer": self.layer}
+        return replace(encoded, settings={**encoded.settings, **own})
+
+
+def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score | Missing:
+    """What a view asks to be explained, or what is missing for it.
+
+    Raises:
+        ContextlensError: the model cannot be used, or reads no such text.
+    """
+    if not view.sentences:
+        return Missing("There is no sentence to compare. Add two.")
+    if len(view.sentences) < 2:
+        return Missing("There is one sentence, and a score needs two. Add another one.")
+    what = cast(What, WHAT.of(view))
+    indices = (_index(view, FIRST), _index(view, SECOND))
+    problem = next(filter(None, (problem_of(view, i, what) for i in indices)), "")
+    if problem:
+        return Missing(problem)
+    chosen = [view.sentences[i] for i in indices]
+    encodings = service.encode(
+        card.id, [s.text for s in chosen], pairs=[text_pair(sentence) for sentence in chosen]
+    )
+    vocabulary = service.vocabulary(card.id)
+    try:
+        sides = [
+            side_of(view, i, encoding, what, labels(encoding, vocabulary))
+            for i, encoding in zip(indices, encodings, strict=True)
+        ]
+    except RequestError as exc:
+        return Missing(str(exc))
+    layers = range(card.n_layers + 1)
+    return Score(
+        card=card,
+        what=what,
+        layer=view.layer_among(layers),
+        first=sides[0],
+        second=sides[1],
+        cosines=np.array([cosine(*(side.vector(n) for side in sides)) for n in layers]),
+    )
+
+
+def side_of(
+    view: ViewState, index: int, encoding: Encoding, what: What, names: tuple[str, ...]
+) -> Side:
+    """One sentence of a view with its encoding.
+
+    Raises:
+        RequestError: its word is not chosen, or the model does not read it.
+    """
+    sentence = view.sentences[index]
+    weights = weights_of(encoding, what, chosen_span(sentence))
+    return Side(index, sentence, encoding, weights, names, units_of(encoding))
+
+
+def _index(view: ViewState, control: Choice) -> int:
+    """The sentence that is chosen; where it is gone, the control's own, or the last."""
+    letters = [letter(i) for i in range(len(view.sentences))]
+    return letters.index(control.among(letters).of(view))
+
+
+def problem_of(view: ViewState, index: int, what: What) -> str:
+    """What keeps a sentence from being compared, and what to do; "" for nothing."""
+    sentence = view.sentences[index]
+    if not sentence.text.strip():
+        return f"Sentence {letter(index)} is empty. Type something, or choose another one."
+    if what == "word" and chosen_span(sentence) is None:
+        return f"No word of sentence {letter(index)} is chosen. Choose one, or compare sentences."
+    return ""
+
+
+def text_pair(sentence: Sentence) -> str | None:
+    """The second text of a sentence; None where it has none."""
+    return sentence.pair if sentence.pair and sentence.pair.strip() else None

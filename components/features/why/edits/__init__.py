@@ -1,0 +1,1 @@
+"""Ready edits of a sentence, pure text, by their kind."""

@@ -1,0 +1,1 @@
+"""The pictures of Why alike?, by what they show."""

@@ -1,0 +1,122 @@
+"""A matrix of signed numbers between words: shares of the cosine, or what pairs of words cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.features.why.figures.axes import (
+    LEAST,
+    Numbers,
+    colorbar,
+    names,
+    signed_end,
+    titled,
+    word_axis,
+)
+from components.figures.strips import signed_bound
+from components.figures.theme import NEUTRAL, SIGNED
+
+__all__ = ["signed_matrix"]
+
+_NAMED = 18  # words that have room for their names
+_MANY = 64  # words whose cells are too narrow for a gap between them, and for a name each on hover
+
+
+def signed_matrix(
+    values: Numbers,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    quantity: str,
+    title: str,
+    axes: tuple[str, str] = ("", ""),
+    marked: tuple[int | None, int | None] = (None, None),
+    height: int = 360,
+    least: float = LEAST,
+) -> go.Figure:
+    """(n_rows, n_columns) values in the theme's two colours, centred on zero, exact on hover.
+
+    Among very many cells a few large ones would leave no colour for the others: the scale then ends
+    where 99.5 of 100 lie within, and says so.
+
+    Args:
+        values: NaN where there is nothing to show.
+        rows, columns: the words, escaped here.
+        quantity: what a value is, for hover and scale.
+        title: the finding.
+        axes: what stands down and across.
+        marked: a row and a column that get a frame.
+        height: in pixels.
+        least: the smallest end of the scale.
+    """
+    is_small = max(values.shape, default=0) <= _MANY
+    end = signed_end(values, least=least) if is_small else signed_bound(values.astype(np.float32))
+    gap = int(is_small)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": np.ascontiguousarray(values, dtype=np.float32),  # travels in binary
+        "zmin": -end,
+        "zmax": end,
+        **SIGNED,
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        "colorbar": colorbar(quantity, end, is_whole=is_small),
+        **_hover(rows, columns, quantity),
+    }
+    layout = {
+        "xaxis": {
+            **word_axis(columns, most=_few(columns)),
+            "title": {"text": axes[1]},
+            "tickangle": -50,
+        },
+        "yaxis": {
+            **word_axis(rows, most=_few(rows)),
+            "title": {"text": axes[0]},
+            "range": [len(rows) - 0.5, -0.5],
+        },
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "shapes": [
+            _frame(axis, index)
+            for axis, index in zip("yx", marked, strict=True)
+            if index is not None
+        ],
+    }
+    return titled([trace], layout, title=title, height=height)
+
+
+def _few(words: Sequence[str]) -> int:
+    """How many of them are named: all that have room, or so many that a reader finds the place."""
+    return _NAMED if len(words) <= _NAMED else _NAMED // 2
+
+
+def _hover(rows: Sequence[str], columns: Sequence[str], quantity: str) -> dict[str, Any]:
+    """Both words and the value; of very many, where they stand."""
+    if max(len(rows), len(columns)) > _MANY:
+        return {
+            "hovertemplate": f"row %{{y}}, column %{{x}}<br>{quantity} %{{z:.4f}}<extra></extra>"
+        }
+    across, down = names(columns), names(rows)
+    return {
+        "customdata": [[[row, column] for column in across] for row in down],
+        "hovertemplate": (
+            f"%{{customdata[0]}} × %{{customdata[1]}}<br>{quantity} %{{z:+.4f}}<extra></extra>"
+        ),
+    }
+
+
+def _frame(axis: str, index: int) -> dict[str, Any]:
+    other = "x" if axis == "y" else "y"
+    return {
+        "type": "rect",
+        f"{other}ref": "paper",
+        f"{other}0": 0,
+        f"{other}1": 1,
+        f"{axis}0": index - 0.5,
+        f"{axis}1": index + 0.5,
+        "line": {"color": NEUTRAL, "width": 2},
+    }

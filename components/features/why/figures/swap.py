@@ -1,0 +1,72 @@
+"""How far a token's state of one sentence, put into the other at a layer, takes the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.features.why.figures.axes import Numbers, layer_axis, names, titled, word_axis
+from components.figures.theme import SEQUENTIAL
+
+__all__ = ["swap_heatmap"]
+
+_MANY = 64
+_LEVEL = 9  # tokens whose names have room beside each other
+
+
+def swap_heatmap(
+    fractions: Numbers,
+    tokens: Sequence[str],
+    layers: Sequence[int],
+    *,
+    title: str,
+    height: int = 360,
+) -> go.Figure:
+    """Tokens across, layers up, from 0 (nothing changes) to 1 (as in the other sentence).
+
+    Colours end at 0 and 1; what lies beyond is exact on hover.
+
+    Args:
+        fractions: (n_layers, n_tokens); NaN for a token that has no partner.
+        tokens: what is written under each column, escaped here.
+        layers: the layer of each row.
+        title: the finding.
+        height: in pixels.
+    """
+    shown = names(tokens)
+    gap = int(len(tokens) <= _MANY)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": np.ascontiguousarray(fractions, dtype=np.float32),
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "colorscale": SEQUENTIAL,
+        "xgap": gap,
+        "ygap": 1,
+        "hoverongaps": False,
+        "customdata": [[[token, layer] for token in shown] for layer in layers],
+        "hovertemplate": (
+            "%{customdata[0]}, swapped in at layer %{customdata[1]}<br>"
+            "%{z:.4f} of the way<extra></extra>"
+        ),
+        "colorbar": {"title": {"text": "of the way"}, "thickness": 8, "len": 0.9,
+                     "tickvals": [0, 0.5, 1]},
+    }  # fmt: skip
+    layout = {
+        "xaxis": _tokens(tokens),
+        "yaxis": layer_axis(layers),
+        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+    }
+    return titled([trace], layout, title=title, height=height)
+
+
+def _tokens(tokens: Sequence[str]) -> dict[str, Any]:
+    """An axis of tokens: few of them level, two that differ one above the other; many aslant."""
+    axis = word_axis(tokens)
+    if len(tokens) > _LEVEL:
+        return {**axis, "tickangle": -50}
+    level = [text.replace(" / ", "<br>← ") for text in axis["ticktext"]]
+    return {**axis, "ticktext": level, "tickangle": 0}

@@ -1,0 +1,1 @@
+"""The looks of Why alike?, one file each, and what stands under Look closer."""

@@ -1,0 +1,54 @@
+"""Switch off: what each head, layer's attention and feed-forward holds of the score."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.content.wording import two
+from components.features.why.compute.switch_off import Head, SwitchedOff
+from components.features.why.figures.heads import switched_off
+from components.features.why.links import on_head
+from components.features.why.looks.frame import CHART, HEIGHT
+from components.features.why.reading.switch_off import switch_off_title
+from components.ui.frame import navigation
+from components.ui.state.view import ViewState
+from components.ui.widgets import kit
+
+__all__ = ["draw_switched_off"]
+
+_STRONGEST = 10
+_NOTHING = (
+    "At layer 0 no head and no feed-forward has worked yet, so there is nothing to switch off. "
+    "Choose a later layer."
+)
+
+
+def draw_switched_off(view: ViewState, shown: SwitchedOff) -> None:
+    """All heads as a grid, whole parts as bars, and the strongest heads as links to Attention."""
+    if not shown.layers:
+        st.info(_NOTHING, icon=":material/layers:")
+        return
+    left, right = st.columns([8, 3], gap="medium")
+    with left:
+        title = switch_off_title(shown)
+        figure = switched_off(
+            shown.heads, shown.attention, shown.feed_forward, title=title, height=HEIGHT
+        )
+        alt = f"{title}. The change of the cosine with each head switched off; the table has them."
+        kit.chart(figure, key=CHART, alt=alt)
+    with right, st.container(key="why_heads", gap="xsmall"):
+        st.caption("The strongest, opened on Attention")
+        for head in shown.strongest(_STRONGEST):
+            opened = on_head(view, shown.score.first.letter, head.layer, head.head)
+            navigation.link(
+                navigation.row("attention"), opened, label=_label(shown, head),
+                icon=":material/hub:",
+            )  # fmt: skip
+
+
+def _label(shown: SwitchedOff, head: Head) -> str:
+    """A head, its change, and where it is a mean over pairs, in how many it has that sign."""
+    change = two(head.change).replace("-", "\N{MINUS SIGN}")
+    sign = "+" if head.change > 0 and change != "0.00" else ""
+    agreed = f" · {head.n_alike} of {shown.n_pairs}" if shown.n_pairs > 1 else ""
+    return f"layer {head.layer}, head {head.head}: {sign}{change}{agreed}"

@@ -1,0 +1,1 @@
+"""The reading of its page, by what they are about."""

@@ -1,0 +1,1 @@
+"""Each look with transformers alone, its hooks written out, by look."""

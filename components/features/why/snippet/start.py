@@ -1,0 +1,123 @@
+"""What every script of the page begins with: one run of the model, and the vector compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.analysis.snippet_start import literal, load_lines
+from components.core.families import FAMILIES
+from components.core.schema import ModelCard
+from components.core.words import Span
+from components.features.why.compute.score import Score, Side
+from components.features.why.measures.target import What
+from components.ui.widgets.comparison.compute import chosen_span
+
+__all__ = ["MAKES", "given", "numbers", "of_side", "reads", "script", "wires"]
+
+_COUNTS = {
+    "mean": ['    counts = batch["attention_mask"][0].bool()  # the mean of all real tokens'],
+    "cls": ["    counts = torch.arange(len(first)) == 0  # the first token alone"],
+    "word": [
+        "    own = torch.tensor([n == 0 for n in batch.sequence_ids(0)])  # not the pair's",
+        "    counts = own & (first < word[1]) & (last > word[0])  # the mean of the word's tokens",
+    ],
+}
+_WIRES = """
+layers = model.get_submodule("{layers}")  # fewer than n_layers where layers share weights
+n_layers = model.config.num_hidden_layers
+blocks = [layers[int(n / (n_layers / len(layers)))] for n in range(n_layers)]
+
+
+def once(layer, name, change, before=False):
+    \"\"\"A hook on a module of a layer: changes what comes out of it, or what goes in before.\"\"\"
+    module, calls = blocks[layer - 1].get_submodule(name), itertools.count()
+    earlier = sum(block is blocks[layer - 1] for block in blocks[: layer - 1])
+
+    def goes_in(_, given):
+        return (change(given[0]), *given[1:]) if next(calls) == earlier else None
+
+    def comes_out(_, given, made):
+        return change(made) if next(calls) == earlier else None
+
+    add = module.register_forward_pre_hook if before else module.register_forward_hook
+    return add(goes_in if before else comes_out)
+"""
+MAKES = """
+def cosine(a, b):
+    return float(torch.cosine_similarity(a, b, dim=0))
+"""
+
+
+def script(card: ModelCard, *parts: str, imports: Sequence[str] = ()) -> str:
+    """A whole script: imports, the model, and its parts."""
+    head = [
+        *(f"import {name}" for name in imports),
+        *([""] if imports else []),
+        "import torch",
+        "from transformers import AutoModel, AutoTokenizer",
+        "",
+        *load_lines(card),
+        "",
+    ]
+    return "\n".join(head) + "\n" + "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def reads(score: Score, what: What | None = None, *, hides: bool = False) -> str:
+    """The definition of `read`: states of all layers, which tokens count, and of `vector`."""
+    what, card = what or score.what, score.card
+    word = ", word=None" if what == "word" else ""
+    hidden, told = (", hidden=()", ", hidden") if hides else ("", "")
+    told = f"{', word' if word else ''}{told}"
+    lines = [
+        f"def read(text, pair=None{word}{hidden}):",
+        '    """Hidden states (layers, tokens, dims), and which tokens count."""',
+        "    batch = tokenizer(",
+        f'        text, pair, truncation="longest_first", max_length={card.max_length},',
+        '        return_offsets_mapping=True, return_tensors="pt",',
+        *(["        return_token_type_ids=True,"] if card.has_segments else []),
+        "    )",
+        '    first, last = batch.pop("offset_mapping")[0].T',
+        *(
+            ['    batch["attention_mask"][0, list(hidden)] = 0  # nothing looks at them']
+            if hides
+            else []
+        ),
+        *_COUNTS[what],
+        "    with torch.inference_mode():",
+        "        states = model(**batch, output_hidden_states=True).hidden_states",
+        "    return torch.stack(states)[:, 0], counts",
+        "",
+        "",
+        f"def vector(text, pair=None{word}{hidden}):",
+        f'    """What is compared of a text at layer {score.layer}, (dims,)."""',
+        f"    states, counts = read(text, pair{told})",
+        f"    return states[{score.layer}, counts].double().mean(dim=0)",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def given(text: str, pair: str | None, span: Span | None, hidden: Sequence[int] = ()) -> str:
+    """The arguments of `read` and `vector` for a text."""
+    parts = [literal(text)]
+    parts += [f"pair={literal(pair)}"] if pair is not None else []
+    parts += [f"word={span}"] if span is not None else []
+    parts += [f"hidden={list(hidden)}"] if hidden else []
+    return ", ".join(parts)
+
+
+def of_side(side: Side, what: What) -> str:
+    """The arguments for a sentence as it is."""
+    span = chosen_span(side.sentence) if what == "word" else None
+    return given(side.encoding.text, side.encoding.pair, span)
+
+
+def numbers(score: Score, what: What | None = None) -> str:
+    """The two sentences as arguments, `first` and `second`."""
+    one, other = (of_side(side, what or score.what) for side in score.sides)
+    return f"a = vector({one})\nb = vector({other})\nscore = cosine(a, b)"
+
+
+def wires(card: ModelCard) -> str:
+    """The definition of `once`, which hooks a part of a layer."""
+    return _WIRES.format(layers=FAMILIES[card.family].parts.layers)

@@ -1,0 +1,1 @@
+"""Components of the page Why alike?."""

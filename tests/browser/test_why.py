@@ -1,0 +1,97 @@
+"""Why alike? as its readers use it: words that are picked, four looks, an edit, a way to a head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from components.features.why.controls import LEAVE_OUT, LOOK
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
+from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+
+if TYPE_CHECKING:
+    from tests.support.visit import Visit
+
+pytestmark = pytest.mark.browser
+
+SECONDS = 120
+PICTURE = ".st-key-why_chart .js-plotly-plot"
+
+
+def drawn(here: Visit) -> None:
+    here.page.wait_for_selector(PICTURE, timeout=SECONDS * 1000)
+    here.main.locator(".st-key-why_edit_0").wait_for(timeout=SECONDS * 1000)
+    here.settle()
+
+
+def title(here: Visit) -> str:
+    name = here.main.locator(PICTURE).locator("xpath=ancestor::*[@role='figure']").first
+    return (name.get_attribute("aria-label") or "").split(". ")[0]
+
+
+def assert_first_screen(here: Visit) -> None:
+    """The number, the picture and what it says; nothing is cut off."""
+    number = box(here.main.get_by_test_id("stMetric"))
+    picture = box(here.main.locator(PICTURE))
+    words = box(here.main.locator(".st-key-reading p").first)
+    assert number["bottom"] <= picture["y"]
+    assert picture["bottom"] <= words["y"]
+    assert words["bottom"] <= DESK["viewport"]["height"]
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+
+
+def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
+    visit: Callable[..., Visit],
+) -> None:
+    here = visit("/why", **DESK)
+    drawn(here)
+    assert_first_screen(here)
+    row = here.main.get_by_role("group", name="Words of sentence A")
+    first = row.get_by_role("button").first
+    first.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        here.page.keyboard.press(key)
+    active = here.main.locator(".word.active")
+    expect(active).to_have_attribute("aria-label", "love +0.11, sentence B")
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    expect(here.main.locator(".word.picked")).to_have_count(1)
+    expect(here.main.locator(".says").first).to_contain_text("love · B: share +0.11, with love")
+
+    seen = {title(here)}
+    for look in ("Leave out", "Switch off", "Swap in"):
+        here.choose(look)
+        drawn(here)
+        assert_first_screen(here)
+        seen.add(title(here))
+    assert len(seen) == 4
+
+    there = visit("/why?" + here.link().split("?", 1)[1], **DESK)
+    drawn(there)
+    assert title(there) == title(here)
+    second = there.rows[1]
+    there.main.locator(".st-key-why_edit_0").get_by_role("button").click()
+    expect(there.main.locator(".st-key-why_edit_0").get_by_role("button")).to_be_disabled()
+    drawn(there)
+    assert there.rows[1] != second
+    there.back()
+    assert there.rows[1] == second
+
+    there.choose("Switch off")
+    drawn(there)
+    there.main.locator(".st-key-why_heads").get_by_role("link").first.click()
+    expect(there.page.get_by_role("heading", level=1)).to_have_text("Attention")
+    there.wait()
+    assert "head 3" in there.reading
+
+
+def test_it_fits_a_dark_phone(visit: Callable[..., Visit]) -> None:
+    view = LOOK.put(DEFAULT, LEAVE_OUT)
+    here = visit("/why?" + urlencode({"s": encode(view)}), color_scheme="dark", **PHONE)
+    drawn(here)
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -1,0 +1,168 @@
+"""Why alike? as a page: it draws what was computed, and its widgets write the view."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.core import EncoderService
+from components.features.why import controls
+from components.features.why.page import waiting
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.fields import field
+from tests.support.pages import (
+    bundled_app,
+    everything_said,
+    framed,
+    given,
+    offered_files,
+    press,
+    reading,
+    send_pick,
+    settled,
+    shown_view,
+    to_layer,
+)
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 120
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with bundled_app(tmp_path_factory):
+        yield
+
+
+def opened(view: ViewState) -> AppTest:
+    return settled(framed(view, controls.PAGE))
+
+
+def choose(app: AppTest, control: Any, value: str) -> AppTest:
+    return settled(field(app.segmented_control, control.key).set_value(value).run())
+
+
+def chart(app: AppTest) -> dict[str, Any]:
+    protos = [element.proto for element in app.get("plotly_chart")]
+    return json.loads(next(p.spec for p in protos if p.id.endswith("why_chart")))
+
+
+def cells(trace: dict[str, Any]) -> np.ndarray:
+    z = trace["z"]
+    values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+    return values.reshape([int(n) for n in z["shape"].split(",")])
+
+
+def said(app: AppTest) -> str:
+    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
+
+
+def expected_cosine(service: EncoderService, view: ViewState) -> float:
+    one, other = (e.hidden[-1].mean(axis=0) for e in service.encode(
+        view.model, [s.text for s in view.sentences[:2]]))  # fmt: skip
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def assert_whole(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    assert chart(app)["layout"]["title"]["text"]
+    assert reading(app)
+
+
+def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
+    service: EncoderService,
+) -> None:
+    cosine = expected_cosine(service, DEFAULT)
+    with offered_files() as files:
+        app = opened(DEFAULT)
+    assert_whole(app)
+    assert not app.warning
+    assert [metric.value for metric in app.metric] == [f"{cosine:.2f}"]
+    assert cells(chart(app)["data"][0]).sum() == pytest.approx(cosine, abs=1e-5)
+    words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
+    assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)
+    text = files["why-alike.csv"]().decode("utf-8-sig")
+    rows = csv.DictReader(line for line in io.StringIO(text) if not line.startswith("#"))
+    assert sum(float(row["share"]) for row in rows) == pytest.approx(cosine, abs=1e-6)
+    assert files["why-alike.npz"]().startswith(b"PK")
+
+    app = send_pick(app, "why_words", side="second", position=5)
+    view = shown_view(app)
+    assert (controls.SIDE.of(view), controls.PICKED.of(view)) == ("second", 5)
+    assert given(app, "why_words")["picked"] == {"side": "second", "index": 5}
+    assert len(chart(app)["layout"]["shapes"]) == 1
+    app = to_layer(app, 2)
+    assert_whole(app)
+    assert "layer 2" in said(app)
+    app = to_layer(app, 6)
+
+    app = choose(app, controls.DEPTH, controls.INPUTS)
+    assert_whole(app)
+    app = choose(app, controls.LOOK, controls.LEAVE_OUT)
+    assert_whole(app)
+    assert "Leaving out" in reading(app)
+    app = choose(app, controls.LOOK, controls.SWITCH_OFF)
+    assert_whole(app)
+    assert cells(chart(app)["data"][0]).shape == (6, 12)
+    app = choose(app, controls.LOOK, controls.SWAP_IN)
+    assert_whole(app)
+    assert cells(chart(app)["data"][0]).shape == (7, 7)
+    assert controls.LOOK.of(shown_view(app)) == controls.SWAP_IN
+
+    app = settled(press(app, "why_edit_use_0"))
+    first, second = shown_view(app).sentences
+    assert first == DEFAULT.sentences[0]
+    assert second.text != DEFAULT.sentences[1].text
+    assert app.button(key="why_edit_use_0").disabled
+
+
+def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = ViewState(DEFAULT.model, (Sentence(RUDE),))
+    app = framed(controls.WHAT.put(alone, controls.WORD), controls.PAGE)
+    assert not app.exception
+    assert "There is one sentence" in said(app)
+    app = field(app.text_input, "why_another").set_value(RUDE).run()
+    assert len(shown_view(app).sentences) == 2
+    assert "is chosen" in said(app)
+    app = settled(press(app, "why_whole"))
+    assert controls.WHAT.of(shown_view(app)) == controls.MEAN
+    assert_whole(app)
+    assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))
+    app = choose(app, controls.LOOK, controls.SWAP_IN)
+    assert "there is no way" in said(app)
+    assert not any(e.proto.id.endswith("why_chart") for e in app.get("plotly_chart"))
+    app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
+    assert "nothing to switch off" in said(app)
+
+    monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
+    app = choose(app, controls.LOOK, controls.LEAVE_OUT)
+    assert "takes about" in said(app)
+    app = settled(press(app, "why_progress_begin"))
+    assert_whole(app)
+
+
+def test_512_tokens_fit_in_what_a_browser_should_get() -> None:
+    long = Sentence("python " * 600)
+    view = replace(DEFAULT, sentences=(long, Sentence("a")))
+    view = controls.UNIT.put(view, "tokens")
+    app = opened(view)
+    assert_whole(app)
+    assert "were left out" in said(app)
+    sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
+    sent += sum(len(e.proto.json) for e in app.get("bidi_component"))
+    assert sent < 3_000_000
+    app = choose(app, controls.LOOK, controls.SWAP_IN)
+    assert_whole(app)

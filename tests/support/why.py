@@ -1,0 +1,35 @@
+"""Scores to take apart, without the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.words import find_word
+from components.features.why.compute.score import Score, score_of
+from components.features.why.controls import PAGE
+from components.ui.state.view import DEFAULT, Sentence, ViewState
+
+PAIR = Sentence("The teacher's unbelievable python", "Seventeen umbrellas", (14, 26))
+
+
+def sentence(text: str, word: str | None = None, pair: str | None = None) -> Sentence:
+    """A sentence with a chosen word."""
+    return Sentence(text, pair, None if word is None else find_word(text, word))
+
+
+def view_on(
+    *sentences: Sentence, model: str = BUNDLED_ID, layer: int | None = None, **own: Any
+) -> ViewState:
+    """A view with the page's controls as given; on the opening sentences where none are."""
+    texts = sentences or DEFAULT.sentences
+    return ViewState(model, texts, layer=layer, controls={PAGE: own} if own else {})
+
+
+def score_on(service: EncoderService, *sentences: Sentence, **how: Any) -> Score:
+    """The score of `view_on`."""
+    view = view_on(*sentences, **how)
+    found = score_of(view, service, service.load(view.model))
+    if not isinstance(found, Score):
+        raise TypeError(found.problem)
+    return found
