@@ -27,6 +27,7 @@ from tests.benchmarks.page import page_rerun
 from tests.benchmarks.results import Outcome, table, write_json
 from tests.benchmarks.start import start
 from tests.benchmarks.tokens import tokens_page
+from tests.benchmarks.why_page import why_page
 
 BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
     function.__name__: function
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         encode_one,
         cached_encode,
         intervene,
+        why_page,
         masks,
         page_rerun,
         tokens_page,

@@ -1,9 +1,11 @@
-"""A process that indexes a corpus and can be killed: it says what is stored, line by line.
+"""Processes that index a corpus and can be killed: they say what is stored, line by line.
 
-    python -m tests.support.index_process '{"root": ..., "name": ..., "model": ""}'
+    python -m tests.support.index_process
 
-Without a model it uses the made-up one. Lines: "go" once all is imported, then "stored 40" after
-each commit and the stage of the work before each chunk, at last "over".
+forks one for each task that it reads, a line of JSON: {"root": ..., "name": ..., "model": ""}; so
+what they import is imported once. Without a model they use the made-up one. Lines: "pid 12", "go"
+once all is ready, then "stored 40" after each commit and the stage of the work before each chunk,
+"over" at the end; "ended" comes from the first process, when the one that it forked is gone.
 """
 
 from __future__ import annotations
@@ -11,14 +13,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
-__all__ = ["main"]
+__all__ = ["main", "serve"]
+
+_READY = ("lance_namespace", "pandas", "pyarrow.dataset", "components.corpus.store.indexing",
+          "components.corpus.store.store", "tests.support.corpus_store")  # fmt: skip
+"""What takes long to import and starts no thread."""
 
 
 def main(task: dict[str, Any]) -> None:
     """Index as the task says, four texts at a time, and store them at once."""
-    import lancedb  # noqa: F401 - so that it does not take the time in which it is killed
+    say(f"pid {os.getpid()}")
+    import lancedb  # noqa: F401 - has threads, so not before the fork; and not while it is killed
 
     from components.corpus.store import chunks, indexing, store
 
@@ -81,5 +89,25 @@ def say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
+def serve() -> None:
+    """Fork a process for each task, one after the other, until there is none any more."""
+    for module in _READY:
+        import_module(module)
+    for line in sys.stdin:
+        task = json.loads(line)
+        if task.get("model"):
+            import_module("components.core.encoder")
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                main(task)
+                status = 0
+            finally:
+                os._exit(status)
+        os.waitpid(child, 0)
+        say("ended")
+
+
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    serve()

@@ -174,6 +174,7 @@ class _Run:
         self._held: list[pa.RecordBatch] = []
         self._next_row = self._about.n_occurrences
         self._committed = self._began = time.monotonic()
+        self._is_whole = True
 
     def __enter__(self) -> _Run:
         return self
@@ -197,7 +198,7 @@ class _Run:
         self._encode(service, card)
         self._commit()
         self._wait()
-        if not self._is_over():
+        if self._is_whole and not self._is_over():
             self._report("Making it quick to search", 1.0)
             store.finish(self._name)
 
@@ -218,6 +219,7 @@ class _Run:
         for chunk in chunks(self._store.texts(self._name), max_length=card.max_length, most=most):
             if chunk.start > last:
                 if self._is_over():
+                    self._is_whole = False  # whatever is wanted by the time that this is looked at
                     return
                 yield chunk
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +41,67 @@ def as_the_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "_MOST_TEXTS", 4)
 
 
-@contextmanager
-def process(task: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.support.index_process", json.dumps(task)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+class Process:
+    """One that indexes, forked by a server of such."""
+
+    def __init__(self, server: subprocess.Popen[str], task: dict[str, Any]) -> None:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(task) + "\n")
+        server.stdin.flush()
+        self._told = server.stdout
+        self._pid = int(self._told.readline().removeprefix("pid "))
+        self._is_over = False
+
+    def lines(self) -> Iterator[str]:
+        """What it says, until it ends."""
+        while not self._is_over:
+            line = self._told.readline()
+            assert line, "The server of these processes is gone."
+            self._is_over = line.strip() == "ended"
+            if not self._is_over:
+                yield line.strip()
+
+    def kill(self) -> None:
+        if not self._is_over:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+
+Begun = Callable[[dict[str, Any]], AbstractContextManager[Process]]
+"""Begins to index; kills what is left of it at the end."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.support.index_process"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as running:
+        yield running
+        assert running.stdin is not None
+        running.stdin.close()
+        assert running.wait(60) == 0
+
+
+@pytest.fixture
+def process(server: subprocess.Popen[str]) -> Begun:
+    @contextmanager
+    def begun(task: dict[str, Any]) -> Iterator[Process]:
+        running = Process(server, task)
         try:
             yield running
         finally:
             running.kill()
+            deque(running.lines(), 0)
+
+    return begun
 
 
-def lines_of(running: subprocess.Popen[str]) -> Iterator[str]:
-    assert running.stdout is not None
-    for line in running.stdout:
-        yield line.strip()
-
-
-def until_killed(task: dict[str, Any], n_commits: int, seconds: float) -> int:
+def until_killed(begun: Begun, task: dict[str, Any], n_commits: int, seconds: float) -> int:
     """Index, and kill the process so long after so many commits; how many texts it said it has."""
     stored, n_seen = 0, 0
-    with process(task) as running:
-        for line in lines_of(running):
+    with begun(task) as running:
+        for line in running.lines():
             if line.startswith("stored "):
                 stored, n_seen = int(line.split()[1]), n_seen + 1
             if (line == "go" or line.startswith("stored ")) and n_seen == n_commits:
@@ -66,10 +109,9 @@ def until_killed(task: dict[str, Any], n_commits: int, seconds: float) -> int:
     return stored
 
 
-def until_over(task: dict[str, Any]) -> list[str]:
-    with process(task) as running:
-        lines = list(lines_of(running))
-        assert running.wait(60) == 0, lines
+def until_over(begun: Begun, task: dict[str, Any]) -> list[str]:
+    with begun(task) as running:
+        lines = list(running.lines())
     assert lines[-1] == "over"
     return lines
 
@@ -82,7 +124,9 @@ def same(one: About, other: About) -> bool:
 
 
 @pytest.mark.slow
-def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(tmp_path: Path) -> None:
+def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(
+    tmp_path: Path, process: Begun
+) -> None:
     corpus = made_up_corpus(600)
     killed, whole = str(tmp_path / "killed"), str(tmp_path / "whole")
     name = Store(killed).create(corpus, indexing()).name
@@ -92,7 +136,7 @@ def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(tmp_path: 
     moments, before, n_moved = random.Random(14), 0, 0
     for _ in range(N_KILLS):
         moment = moments.randint(0, 4), moments.uniform(0.0, 0.03)
-        said = until_killed({"root": killed, "name": name}, *moment)
+        said = until_killed(process, {"root": killed, "name": name}, *moment)
         found = Store(killed)
         about = found.about(name)
         assert about.n_texts_done >= max(before, said)
@@ -103,29 +147,31 @@ def test_twenty_kills_lose_nothing_that_was_stored_and_repeat_nothing(tmp_path: 
         before = about.n_texts_done
     assert n_moved > N_KILLS / 2
 
-    until_over({"root": killed, "name": name})
+    until_over(process, {"root": killed, "name": name})
     done, expected = Store(killed), Store(whole)
     assert same(done.about(name), expected.about(name))
     assert rows_in(done, name).equals(rows_in(expected, name))
 
 
 @pytest.mark.slow
-def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path) -> None:
+def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path, process: Begun) -> None:
     root = str(tmp_path)
     name = Store(root).create(made_up_corpus(40), indexing()).name
     with process({"root": root, "name": name}) as running:
-        for line in lines_of(running):
+        for line in running.lines():
             if line.startswith("Making it quick"):
                 break
     about = Store(root).about(name)
     assert about.n_texts_done >= 39
-    until_over({"root": root, "name": name})
+    until_over(process, {"root": root, "name": name})
     assert Store(root).about(name).state == "done"
     assert len(Store(root).open(name).occurrences("python"))
 
 
 @pytest.mark.slow
-def test_a_kill_with_the_real_model_changes_no_bit(tmp_path: Path, service: EncoderService) -> None:
+def test_a_kill_with_the_real_model_changes_no_bit(
+    tmp_path: Path, process: Begun, service: EncoderService
+) -> None:
     texts = tuple(f"The {'very ' * (i % 9)}old python sleeps by bank {i}." for i in range(160))
     own = indexing_of(service.load(BUNDLED), (0, 6), "exact")
     killed, whole = str(tmp_path / "killed"), str(tmp_path / "whole")
@@ -133,12 +179,12 @@ def test_a_kill_with_the_real_model_changes_no_bit(tmp_path: Path, service: Enco
     Store(whole).create(Corpus("c", texts), own, name=name)
     task = {"root": killed, "name": name, "model": BUNDLED}
     with process(task) as running:
-        for line in lines_of(running):
+        for line in running.lines():
             if line.startswith("stored ") and int(line.split()[1]) >= 20:
                 break
     assert 20 <= Store(killed).about(name).n_texts_done < 160
-    until_over(task)
-    until_over({**task, "root": whole})
+    until_over(process, task)
+    until_over(process, {**task, "root": whole})
     assert rows_in(Store(killed), name).equals(rows_in(Store(whole), name))
 
 
@@ -148,7 +194,7 @@ def test_a_kill_with_the_real_model_changes_no_bit(tmp_path: Path, service: Enco
 @pytest.mark.slow
 @pytest.mark.parametrize("full_bytes", [0, 5_000])
 def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
-    tmp_path: Path, full_bytes: int
+    tmp_path: Path, process: Begun, full_bytes: int
 ) -> None:
     """With no byte left not even the state can be written; the sentence is told all the same."""
     pytest.importorskip("resource")
@@ -156,7 +202,7 @@ def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     corpus = made_up_corpus(120)
     name = Store(root).create(corpus, indexing(tuple(range(4)))).name
     task = {"root": root, "name": name, "full_after": 10, "full_bytes": full_bytes}
-    lines = until_over(task)
+    lines = until_over(process, task)
     failed = next(line for line in lines if line.startswith("failed "))
     assert "disk that corpora are stored on is full. What was stored stays" in failed
     state = next(line for line in lines if line.startswith("state "))
@@ -172,17 +218,17 @@ def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     whole.create(corpus, indexing(tuple(range(4))), name=name)
     index(whole, MadeUpService(), name, ignore)  # type: ignore[arg-type]
     store.set_state(name, "waiting")
-    until_over({"root": root, "name": name})
+    until_over(process, {"root": root, "name": name})
     assert same(Store(root).about(name), Store(whole.root).about(name))
     assert rows_in(Store(root), name).equals(rows_in(Store(whole.root), name))
 
 
 @pytest.mark.slow
-def test_the_same_server_goes_on_once_there_is_room(tmp_path: Path) -> None:
+def test_the_same_server_goes_on_once_there_is_room(tmp_path: Path, process: Begun) -> None:
     pytest.importorskip("resource")
     root = str(tmp_path)
     name = Store(root).create(made_up_corpus(120), indexing()).name
     task = {"root": root, "name": name, "full_after": 10, "full_bytes": 0, "room_again": True}
-    until_over(task)
+    until_over(process, task)
     assert Store(root).about(name).state == "done"
     assert Store(root).about(name).n_texts_done == 120

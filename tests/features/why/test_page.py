@@ -154,7 +154,9 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     assert_whole(app)
 
 
-def test_512_tokens_fit_in_what_a_browser_should_get() -> None:
+def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     long = Sentence("python " * 600)
     view = replace(DEFAULT, sentences=(long, Sentence("a")))
     view = controls.UNIT.put(view, "tokens")
@@ -166,3 +168,9 @@ def test_512_tokens_fit_in_what_a_browser_should_get() -> None:
     assert sent < 3_000_000
     app = choose(app, controls.LOOK, controls.SWAP_IN)
     assert_whole(app)
+
+    monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
+    app = choose(app, controls.LOOK, controls.SWITCH_OFF)
+    app = press(press(app, "why_progress_begin"), "why_progress_cancel")
+    assert "was stopped" in said(app)
+    assert app.button(key="why_progress_begin")
