@@ -22,7 +22,20 @@ EXPLAIN = [
     import_module(f"{features.__name__}.{page.name}.explain")
     for page in iter_modules(features.__path__)
 ]
-FORMULAS = {m.__name__.split(".")[-2]: m.FORMULA for m in EXPLAIN if hasattr(m, "FORMULA")}
+
+
+def named(constant: str) -> dict[str, str]:
+    """A constant of every page's `explain`, by page; where it has one for each look, by both."""
+    found = {}
+    for module in EXPLAIN:
+        own = getattr(module, constant, {})
+        page = module.__name__.split(".")[-2]
+        looks = {page: own} if isinstance(own, str) else {f"{page}.{k}": v for k, v in own.items()}
+        found.update(looks)
+    return found
+
+
+FORMULAS = named("FORMULA")
 EXPLANATIONS = {
     **{
         f"{module.__name__}.{name}": getattr(module, name)
@@ -226,7 +239,7 @@ def test_the_introduction_has_three_sentences():
     assert len(re.findall(r"\.(?:\s|$)", HOME_INTRO)) == 3
 
 
-@pytest.mark.parametrize("limits", [m.LIMITS for m in EXPLAIN if hasattr(m, "LIMITS")])
+@pytest.mark.parametrize("limits", named("LIMITS").values())
 def test_a_limit_is_one_sentence(limits: str):
     assert len(re.findall(r"\.(?:\s|$)", limits)) == 1
     assert "\n" not in limits

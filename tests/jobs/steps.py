@@ -86,9 +86,9 @@ class Work:
         return self._answers.get(timeout=WAIT) != "stopped"
 
 
-def threads() -> list[threading.Thread]:
-    """Those that jobs have now."""
-    return [t for t in threading.enumerate() if t.name.startswith("contextlens-")]
+def threads(of: str = "") -> list[threading.Thread]:
+    """Those that jobs have now, of kinds whose names begin so."""
+    return [t for t in threading.enumerate() if t.name.startswith(f"contextlens-{of}")]
 
 
 # In a worker process

@@ -16,13 +16,15 @@ from tests.jobs.steps import WAIT, Clock, Result, Work, threads
 
 LEASE = 5.0
 MAX_BYTES = 1_000_000
+OWN = "simulated"
+"""What its kinds' names begin with: an app that earlier tests ran may still have threads."""
 MAPS = Kind(
-    "maps", n_at_once=2, n_large=1, large_seconds=10, n_waiting=4, n_waiting_each=2,
+    f"{OWN} maps", n_at_once=2, n_large=1, large_seconds=10, n_waiting=4, n_waiting_each=2,
     forgotten_seconds=30,
 )  # fmt: skip
-POINTS = Kind("points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
+POINTS = Kind(f"{OWN} points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
 LOADS = Kind(
-    "loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2, forgotten_seconds=60,
+    f"{OWN} loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2, forgotten_seconds=60,
     keeps=False,
 )  # fmt: skip
 KINDS = (MAPS, POINTS, LOADS)
@@ -70,7 +72,7 @@ class Machine(RuleBasedStateMachine):
         self.jobs = Jobs(MAX_BYTES, lease_seconds=LEASE, clock=self.clock)
         self.known: dict[str, Wanted] = {}  # the last job of each key
         self.all: list[Wanted] = []
-        self.n_threads = len(threads())
+        self.n_threads = len(threads(OWN))
 
     # What visitors do
 
@@ -202,10 +204,12 @@ class Machine(RuleBasedStateMachine):
     def who_waits_holds_no_thread(self) -> None:
         n_running = len(self.running())
         end = time.monotonic() + WAIT
-        while len(threads()) - self.n_threads > n_running:  # one whose job is over is about to end
+        while (
+            len(threads(OWN)) - self.n_threads > n_running
+        ):  # one whose job is over is about to end
             assert time.monotonic() < end
             time.sleep(0.0005)
-        assert len(threads()) - self.n_threads == n_running
+        assert len(threads(OWN)) - self.n_threads == n_running
 
     @invariant()
     def no_place_is_empty_while_something_could_run(self) -> None:

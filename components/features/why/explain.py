@@ -64,12 +64,14 @@ over the embedding layer's output $x$, from a start $x^0$ in which each token's 
 of padding (same positions, segments and LayerNorm), to the sentence's own; the other sentence stays
 as it is:
 
-$$s_i = (x_i - x_i^0) \cdot \int_0^1 \frac{\partial \cos}{\partial x_i}
-\bigl(x^0 + t\,(x - x^0)\bigr) \, dt$$
+$$
+s_i = (x_i - x_i^0) \cdot \int_0^1 \frac{\partial \cos}{\partial x_i}
+\bigl(x^0 + t\,(x - x^0)\bigr) \, dt
+$$
 
 The shares add up to the score less the score at the start, but for what the steps of the integral
 miss: that remainder is stated.
-"""
+""".strip()
 
 LIMITS: Mapping[str, str] = MappingProxyType(
     {
@@ -77,21 +79,21 @@ LIMITS: Mapping[str, str] = MappingProxyType(
             "Shares are arithmetic, not causes: each position at a layer has already taken in "
             "something of all the others, so a share at a later layer is that of a place in the "
             "text, not of the word alone; and what the score would be without the word is another "
-            "question, which Leave out answers. Integrated gradients depend on where they start."
+            "question, which Leave out answers; integrated gradients depend on where they start."
         ),
         LEAVE_OUT: (
             "A text without a word is another text, often an odd one that the model was never "
             "trained on, and its positions move up; a hidden word leaves a gap that training never "
-            "left. Two words that say the same can each be left out at no cost."
+            "left; two words that say the same can each be left out at no cost."
         ),
         SWITCH_OFF: (
             "Switching a part off also shows what the rest does without it: later layers get "
-            "something that training never gave them, and others may step in. A change tells what "
+            "something that training never gave them, and others may step in; a change tells what "
             "the model loses, not what the part is for; one pair of sentences is one pair."
         ),
         SWAP_IN: (
             "A state that is put in meets states of another sentence, a mixture that the model "
-            "never made itself. Parts of the way need not add up over tokens, and what one "
+            "never made itself; parts of the way need not add up over tokens, and what one "
             "position brings at a layer may have come from others below it."
         ),
     }

@@ -27,7 +27,7 @@ __all__ = [
 
 MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
 MAX_TEXT = 160_000  # characters of all texts together: eight sentences of the greatest length
-MAX_PAGES = 20
+MAX_PAGES = 30
 MAX_CHOICES = 60  # of one page; the map has 34
 _MAX_DEPTH = 8  # a view has 4
 _MAX_PARTS = 10_000  # texts, brackets and commas of the JSON
