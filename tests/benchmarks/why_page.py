@@ -91,6 +91,7 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
             took.append(1e3 * seconds(meaning.run))
             time.sleep(0.1)
         job.cancel(me)
+        job.wait()
         return took
 
     def run(seed: int) -> dict[str, float | list[float]]:

@@ -24,8 +24,8 @@ MAPS = Kind(
 )  # fmt: skip
 POINTS = Kind(f"{OWN} points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
 LOADS = Kind(
-    f"{OWN} loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2, forgotten_seconds=60,
-    keeps=False,
+    f"{OWN} loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2,
+    forgotten_seconds=60, keeps=False,
 )  # fmt: skip
 KINDS = (MAPS, POINTS, LOADS)
 

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.core import EncoderService
 from components.features.why import controls
+from components.features.why.compute.work import WORK
 from components.features.why.page import waiting
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
@@ -174,3 +176,6 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     app = press(press(app, "why_progress_begin"), "why_progress_cancel")
     assert "was stopped" in said(app)
     assert app.button(key="why_progress_begin")
+    for thread in threading.enumerate():  # the portion that is being computed
+        if thread.name == f"contextlens-{WORK.name.replace(' ', '-')}":
+            thread.join(SECONDS)
