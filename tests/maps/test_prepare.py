@@ -88,3 +88,12 @@ def test_a_folder_of_another_user_is_refused_in_a_sentence(
         keep_compiled(tmp_path)
     assert numba_s_folder() == before
     assert f"{tmp_path}, belongs to another user, so it is not used" in caplog.text
+
+
+def test_a_folder_that_cannot_be_made_changes_nothing(
+    tmp_path: Path, numba_s_folder: Callable[[], str]
+) -> None:
+    blocked, before = tmp_path / "file", numba_s_folder()
+    blocked.write_text("not a folder", encoding="utf-8")
+    keep_compiled(blocked / "inside")
+    assert numba_s_folder() == before
