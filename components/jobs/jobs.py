@@ -86,7 +86,7 @@ class Jobs:
             return [] if line is None else [*line.running, *line.waiting]
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Begin nothing any more, have all stopped, and wait so long for each of them."""
+        """Begin nothing any more, have all stopped, and wait so long for all of them together."""
         with self.lock:
             self._is_over = True
             running = [job for line in self._lines.values() for job in line.running]
@@ -94,8 +94,9 @@ class Jobs:
                 for job in (*line.running, *line.waiting):
                     job.abandon()
             self.turn()
+        end = time.monotonic() + seconds
         for job in running:
-            job.wait(seconds)
+            job.wait(max(0.0, end - time.monotonic()))
 
     # For jobs
 

@@ -37,7 +37,7 @@ _LIBRARIES = (
 )
 """Of the measures of senses: half a second."""
 _SERVER = Visitor("this server")
-_END_SECONDS = 5.0  # for a batch of texts that is being read or stored
+_END_SECONDS = 5.0  # in all, for batches of texts that are being read or stored
 
 _log = logging.getLogger("contextlens")
 
@@ -88,7 +88,8 @@ def _go_on() -> None:
 
 
 def _end() -> None:
-    """Have all work stop where it can be gone on with, and wait a moment for what is half done."""
-    jobs().stop()
-    for job in jobs().under_way(indexing.INDEXES):
-        job.wait(_END_SECONDS)
+    """Have all work stop where it can be gone on with, and wait a moment for what is half done.
+
+    A thread that is still in torch when the process ends would end it with an error.
+    """
+    jobs().stop(_END_SECONDS)
