@@ -23,6 +23,7 @@ from components.features.why.page import waiting
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
+    blocks,
     bundled_app,
     everything_said,
     framed,
@@ -160,10 +161,17 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     long = Sentence("python " * 600)
-    view = replace(DEFAULT, sentences=(long, Sentence("a")))
-    view = controls.UNIT.put(view, "tokens")
+    view = replace(DEFAULT, sentences=(Sentence("of no concern"), long, Sentence("a")))
+    for control, value in (
+        (controls.FIRST, "B"),
+        (controls.SECOND, "C"),
+        (controls.UNIT, "tokens"),
+    ):
+        view = control.put(view, value)
     app = opened(view)
     assert_whole(app)
+    menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
+    assert "Whole sentences: B and C" in [menu.label for menu in menus]
     assert "were left out" in said(app)
     sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
     sent += sum(len(e.proto.json) for e in app.get("bidi_component"))

@@ -73,6 +73,8 @@ def _of_look(view: ViewState, look: str) -> tuple[Choice, ...]:
 
 def _menus(view: ViewState, look: str) -> None:
     what = controls.WHAT.options[controls.WHAT.of(view)]
+    if len(view.sentences) > 2:
+        what += ": {} and {}".format(*map(letter, compared(view)))
     with st.popover(what, icon=":material/compare_arrows:", type="tertiary", key="why_compared"):
         inputs.choice(view, controls.WHAT)
         if len(view.sentences) > 2:
