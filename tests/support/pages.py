@@ -181,6 +181,11 @@ def everything_said(app: AppTest) -> str:
     return "\n".join(element.value for kind in kinds for element in kind)
 
 
+def plainly_said(app: AppTest) -> str:
+    """The same as it is read: Markdown's escapes and what keeps words together taken away."""
+    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
+
+
 def said(app: AppTest, key: str = "reading") -> str:
     """What the page says in words, in the one reading with this key."""
     (found,) = [

@@ -36,6 +36,7 @@ from tests.support.pages import (
     frame,
     framed,
     offered_files,
+    plainly_said,
     press,
     reading,
     settled,
@@ -95,10 +96,6 @@ def kept(content: bytes, name: str = "mine.csv") -> AppTest:
     return settled(press(upload(opened(), content, name), "corpora_index"))
 
 
-def said(app: AppTest) -> str:
-    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
-
-
 def keys(app: AppTest) -> set[str]:
     return {button.key for button in app.button}
 
@@ -135,7 +132,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
     assert set(ambiguous_corpus().labels["word"]) <= set(rows["word"])
-    assert "Ready-made, needs no indexing" in said(app)
+    assert "Ready-made, needs no indexing" in plainly_said(app)
     assert not settings().data_dir.joinpath("corpora").exists() or store().names() == ()
     assert_whole(app)
 
@@ -166,10 +163,10 @@ def test_downloads_have_every_word_with_its_count() -> None:
 
 def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
-    assert "**mine.csv** · CSV" in said(app)
-    assert "take about **" in said(app)
-    assert "on disk and **2 seconds** here" in said(app)
-    assert "are stored on this machine's disk until you delete them" in said(app)
+    assert "**mine.csv** · CSV" in plainly_said(app)
+    assert "take about **" in plainly_said(app)
+    assert "on disk and **2 seconds** here" in plainly_said(app)
+    assert "are stored on this machine's disk until you delete them" in plainly_said(app)
     assert store().names() == ()
     app = settled(press(app, "corpora_index"))
     (name,) = store().names()
@@ -181,9 +178,9 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert CORPUS.asked(shown_view(app)) == name
     assert MINE.of(shown_view(app)) == ""  # one visitor: the store is the list
     assert reading(app).startswith("**mine\\.csv** holds **")
-    assert "12 texts · 66 words" in said(app)
-    assert "all-MiniLM-L6-v2, layers 0 to 6, exact" in said(app)
-    assert "ready to be searched" in said(app)
+    assert "12 texts · 66 words" in plainly_said(app)
+    assert "all-MiniLM-L6-v2, layers 0 to 6, exact" in plainly_said(app)
+    assert "ready to be searched" in plainly_said(app)
     snippets = [each.value for each in app.code]
     assert any('ParquetFile("mine.parquet")' in each for each in snippets)
     assert_whole(app)
@@ -213,7 +210,7 @@ def test_without_a_layer_there_is_nothing_to_index() -> None:
     app = upload(opened(), table())
     layers = next(m for m in app.multiselect if m.key.startswith("corpora_layers_"))
     app = settled(layers.set_value([]).run())
-    assert "Choose at least one layer" in said(app)
+    assert "Choose at least one layer" in plainly_said(app)
     assert "corpora_index" not in keys(app)
 
 
@@ -222,7 +219,7 @@ def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     (name,) = store().names()
     app = kept(table(), "another name.csv")
     assert store().names() == (name,)
-    assert "The same texts were indexed in the same way on" in said(app)
+    assert "The same texts were indexed in the same way on" in plainly_said(app)
     assert CORPUS.asked(shown_view(app)) == name
     app = upload(opened(), table())
     layers = next(m for m in app.multiselect if m.key.startswith("corpora_layers_"))
@@ -234,7 +231,7 @@ def test_deleting_takes_a_second_click() -> None:
     app = kept(table())
     (name,) = store().names()
     app = press(app, "corpora_delete")
-    assert "66 words with their vectors" in said(app)
+    assert "66 words with their vectors" in plainly_said(app)
     assert store().names() == (name,)
     app = press(app, "corpora_delete_no")
     assert "corpora_delete_yes" not in keys(app)
@@ -248,7 +245,7 @@ def test_indexing_pauses_and_goes_on() -> None:
     name = store().create(made_up_corpus(6), bundled_indexing()).name
     store().set_state(name, "paused")
     app = opened(on(name))
-    assert "Paused at 0%: 0 of 6 texts are indexed" in said(app).replace("**", "")
+    assert "Paused at 0%: 0 of 6 texts are indexed" in plainly_said(app).replace("**", "")
     assert not has_picture(app)
     app = settled(press(app, "corpora_go_on"))
     assert store().about(name).state == "done"
@@ -258,7 +255,7 @@ def test_indexing_pauses_and_goes_on() -> None:
 def test_what_a_server_left_can_go_on_or_be_cancelled() -> None:
     name = store().create(made_up_corpus(6), bundled_indexing()).name
     app = opened(on(name))
-    assert "Interrupted at 0%" in said(app)
+    assert "Interrupted at 0%" in plainly_said(app)
     app = press(press(app, "corpora_cancel"), "corpora_cancel_yes")
     assert store().names() == ()
     assert_whole(app)
@@ -286,7 +283,7 @@ def bundled_indexing() -> Any:
 )
 def test_a_file_that_cannot_be_read_is_said(name: str, content: bytes, expected: str) -> None:
     app = upload(opened(), content, name)
-    assert expected in said(app)
+    assert expected in plainly_said(app)
     assert store().names() == ()
     assert_whole(app)
 
@@ -298,7 +295,7 @@ def test_a_file_whose_marks_miss_is_said_and_can_be_indexed_without_them() -> No
     app = settled(ways.set_value("span").run())
     span = next(s for s in app.selectbox if s.key.endswith("_span"))
     app = settled(span.set_value(1).run())
-    assert "no marked word could be placed" in said(app)
+    assert "no marked word could be placed" in plainly_said(app)
     assert "corpora_index" not in keys(app)
     assert_whole(app)
 
@@ -308,7 +305,7 @@ def test_a_corpus_in_another_script_and_one_without_words_are_shown() -> None:
     assert has_picture(app)
     assert "питона" in " ".join(chart(app, "corpora_chart")["layout"]["yaxis"]["ticktext"])
     app = kept(b"text\n?! ...\n:-) ;-)\n", "signs.csv")
-    assert "No text here has a word with a letter or a digit" in said(app)
+    assert "No text here has a word with a letter or a digit" in plainly_said(app)
     assert_whole(app)
 
 
@@ -316,7 +313,7 @@ def test_a_corpus_in_another_script_and_one_without_words_are_shown() -> None:
 def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
     app = opened(on(name[:200]))
     assert len(app.error) == 1
-    assert "no corpus" in said(app) or "no such corpus" in said(app)
+    assert "no corpus" in plainly_said(app) or "no such corpus" in plainly_said(app)
     assert_whole(app)
 
 
@@ -330,7 +327,7 @@ def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
         if path.is_file():
             path.write_bytes(b"")
     app = opened(on(damaged))
-    assert "damaged" in said(app)
+    assert "damaged" in plainly_said(app)
     assert f"corpora_show_{damaged}" in keys(app)
     app = press(app, f"corpora_show_{whole}")
     assert reading(app).startswith("**whole\\.csv** holds")
@@ -346,14 +343,14 @@ def test_a_corpus_of_a_newer_version_is_said() -> None:
     row = pa.table({"version": pa.array([99], pa.int32()), "json": [to_json(about)]})
     store()._tables.open(name, "about").add(row, mode="overwrite")
     app = opened(on(name))
-    assert "stored by a newer Contextlens" in said(app)
+    assert "stored by a newer Contextlens" in plainly_said(app)
     assert_whole(app)
 
 
 def test_a_corpus_whose_model_is_gone_can_be_looked_at() -> None:
     name = indexed(store(), made_up_corpus(20))
     app = opened(on(name))
-    assert "Its model, made-up, is not on this machine any more" in said(app)
+    assert "Its model, made-up, is not on this machine any more" in plainly_said(app)
     assert has_picture(app)
     assert_whole(app)
 
@@ -361,8 +358,8 @@ def test_a_corpus_whose_model_is_gone_can_be_looked_at() -> None:
 def test_a_corpus_that_failed_says_why_and_can_be_tried_again() -> None:
     name = store().create(made_up_corpus(4), indexing(model="google-bert/bert-large-cased")).name
     app = settled(press(opened(on(name)), "corpora_go_on"))
-    assert "Stopped at 0%" in said(app)
-    assert "which is not on this machine any more" in said(app)
+    assert "Stopped at 0%" in plainly_said(app)
+    assert "which is not on this machine any more" in plainly_said(app)
     assert "corpora_go_on" in keys(app)
     assert_whole(app)
 
@@ -384,7 +381,7 @@ def test_an_error_of_the_store_leaves_the_file_chosen(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(store(), "create", full)
     app = press(app, "corpora_index")
-    assert "is full" in said(app)
+    assert "is full" in plainly_said(app)
     assert "corpora_index" in keys(app)
     monkeypatch.undo()
     app = settled(press(app, "corpora_index"))
@@ -407,16 +404,16 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
     with public():
         other = indexed(store(), made_up_corpus(3, name="other's.csv"))
         app = upload(opened(), table())
-        assert "gets the address in your browser's bar" in said(app)
+        assert "gets the address in your browser's bar" in plainly_said(app)
         app = settled(press(app, "corpora_index"))
         (name,) = set(store().names()) - {other}
         view = shown_view(app)
         assert MINE.of(view) == name
-        assert "other's" not in said(app)
-        assert "The corpora that are kept for you are not in it" in said(app)  # under Share
+        assert "other's" not in plainly_said(app)
+        assert "The corpora that are kept for you are not in it" in plainly_said(app)  # under Share
         assert f"corpora_show_{name}" in keys(opened(view))
         given = opened(on(name))  # a link that was shared
-        assert "you can search and export it, not delete it" in said(given)
+        assert "you can search and export it, not delete it" in plainly_said(given)
         assert not {"corpora_delete", "corpora_cancel"} & set(keys(given))
         app = press(press(opened(view), "corpora_delete"), "corpora_delete_yes")
         assert store().names() == (other,)
@@ -427,16 +424,19 @@ def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
     nine = MINE.put(DEFAULT, ",".join(f"{i:016}" for i in range(8)))
     with public(CORPUS_MB="1"):
         app = upload(opened(), table([f"word {i} " * 90 for i in range(12)]))
-        assert "one corpus may take 1.0 MB. Choose fewer layers, or a shorter file." in said(app)
+        assert (
+            "one corpus may take 1.0 MB. Choose fewer layers, or a shorter file."
+            in plainly_said(app)
+        )
         assert app.button(key="corpora_index").disabled
         assert_whole(app)
     with public(CORPORA_MB="1"):
         app = upload(opened(), table([f"word {i} " * 90 for i in range(12)]))
-        assert "there is room for 1.0 MB more of all corpora" in said(app)
+        assert "there is room for 1.0 MB more of all corpora" in plainly_said(app)
         assert app.button(key="corpora_index").disabled
     with public():
         app = upload(opened(nine), table())
-        assert "one visitor keeps at most 8" in said(app)
+        assert "one visitor keeps at most 8" in plainly_said(app)
         assert app.button(key="corpora_index").disabled
         assert_whole(app)
 
@@ -451,7 +451,7 @@ def test_the_operator_s_files_are_indexed_once_for_all(
     with public(CORPORA=str(folder)):
         names = {file.title: stored_name(file, DEFAULT.model) for file in offered(folder)}
         app = opened()
-        assert "From whoever runs this server" in said(app)
+        assert "From whoever runs this server" in plainly_said(app)
         app = settled(press(app.run(), f"corpora_offered_{names['bad.parquet']}"))
         assert "bad.parquet" in " ".join(each.value for each in app.warning).replace("\\", "")
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
@@ -459,9 +459,9 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         assert (about.state, about.has_targets) == ("done", True)
         assert title(app) == "“python” leads: 12 times, in 2 senses"
         other = opened()  # anybody else
-        assert "for everybody · ready to be searched" in said(other)
+        assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
-        assert "nobody deletes it here" in said(other)
+        assert "nobody deletes it here" in plainly_said(other)
         assert "corpora_delete" not in keys(other)
         assert MINE.of(shown_view(other)) == ""
         assert_whole(other)

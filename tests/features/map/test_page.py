@@ -41,6 +41,7 @@ from tests.support.pages import (
     app_settings,
     bundled_app,
     everything_said,
+    plainly_said,
     press,
     reading,
     settled,
@@ -110,11 +111,6 @@ def table(app: AppTest, column: str = "sentence length in characters") -> pd.Dat
 def near_tables(app: AppTest) -> list[pd.DataFrame]:
     """A point's nearest in the full space, and on the map."""
     return [d.value for d in app.dataframe if "cosine" in d.value.columns]
-
-
-def said(app: AppTest) -> str:
-    """All that the page says, its Markdown escapes taken away."""
-    return re.sub(r"\\(.)", r"\1", everything_said(app))
 
 
 def send(app: AppTest, key: str = "map_chart", **selection: Any) -> AppTest:
@@ -200,9 +196,9 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
     assert title(app).startswith("Layer 6: the senses of python lean apart, ")
-    assert "The senses of “python” lean apart from layer" in said(app)
-    assert "of the **15** nearest in the full space" in said(app)
-    assert "Ambiguous words: **32** words" in said(app)
+    assert "The senses of “python” lean apart from layer" in plainly_said(app)
+    assert "of the **15** nearest in the full space" in plainly_said(app)
+    assert "Ambiguous words: **32** words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
     shown = table(app)
     np.testing.assert_array_equal(shown[["x", "y"]].to_numpy(np.float32), own.coordinates[-1])
@@ -268,17 +264,17 @@ def test_choices_are_written_into_the_address() -> None:
         "panel": FIND_SELECT,
         **{name: value for name, (_, value) in {**first, **then}.items()},
     }
-    assert "The pooler's output has no layers" in said(app)
-    assert "choose 2-D for the lasso" in said(app)
-    assert "found, ringed on the map." in said(app)
-    assert "The map with a script of your own" in said(app)
+    assert "The pooler's output has no layers" in plainly_said(app)
+    assert "choose 2-D for the lasso" in plainly_said(app)
+    assert "found, ringed on the map." in plainly_said(app)
+    assert "The map with a script of your own" in plainly_said(app)
 
 
 def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
     app = framed(map_view("a python", neighbors=5))
     assert_whole(app)
     assert picture(app).method == "pca"
-    assert "PCA was drawn: UMAP needs at least 15 points" in said(app)
+    assert "PCA was drawn: UMAP needs at least 15 points" in plainly_said(app)
 
 
 def test_a_sample_of_many_texts_is_said() -> None:
@@ -288,7 +284,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
     app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
     assert_whole(app)
     assert re.search(
-        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", said(app)
+        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", plainly_said(app)
     )
     below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
     assert re.fullmatch(r"\d+ of 150 texts, chosen at random", below)
@@ -297,7 +293,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
 def test_empty_sentences_are_said() -> None:
     app = framed(map_view("", "  ", **QUICK))
     assert not app.exception
-    assert "Your sentences are empty" in said(app)
+    assert "Your sentences are empty" in plainly_said(app)
 
 
 # Points
@@ -311,14 +307,14 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     true, drawn = near_tables(app)
     kept = set(true["sentence"]) & set(drawn["sentence"])
     assert (true[""] == "✓").sum() == (drawn[""] == "✓").sum() == len(kept)
-    assert f"**{len(kept)}** of its 10 nearest in the full space" in said(app)
+    assert f"**{len(kept)}** of its 10 nearest in the full space" in plainly_said(app)
     app = press(app, "map_to_pin_a")
     assert PIN_A.of(shown_view(app)) == 7
-    assert "Pin a second point" in said(app)
+    assert "Pin a second point" in plainly_said(app)
     app = press(app, "map_let_go")
-    assert "Click a point to see" in said(app)
+    assert "Click a point to see" in plainly_said(app)
     app = press(app, "map_unpin")
-    assert "Pin a second point" not in said(app)
+    assert "Pin a second point" not in plainly_said(app)
 
 
 def test_two_pinned_words_stand_on_the_ruler() -> None:
@@ -338,7 +334,7 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
     one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
     cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
-    assert f"A cosine of **{cosine:.2f}** is " in said(app)
+    assert f"A cosine of **{cosine:.2f}** is " in plainly_said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:
@@ -364,13 +360,13 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("My python shed its skin").run())
     assert_whole(app)
-    assert "Nearest to “python” in the full space at layer 6: 10 words" in said(app)
+    assert "Nearest to “python” in the full space at layer 6: 10 words" in plainly_said(app)
     listed = next(d.value for d in app.dataframe if "cosine" in d.value.columns)
     assert listed["on map"].tolist() == [str(i) for i in range(1, 11)]
     assert listed["cosine"].is_monotonic_decreasing
     assert numbers_on(app) == set(listed["on map"])
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
-    assert "Each point is one word, and this is 3" in said(app)
+    assert "Each point is one word, and this is 3" in plainly_said(app)
     assert numbers_on(app) == set()
 
 
@@ -381,12 +377,14 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     marks = {"marks_of": own, "point": 7, "pin_a": 2, "pin_b": 20, "panel": POINT_PANEL, **QUICK}
     app = framed(map_view(**marks))
     assert_whole(app)
-    assert "of its 10 nearest in the full space" in said(app)
-    assert re.search(r"have a cosine of \*\*0\.\d\d\*\* in the full space at layer 6", said(app))
+    assert "of its 10 nearest in the full space" in plainly_said(app)
+    assert re.search(
+        r"have a cosine of \*\*0\.\d\d\*\* in the full space at layer 6", plainly_said(app)
+    )
     app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
     assert_whole(app)
-    assert "Click a point to see" in said(app)
-    assert "have a cosine of" not in said(app)
+    assert "Click a point to see" in plainly_said(app)
+    assert "have a cosine of" not in plainly_said(app)
 
 
 def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
@@ -409,9 +407,9 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     rows = pd.read_csv(io.BytesIO(files["map-selection.csv"]()), comment="#")
     assert rows["sentence"].tolist() == texts
     assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
-    assert "**3** of 32 words are selected" in said(app)
+    assert "**3** of 32 words are selected" in plainly_said(app)
     app = press(app, "map_clear")
-    assert "are selected" not in said(app)
+    assert "are selected" not in plainly_said(app)
 
 
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
@@ -445,7 +443,7 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
     app = around(app, *range(20))
-    assert "**20** of 32 words" in said(app)
+    assert "**20** of 32 words" in plainly_said(app)
     assert len(made) == 1  # 20 points are too many for trails
     app = around(app, 3, 17)
     assert len(made) == 2
@@ -482,24 +480,24 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert "This is the map drawn before" in warning
     assert "words · all layers · PCA" in warning
     assert "Since then you changed which words, how many points, the map's settings." in warning
-    assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", said(app))
+    assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
     assert "The senses of “python” lean apart from layer" in reading(app)
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()
     assert app.get("progress")
-    assert "This is the map drawn before" in said(app)
+    assert "This is the map drawn before" in plainly_said(app)
     app = app.button(key="map_progress_cancel").click().run()
     app = settled(app)
-    assert "This map was stopped. It would take about" in said(app)
+    assert "This map was stopped. It would take about" in plainly_said(app)
     assert picture(app) is old
     pd.testing.assert_frame_equal(table(app), shown)
     # What is drawn has no such mark.
     app = settled(go(app, map_view(metric="euclidean", **QUICK)))
     assert_whole(app)
     assert picture(app) is not old
-    assert "drawn before" not in said(app)
+    assert "drawn before" not in plainly_said(app)
 
 
 def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
@@ -510,8 +508,8 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
         "No word here is “aardvark”. Write it as in the texts, or empty the field to map them all."
     ]
     assert picture(app) is old
-    assert "This is the map drawn before" in said(app)
-    assert "Since then you changed which words." in said(app)
+    assert "This is the map drawn before" in plainly_said(app)
+    assert "Since then you changed which words." in plainly_said(app)
     assert [b for b in app.button if b.key == "map_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)
@@ -548,12 +546,12 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert "map_chart" not in [e.proto.id.rpartition("-")[2] for e in app.get("plotly_chart")]
     app = upload(app, "mine.csv", TABLE)
     assert not app.error
-    assert "**mine.csv**" in said(app)
+    assert "**mine.csv**" in plainly_said(app)
     head = next(d.value for d in app.dataframe if len(d.value) == 4)
     assert TEXTS[0] in head.to_numpy()
     app.selectbox(key="map_pending_text").set_value("nothing").run()
     app = settled(press(app, "map_use"))
-    assert "nothing has no text in any of its 4 rows. Choose another column" in said(app)
+    assert "nothing has no text in any of its 4 rows. Choose another column" in plainly_said(app)
     app.selectbox(key="map_pending_text").set_value("text").run()
     app = settled(press(app, "map_use"))
     assert_whole(app)
@@ -561,7 +559,7 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert old.corpus.texts == TEXTS
     assert old.points.unit == "sentences"
     assert old.points.labels["kind"] == ("pet",) * 4
-    assert "**mine.csv** · 4 texts" in said(app)
+    assert "**mine.csv** · 4 texts" in plainly_said(app)
     assert not [own for own in app.file_uploader if own.key == "map_upload"]
     app = press(app, "map_change_file")
     app = upload(app, "broken.parquet", b"PAR1 nothing")
@@ -569,25 +567,25 @@ def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_no
     assert any("broken.parquet" in re.sub(r"\\(.)", r"\1", w.value) for w in app.warning)
     assert picture(app) is old
     np.testing.assert_array_equal(places(app), shown)
-    assert "drawn before" not in said(app)
+    assert "drawn before" not in plainly_said(app)
     app = press(app, "map_keep_file")
-    assert "**mine.csv** · 4 texts" in said(app)
+    assert "**mine.csv** · 4 texts" in plainly_said(app)
     assert picture(app) is old
 
 
 def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     app = framed(map_view(source="file", **QUICK))
     app = settled(press(app, "map_paste_use"))
-    assert "There is no text yet. Paste one text a line, then map them." in said(app)
+    assert "There is no text yet. Paste one text a line, then map them." in plainly_said(app)
     app.text_area(key="map_paste").set_value("x" * 1_000_001).run()
     app = settled(press(app, "map_paste_use"))
-    assert "at most 1 MB are read here" in said(app)
+    assert "at most 1 MB are read here" in plainly_said(app)
     app.text_area(key="map_paste").set_value("\n".join(("", *TEXTS, "  "))).run()
     app = settled(press(app, "map_paste_use"))
     assert_whole(app)
     assert picture(app).corpus.texts == TEXTS
     assert picture(app).points.unit == "sentences"
-    assert "4 texts" in said(app)
+    assert "4 texts" in plainly_said(app)
 
 
 def test_other_columns_of_a_file_can_be_used() -> None:
@@ -611,7 +609,9 @@ SALARIES = b"text,kind,salary\n" + b"".join(
 @pytest.mark.slow
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
-    assert "Whoever has this page's address sees and can download the text column" in said(own)
+    assert "Whoever has this page's address sees and can download the text column" in plainly_said(
+        own
+    )
     own.multiselect(key="map_pending_labels").set_value(["kind"]).run()
     own = settled(press(own, "map_use"))
     assert "salary" in own.selectbox(key="map_columns_text").options
@@ -624,7 +624,7 @@ def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the
         assert_whole(other)
         assert picture(other).corpus.texts == TEXTS
         assert set(picture(other).corpus.labels) == {"kind"}
-        assert "Only the columns that were chosen are kept with this map" in said(other)
+        assert "Only the columns that were chosen are kept with this map" in plainly_said(other)
         assert not [w for w in (*other.selectbox, *other.multiselect)
                     if str(w.key).startswith("map_columns")]  # fmt: skip
         everything = everything_said(other) + json.dumps(figure_of(other, "map_chart"))
@@ -640,7 +640,7 @@ def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_b
     view = shown_view(own)
     forget_all()
     other = framed(view)
-    assert "This view maps “mine.csv”, which this server does not have" in said(other)
+    assert "This view maps “mine.csv”, which this server does not have" in plainly_said(other)
     other = upload(other, "mine.csv", SALARIES)
     assert_whole(other)
     assert set(picture(other).corpus.labels) == {"salary"}
@@ -649,7 +649,9 @@ def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_b
 def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
     app = framed(map_view(source="file", file="0" * 32, file_name="my <b>corpus</b>.csv", **QUICK))
     assert not app.error
-    assert "This view maps “my <b>corpus</b>.csv”, which this server does not have" in said(app)
+    assert "This view maps “my <b>corpus</b>.csv”, which this server does not have" in plainly_said(
+        app
+    )
     assert "<b>corpus" not in everything_said(app)
 
 
@@ -658,8 +660,8 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     old = picture(app)
     app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
     assert picture(app) is old
-    assert "This is the map drawn before" in said(app)
-    assert "What you chose has not been mapped yet." in said(app)
+    assert "This is the map drawn before" in plainly_said(app)
+    assert "What you chose has not been mapped yet." in plainly_said(app)
 
 
 @pytest.mark.slow
@@ -674,13 +676,13 @@ def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None
     app = framed(replace(view, controls={PAGE: {**view.controls[PAGE], **marks}}))
     assert_whole(app)
     everything = [everything_said(app), json.dumps(figure_of(app, "map_chart"))]
-    assert "**20** found" in said(app)
+    assert "**20** found" in plainly_said(app)
     app = settled(field(app.button_group, f"{PAGE}_panel").set_value(POINT_PANEL).run())
-    assert "have a cosine of" in said(app) or "have the same direction" in said(app)
+    assert "have a cosine of" in plainly_said(app) or "have the same direction" in plainly_said(app)
     everything.append(everything_said(app))
     app = around(app, 3, 5)
     assert_whole(app)
-    assert "are selected" in said(app)
+    assert "are selected" in plainly_said(app)
     everything.append(everything_said(app))
     for tag in ("<img", "<script", "<b>kind"):
         assert tag not in " ".join(everything).replace(f"\\{tag}", "")
@@ -710,6 +712,6 @@ def test_another_model_s_map_stands_beside_and_is_linked(
         app = framed(replace(map_view(*TEXTS, **controls), model="folder:distilbert"))
         assert not app.exception
         assert len(app.error) == 1
-        assert "This model has no pooler, so there is no pooler output to map" in said(app)
+        assert "This model has no pooler, so there is no pooler output to map" in plainly_said(app)
         app = settled(field(app.selectbox, f"{PAGE}_sentences_pooling").set_value("cls").run())
         assert_whole(app)

@@ -28,9 +28,9 @@ from tests.support.pages import (
     alone,
     bundled_app,
     chart,
-    everything_said,
     framed,
     offered_files,
+    plainly_said,
     press,
     reading,
     settled,
@@ -82,10 +82,6 @@ def compared(content: bytes, name: str = "mine.csv") -> AppTest:
     return settled(press(upload(opened(FILE_VIEW), name, content), "pairs_use"))
 
 
-def said(app: AppTest) -> str:
-    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
-
-
 def numbers(app: AppTest, column: str = "AUC") -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
@@ -114,7 +110,7 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert re.fullmatch(r"Layer \d judges \d+% right; by chance 50%", title)
     assert "of the **" in reading(app)
     assert len(numbers(app)) == 7
-    assert "pairs of words · threshold from" in said(app)
+    assert "pairs of words · threshold from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
 
 
@@ -141,10 +137,10 @@ def test_pairs_can_be_read_in_every_order(which: str) -> None:
     cosines = [float(re.findall(r"-?\d\.\d\d", each)[0]) for each in shown]
     if which in {"most", "least"}:
         assert cosines == sorted(cosines, reverse=which == "most")
-    first = said(app)
+    first = plainly_said(app)
     app = settled(press(app, "pairs_next"))
-    assert "9 to 16 of" in said(app)
-    assert said(settled(press(app, "pairs_back"))) == first
+    assert "9 to 16 of" in plainly_said(app)
+    assert plainly_said(settled(press(app, "pairs_back"))) == first
 
 
 @pytest.mark.parametrize("panel", PANEL.options)
@@ -176,12 +172,12 @@ def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     app = opened(FILE_VIEW)
     assert not has_picture(app)
     app = upload(app, "mine.csv", table())
-    assert "**mine.csv** · CSV" in said(app)
+    assert "**mine.csv** · CSV" in plainly_said(app)
     assert not has_picture(app)
     app = settled(press(app, "pairs_use"))
     assert_whole(app)
-    assert "**mine.csv** · 40 pairs" in said(app)
-    assert "threshold from 20 training pairs, judged on 20" in said(app)
+    assert "**mine.csv** · 40 pairs" in plainly_said(app)
+    assert "threshold from 20 training pairs, judged on 20" in plainly_said(app)
     view = shown_view(app)
     assert (FILE_NAME.of(view), COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
     assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
@@ -193,7 +189,7 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     assert way.value == "word"
     app = way.set_value("").run()
     app = settled(press(app, "pairs_use"))
-    assert "pairs of whole texts" in said(app)
+    assert "pairs of whole texts" in plainly_said(app)
     label = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_label", str(b.key)))
     app = label.set_value(0).run()
     app = settled(press(app, "pairs_columns_use"))
@@ -245,10 +241,10 @@ def test_pairs_without_labels_have_cosines_and_no_verdict() -> None:
 def test_odd_files_are_said_and_the_page_works(content: bytes, expected: str) -> None:
     app = compared(content)
     assert_whole(app)
-    assert expected in said(app)
+    assert expected in plainly_said(app)
     app = settled(field(app.segmented_control, "pairs_source").set_value("bundled").run())
     assert_whole(app)
-    assert "Ready-made pairs" in said(app)
+    assert "Ready-made pairs" in plainly_said(app)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +258,7 @@ def test_odd_files_are_said_and_the_page_works(content: bytes, expected: str) ->
 def test_a_file_without_a_pair_changes_nothing(name: str, content: bytes, expected: str) -> None:
     app = upload(opened(FILE_VIEW), name, content)
     app = settled(press(app, "pairs_use"))
-    assert expected in said(app)
+    assert expected in plainly_said(app)
     assert shown_view(app) == FILE_VIEW
     app = upload(app, "better.csv", table())
     assert_whole(settled(press(app, "pairs_use")))
@@ -273,17 +269,17 @@ def test_a_broken_file_leaves_what_is_compared() -> None:
     before = reading(app)
     app = settled(press(app, "pairs_change_file"))
     app = upload(app, "broken.parquet", b"PAR1 nothing")
-    assert "broken.parquet" in said(app)
+    assert "broken.parquet" in plainly_said(app)
     assert reading(app) == before
     app = settled(press(app, "pairs_keep_file"))
-    assert "**mine.csv** · 40 pairs" in said(app)
+    assert "**mine.csv** · 40 pairs" in plainly_said(app)
 
 
 def test_words_that_the_model_does_not_read_leave_a_page_that_says_so() -> None:
     far = "word " * 700 + "python"
     app = compared(table([(far, far, "python", "python", "T", "train")] * 3))
     assert not has_picture(app)
-    assert "No pair has a cosine: this model does not read the marked words" in said(app)
+    assert "No pair has a cosine: this model does not read the marked words" in plainly_said(app)
 
 
 # Whose files they are
@@ -294,13 +290,15 @@ SECRETS = [(*row, "secret salary") for row in ROWS]
 
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else() -> None:
     own = compared(table(SECRETS, (*TITLES, "salary")))
-    assert "sees and can download the columns that you choose" in said(own) or has_picture(own)
+    assert "sees and can download the columns that you choose" in plainly_said(own) or has_picture(
+        own
+    )
     view = shown_view(own)
     for columns in (COLUMNS.of(view), "0,6,,,,,,,,,,,4,", "guessed", "x"):
         other = opened(COLUMNS.put(view, columns))
         assert_whole(other)
-        assert "Only the columns that were chosen are kept" in said(other)
-        everything = said(other) + "".join(d.value.to_csv() for d in other.dataframe)
+        assert "Only the columns that were chosen are kept" in plainly_said(other)
+        everything = plainly_said(other) + "".join(d.value.to_csv() for d in other.dataframe)
         assert "secret" not in everything
         assert "salary" not in everything
         assert not [b for b in other.selectbox if "pairs_columns" in str(b.key)]
@@ -311,8 +309,9 @@ def test_after_a_restart_the_file_is_asked_for_and_found_again() -> None:
     view, before = shown_view(app), reading(app)
     forget_all()
     other = opened(view)
-    assert "This view compares the pairs of “mine.csv”, which this server does not have" in said(
-        other
+    assert (
+        "This view compares the pairs of “mine.csv”, which this server does not have"
+        in plainly_said(other)
     )
     assert not has_picture(other)
     other = upload(other, "mine.csv", table())
@@ -324,7 +323,7 @@ def test_after_a_restart_the_file_is_asked_for_and_found_again() -> None:
 @pytest.mark.parametrize("digest", ["0" * 32, "file ", "../../etc/passwd"])
 def test_an_address_that_names_no_file_here_asks_for_it(digest: str) -> None:
     app = opened(FILE_NAME.put(FILE.put(FILE_VIEW, digest), "my <b>pairs</b>.csv"))
-    assert "“my <b>pairs</b>.csv”" in said(app)
+    assert "“my <b>pairs</b>.csv”" in plainly_said(app)
     assert not has_picture(app)
     assert not app.error
 
@@ -340,14 +339,14 @@ def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
     rows = [(f"{i} {row[0]}", *row[1:]) for i, row in enumerate(ROWS)]
     app = compared(table(rows))
     assert not has_picture(app)
-    assert "Comparing **40 pairs** takes about **2 seconds** here" in said(app)
+    assert "Comparing **40 pairs** takes about **2 seconds** here" in plainly_said(app)
     held = comparing._chunks
     monkeypatch.setattr(comparing, "_chunks", lambda *a: _slowly(held(*a)))
     app = press(app, "pairs_compare")
     assert app.get("progress")
     app = press(app, "pairs_progress_cancel")
     assert not has_picture(app)
-    assert "This comparison was stopped." in said(app)
+    assert "This comparison was stopped." in plainly_said(app)
     monkeypatch.setattr(comparing, "_chunks", held)
     for job in jobs().under_way(task.PAIRS):
         assert job.wait(SECONDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,10 +25,10 @@ from tests.support.pages import (
     alone,
     bundled_app,
     chart,
-    everything_said,
     framed,
     given,
     offered_files,
+    plainly_said,
     press,
     reading,
     said,
@@ -52,10 +51,6 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def opened(view: ViewState = DEFAULT) -> AppTest:
     return settled(framed(view, PAGE))
-
-
-def plain(app: AppTest) -> str:
-    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
 
 
 def lines(app: AppTest, key: str = "senses_concordance") -> list[dict[str, Any]]:
@@ -156,7 +151,7 @@ def test_points_that_are_no_occurrence_are_left_out() -> None:
 @pytest.mark.slow
 def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     app = opened(senses_view(word="pyth"))
-    assert "“pyth” does not stand in Ambiguous words" in plain(app)
+    assert "“pyth” does not stand in Ambiguous words" in plainly_said(app)
     app = settled(press(app, "senses_instead_python"))
     assert WORD.of(shown_view(app)) == "python"
     assert_whole(app)
@@ -183,7 +178,7 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
 )
 def test_odd_words_and_corpora_have_a_page(view: ViewState, words: str) -> None:
     app = opened(view)
-    assert words in plain(app)
+    assert words in plainly_said(app)
     assert not app.exception
     assert not app.error
 
@@ -191,7 +186,7 @@ def test_odd_words_and_corpora_have_a_page(view: ViewState, words: str) -> None:
 @pytest.mark.slow
 def test_a_corpus_that_is_not_here_says_so_and_another_can_be_chosen() -> None:
     app = opened(senses_view(corpus="Zm9vYmFyYmF6cXV4"))
-    assert "There is no such corpus here" in plain(app)
+    assert "There is no such corpus here" in plainly_said(app)
     app = settled(field(app.selectbox, CORPUS.key).set_value("ambiguous").run())
     assert_whole(app)
 
@@ -204,11 +199,11 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     assert_whole(app)
     assert "of Kept texts" in reading(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "the model that the corpus was indexed with" in plain(app)
+    assert "the model that the corpus was indexed with" in plainly_said(app)
     assert_whole(app)
     store().delete(name)
     app = app.run()
-    assert "There is no such corpus here" in plain(app)
+    assert "There is no such corpus here" in plainly_said(app)
 
 
 @pytest.mark.slow
@@ -216,7 +211,7 @@ def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
     texts = tuple(f"{i} python {i} sleeps" for i in range(4))
     name = indexed(store(), Corpus("Old weights", texts), model=BUNDLED_ID)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "its weights are others now" in plain(app)
+    assert "its weights are others now" in plainly_said(app)
     assert_whole(app)
 
 
@@ -242,7 +237,7 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     app = send(app, "senses_near", near[3]["row"])
     assert CHOSEN.of(shown_view(app)) == near[3]["row"]
     app = field(app.text_input, "senses_own").set_value(f"No such word {RUDE}").run()
-    assert "does not stand in your sentence" in plain(app)
+    assert "does not stand in your sentence" in plainly_said(app)
     assert_whole(app)
 
 
@@ -264,7 +259,7 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
 )
 def test_something_stands_beside_it(controls: dict[str, Any], words: str) -> None:
     app = opened(senses_view(panel="beside", **controls))
-    assert words in plain(app)
+    assert words in plainly_said(app)
     assert_whole(app)
 
 

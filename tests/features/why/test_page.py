@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import json
 import re
 import threading
 from collections.abc import Iterator
@@ -25,10 +24,12 @@ from tests.support.fields import field
 from tests.support.pages import (
     blocks,
     bundled_app,
+    chart,
     everything_said,
     framed,
     given,
     offered_files,
+    plainly_said,
     press,
     reading,
     send_pick,
@@ -40,6 +41,7 @@ from tests.support.pages import (
 pytestmark = pytest.mark.slow
 
 SECONDS = 120
+CHART = "why_chart"
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
 
@@ -57,19 +59,10 @@ def choose(app: AppTest, control: Any, value: str) -> AppTest:
     return settled(field(app.segmented_control, control.key).set_value(value).run())
 
 
-def chart(app: AppTest) -> dict[str, Any]:
-    protos = [element.proto for element in app.get("plotly_chart")]
-    return json.loads(next(p.spec for p in protos if p.id.endswith("why_chart")))
-
-
 def cells(trace: dict[str, Any]) -> np.ndarray:
     z = trace["z"]
     values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
     return values.reshape([int(n) for n in z["shape"].split(",")])
-
-
-def said(app: AppTest) -> str:
-    return re.sub(r"\\(.)", r"\1", everything_said(app)).replace("\u2060", "")
 
 
 def expected_cosine(service: EncoderService, view: ViewState) -> float:
@@ -81,7 +74,7 @@ def expected_cosine(service: EncoderService, view: ViewState) -> float:
 def assert_whole(app: AppTest) -> None:
     assert not app.exception
     assert not app.error
-    assert chart(app)["layout"]["title"]["text"]
+    assert chart(app, CHART)["layout"]["title"]["text"]
     assert reading(app)
 
 
@@ -94,7 +87,7 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert_whole(app)
     assert not app.warning
     assert [metric.value for metric in app.metric] == [f"{cosine:.2f}"]
-    assert cells(chart(app)["data"][0]).sum() == pytest.approx(cosine, abs=1e-5)
+    assert cells(chart(app, CHART)["data"][0]).sum() == pytest.approx(cosine, abs=1e-5)
     words = [word for side in given(app, "why_words")["sides"] for word in side["words"]]
     assert sum(word["value"] for word in words) == pytest.approx(2 * cosine, abs=1e-5)
     text = files["why-alike.csv"]().decode("utf-8-sig")
@@ -106,10 +99,10 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     view = shown_view(app)
     assert (controls.SIDE.of(view), controls.PICKED.of(view)) == ("second", 5)
     assert given(app, "why_words")["picked"] == {"side": "second", "index": 5}
-    assert len(chart(app)["layout"]["shapes"]) == 1
+    assert len(chart(app, CHART)["layout"]["shapes"]) == 1
     app = to_layer(app, 2)
     assert_whole(app)
-    assert "layer 2" in said(app)
+    assert "layer 2" in plainly_said(app)
     app = to_layer(app, 6)
 
     app = choose(app, controls.DEPTH, controls.INPUTS)
@@ -119,10 +112,10 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert "Leaving out" in reading(app)
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     assert_whole(app)
-    assert cells(chart(app)["data"][0]).shape == (6, 12)
+    assert cells(chart(app, CHART)["data"][0]).shape == (6, 12)
     app = choose(app, controls.LOOK, controls.SWAP_IN)
     assert_whole(app)
-    assert cells(chart(app)["data"][0]).shape == (7, 7)
+    assert cells(chart(app, CHART)["data"][0]).shape == (7, 7)
     assert controls.LOOK.of(shown_view(app)) == controls.SWAP_IN
 
     app = settled(press(app, "why_edit_use_0"))
@@ -136,23 +129,23 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     alone = ViewState(DEFAULT.model, (Sentence(RUDE),))
     app = framed(controls.WHAT.put(alone, controls.WORD), controls.PAGE)
     assert not app.exception
-    assert "There is one sentence" in said(app)
+    assert "There is one sentence" in plainly_said(app)
     app = field(app.text_input, "why_another").set_value(RUDE).run()
     assert len(shown_view(app).sentences) == 2
-    assert "is chosen" in said(app)
+    assert "is chosen" in plainly_said(app)
     app = settled(press(app, "why_whole"))
     assert controls.WHAT.of(shown_view(app)) == controls.MEAN
     assert_whole(app)
     assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))
     app = choose(app, controls.LOOK, controls.SWAP_IN)
-    assert "there is no way" in said(app)
-    assert not any(e.proto.id.endswith("why_chart") for e in app.get("plotly_chart"))
+    assert "there is no way" in plainly_said(app)
+    assert not any(e.proto.id.endswith(CHART) for e in app.get("plotly_chart"))
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
-    assert "nothing to switch off" in said(app)
+    assert "nothing to switch off" in plainly_said(app)
 
     monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
-    assert "takes about" in said(app)
+    assert "takes about" in plainly_said(app)
     app = settled(press(app, "why_progress_begin"))
     assert_whole(app)
 
@@ -172,7 +165,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     assert_whole(app)
     menus = [b.proto.popover for b in blocks(app) if hasattr(getattr(b, "proto", None), "popover")]
     assert "Whole sentences: B and C" in [menu.label for menu in menus]
-    assert "were left out" in said(app)
+    assert "were left out" in plainly_said(app)
     sent = sum(len(e.proto.spec) for e in app.get("plotly_chart"))
     sent += sum(len(e.proto.json) for e in app.get("bidi_component"))
     assert sent < 3_000_000
@@ -182,7 +175,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     app = press(press(app, "why_progress_begin"), "why_progress_cancel")
-    assert "was stopped" in said(app)
+    assert "was stopped" in plainly_said(app)
     assert app.button(key="why_progress_begin")
     for thread in threading.enumerate():  # the portion that is being computed
         if thread.name == f"contextlens-{WORK.name.replace(' ', '-')}":
