@@ -109,7 +109,7 @@ def test_parts_of_the_way_are_coloured_from_none_to_all() -> None:
     trace = figure.data[0]
     np.testing.assert_allclose(trace.z, fractions, atol=1e-7)
     assert (trace.zmin, trace.zmax) == (0, 1)
-    assert figure.layout.xaxis.ticktext[1] == "&lt;b&gt;x&lt;/b&gt;<br>← b"
+    assert figure.layout.xaxis.ticktext[1] == "&lt;b&gt;x&lt;/b&gt; / b"
     many = swap_heatmap(np.zeros((2, 30)), ["a / b"] * 30, [0, 1], title="")
     assert many.layout.xaxis.ticktext[0] == "a / b"
 

@@ -14,7 +14,6 @@ from components.figures.theme import SEQUENTIAL
 __all__ = ["swap_heatmap"]
 
 _MANY = 64
-_LEVEL = 9  # tokens whose names have room beside each other
 
 
 def swap_heatmap(
@@ -56,17 +55,8 @@ def swap_heatmap(
                      "tickvals": [0, 0.5, 1]},
     }  # fmt: skip
     layout = {
-        "xaxis": _tokens(tokens),
+        "xaxis": {**word_axis(tokens), "tickangle": -50},
         "yaxis": layer_axis(layers),
         "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
     }
     return titled([trace], layout, title=title, height=height)
-
-
-def _tokens(tokens: Sequence[str]) -> dict[str, Any]:
-    """An axis of tokens: few of them level, two that differ one above the other; many aslant."""
-    axis = word_axis(tokens)
-    if len(tokens) > _LEVEL:
-        return {**axis, "tickangle": -50}
-    level = [text.replace(" / ", "<br>← ") for text in axis["ticktext"]]
-    return {**axis, "ticktext": level, "tickangle": 0}

@@ -16,10 +16,15 @@ def swap_in_title(shown: SwappedIn) -> str:
     """The finding, short and plain."""
     if shown.problem or not shown.fractions.size:
         return "There is no way to go"
+    if shown.fractions[0].max() < _SOME:
+        return "No token alone makes the difference"
     found = leading(shown.fractions[0].tolist())
-    if shown.fractions[0].max() < _SOME or len(found) > 1:
-        return "What differs comes in at several tokens"
-    return f"What differs comes in at {shown.names[found[0]]}"
+    if len(found) > 1:
+        return f"{len(found)} tokens bring about as much of the difference"
+    i, j = shown.alignment.pairs[found[0]]
+    ours, theirs = shown.receiver.labels[i], shown.donor.labels[j]
+    own = f"“{ours}”" if ours == theirs else f"“{theirs}” in place of “{ours}”"
+    return f"{own} brings the most"
 
 
 def swap_in_reading(shown: SwappedIn) -> list[str]:

@@ -146,7 +146,7 @@ def check_shares(shown: SharesShown) -> None:
             r"Only the .*?\.": nothing,
         },
     )
-    assert title_of(shown)
+    check_shares_title(shown)
 
 
 # Leave out
@@ -247,7 +247,7 @@ def check_left_out(shown: LeftOut) -> None:
             r"Two words left out together do what each does alone, to within 0\.01\.": no_pairs,
         },
     )
-    assert title_of(shown)
+    check_left_out_title(shown)
 
 
 # Switch off
@@ -327,7 +327,7 @@ def check_switched_off(shown: SwitchedOff) -> None:
             r"At layer 0 no layer has run .*? Choose a higher one\.": layer_0,
         },
     )
-    assert title_of(shown)
+    check_switched_off_title(shown)
 
 
 # Swap in
@@ -381,7 +381,75 @@ def check_swapped_in(shown: SwappedIn) -> None:
             r"swapped\.": partly,
         },
     )
-    assert title_of(shown)
+    check_swapped_in_title(shown)
+
+
+# Titles
+
+
+def largest_at(values: np.ndarray, margin: float) -> list[int]:
+    return [k for k, value in enumerate(values) if values.max() - value <= margin]
+
+
+def check_shares_title(shown: SharesShown) -> None:
+    title, sums = title_of(shown), (shown.by_word.rows, shown.by_word.columns)
+    if title.startswith("The shares add up to "):
+        assert is_two(title.rsplit(" ", 1)[1].replace("−", "-"), shown.score.cosine)
+        return
+    said = []
+    for side, own in zip(shown.score.sides, sums, strict=True):
+        words = [k for k, unit in enumerate(side.units) if is_word(unit)]
+        (best,) = largest_at(own[words], 0.01)
+        said.append(f"{side.units[words[best]].label} in {side.letter}")
+    assert title == f"The largest shares: {' and '.join(said)}"
+
+
+def check_left_out_title(shown: LeftOut) -> None:
+    title, sizes = title_of(shown), np.abs(shown.changes)
+    if not len(sizes) or sizes.max() < NOISE:
+        assert title == "No word alone moves them"
+        return
+    near = largest_at(sizes, 0.01)
+    if len(near) > 1:
+        assert title == f"{len(near)} words move them about equally"
+        return
+    word = shown.words[near[0]]
+    does = "holds them together" if word.cosine < shown.score.cosine else "keeps them apart"
+    letter = shown.score.sides[word.side].letter
+    assert title == f"{word.unit.label} in {letter} {does} most"
+
+
+def check_switched_off_title(shown: SwitchedOff) -> None:
+    title = title_of(shown)
+    if not shown.layers:
+        assert title == "Nothing has run at layer 0"
+        return
+    sizes = np.abs(shown.heads).ravel()
+    if sizes.max() < NOISE:
+        assert title == "No head alone moves them"
+        return
+    near = largest_at(sizes, NOISE)
+    if len(near) > 1:
+        assert title == f"{len(near)} heads move them about equally"
+        return
+    row, head = divmod(near[0], shown.heads.shape[1])
+    does = "holds them together" if shown.heads[row, head] < 0 else "keeps them apart"
+    assert title == f"Head {head} of layer {row + 1} {does} most"
+
+
+def check_swapped_in_title(shown: SwappedIn) -> None:
+    title, bottom = title_of(shown), shown.fractions[0]
+    if bottom.max() < 0.05:
+        assert title == "No token alone makes the difference"
+        return
+    near = largest_at(bottom, 0.01)
+    if len(near) > 1:
+        assert title == f"{len(near)} tokens bring about as much of the difference"
+        return
+    i, j = shown.alignment.pairs[near[0]]
+    ours, theirs = shown.receiver.labels[i], shown.donor.labels[j]
+    own = f"“{ours}”" if ours == theirs else f"“{theirs}” in place of “{ours}”"
+    assert title == f"{own} brings the most"
 
 
 CHECKS: Mapping[type, Callable[..., None]] = {
