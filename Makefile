@@ -6,12 +6,15 @@ HOST = localhost
 PYTHON ?=
 INDEX ?=
 RELOAD ?=
-export PORT HOST PYTHON INDEX
+REPLICAS ?= 1
+PROCESSES ?= 2
+export PORT HOST PYTHON INDEX REPLICAS PROCESSES
 
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
 # In the order of tests/browser/conftest.py: xdist's own would keep some long files for the end.
-PYTEST = $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Bytecode is kept, whatever the shell says: the workers and the apps that they start all read it.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(RUN_PYTHON) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL = -m pip install --disable-pip-version-check
 # A lock is whole: pip looks for nothing that it does not name, and takes nothing with another hash.
 FROM_LOCK = $(PIP_INSTALL) --require-hashes --no-deps -r
@@ -27,18 +30,23 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run setup test test-fast bench lint format clean port chromium \
+.PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint format clean port chromium \
 	lock audit sbom
 
 help:
 	@echo "make run        start the app on http://localhost:8501"
 	@echo "                PORT=8502 another port, HOST=0.0.0.0 open to the network,"
 	@echo "                RELOAD=1 notice changed source files"
+	@echo "make serve-app  start PROCESSES=2 processes of the app behind nginx, for many visitors"
+	@echo "make serve      start the service that runs the models apart, on Ray, on port 8600"
+	@echo "                REPLICAS=2 processes that hold models, HOST and PORT as above"
 	@echo "make setup      only create .venv and install the app"
 	@echo "                PYTHON=python3.12 the Python to use, INDEX=address a package index for torch"
 	@echo "make test       lint, types, all tests; finds or installs a Chromium"
 	@echo "make test-fast  the same without the browser and what takes seconds"
-	@echo "make bench      measure speed and memory"
+	@echo "make test-cluster  what needs Ray: installs the extra, about 3 minutes"
+	@echo "make bench      measure speed and memory beside what else one would pick"
+	@echo "make bench-all  measure our own targets of speed and memory"
 	@echo "make format     rewrite the source in the project's style"
 	@echo "make lock       renew locks/ after a change to constraints.txt or pyproject.toml"
 	@echo "make audit      ask an index of advisories about everything in locks/"
@@ -52,6 +60,15 @@ run: port .venv/.app
 	@exec $(RUN_PYTHON) -m streamlit run app.py --server.port "$$PORT" --server.address "$$HOST" \
 	    --browser.serverAddress "$(URL_HOST)" \
 	    --server.maxUploadSize "$${CONTEXTLENS_MAX_UPLOAD_MB:-100}" $(if $(RELOAD),--server.fileWatcherType auto)
+
+# Visitors come on PORT; the processes take the ports behind it.
+serve-app: port .venv/.app
+	@exec $(RUN_PYTHON) -m components.ui.processes --processes "$$PROCESSES" --port "$$PORT" --host "$$HOST"
+
+# The app's own port is not its: that is for PORT=... alone.
+serve: PORT := $(if $(filter file,$(origin PORT)),8600,$(PORT))
+serve: port .venv/.cluster
+	@exec $(RUN_PYTHON) -m components.serving --host "$$HOST" --port "$$PORT" --replicas "$$REPLICAS"
 
 port:
 	@$(FIND_PYTHON); "$$python" -c "$$CHECK_PORT"
@@ -76,13 +93,22 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/dev.txt
 	@touch $@
 
+# The extra `cluster`, with what its tests need.
+.venv/.cluster: .venv/.dev locks/cluster.txt
+	@$(RUN_PYTHON) $(FROM_LOCK) locks/cluster.txt
+	@touch $@
+
 # --- Tests -------------------------------------------------------------------------------
 
 test: chromium lint
 	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST)
 
 test-fast: lint
-	$(PYTEST) -m "not browser and not slow"
+	$(PYTEST) -m "not browser and not slow and not cluster"
+
+# One after the other: each cluster takes what the machine has.
+test-cluster: chromium nginx .venv/.cluster
+	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m pytest -n 0 -m cluster
 
 lint: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .
@@ -101,8 +127,14 @@ chromium: .venv/.dev
 	@sh .ci/chromium > .venv/.chromium
 	@echo "Browser tests use $$(cat .venv/.chromium)."
 
+nginx:
+	@sh .ci/nginx >/dev/null
+
 bench: .venv/.dev
 	$(RUN_PYTHON) -m tests.benchmarks
+
+bench-all: .venv/.dev
+	$(RUN_PYTHON) -m tests.benchmarks --all
 
 format: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff format .
@@ -119,6 +151,7 @@ $(TOOLS)/.ready: locks/tools.txt
 lock: $(TOOLS)/.ready
 	$(LOCK) pyproject.toml -o locks/app.txt
 	$(LOCK) pyproject.toml --extra dev -c locks/app.txt -o locks/dev.txt
+	$(LOCK) pyproject.toml --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -o locks/cluster.txt
 	$(LOCK) --group tools -o locks/tools.txt
 	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
 

@@ -2,12 +2,20 @@
 
 import streamlit as st
 
+from components.ui.access import provider, returning
 from components.ui.corpora import exports
-from components.ui.frame import document, hosts, startup, upload_wall
+from components.ui.frame import document, errors, health, hosts, startup, upload_wall
 
 app = st.App(
     "main.py",
-    routes=[*document.routes(), *exports.routes()],
-    middleware=[*hosts.middleware(), *upload_wall.middleware()],
+    routes=[*document.routes(), *exports.routes(), *health.routes()],
+    middleware=[
+        *hosts.middleware(),
+        *health.middleware(),
+        *returning.middleware(),
+        *upload_wall.middleware(),
+    ],
     lifespan=startup.lifespan,
+    secrets=provider.secrets(),
+    on_script_error=errors.uncaught,
 )

@@ -2,16 +2,19 @@
 
 import streamlit as st
 
-from components.ui.frame import errors, navigation, shell, sidebar
+from components.ui.access import sign_in
+from components.ui.frame import away, errors, navigation, runs, shell, sidebar
 from components.ui.models import runtime
 from components.ui.state import session
 
 shell.configure()
 page = st.navigation(navigation.streamlit_pages(), position="hidden")
 with errors.boundary():
+    sign_in.gate()
     view = session.current()
     runtime.start_ahead(view.model)
     card_place = sidebar.draw(view)
-    with errors.boundary():
+    away.draw()
+    with runs.counted(page), errors.boundary():
         page.run()
     sidebar.finish(card_place, view)

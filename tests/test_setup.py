@@ -118,10 +118,11 @@ def _pins() -> dict[str, Version]:
     return found
 
 
-def _stated() -> list[Requirement]:
+def _stated(*extras: str) -> list[Requirement]:
+    """What the app and the named extras ask for; without names, what `make test` installs."""
     project = PYPROJECT["project"]
-    extras = project["optional-dependencies"].values()
-    return [Requirement(line) for group in (project["dependencies"], *extras) for line in group]
+    groups = [project["optional-dependencies"][name] for name in extras or ("dev",)]
+    return [Requirement(line) for group in (project["dependencies"], *groups) for line in group]
 
 
 def _needed(requirement: Requirement, seen: set[str]) -> Iterator[str]:
@@ -140,7 +141,7 @@ def _needed(requirement: Requirement, seen: set[str]) -> Iterator[str]:
 
 def test_every_stated_dependency_is_pinned_within_its_range() -> None:
     pins = _pins()
-    for requirement in _stated():
+    for requirement in _stated(*PYPROJECT["project"]["optional-dependencies"]):
         pinned = pins.get(canonicalize_name(requirement.name))
         assert pinned is not None, f"{requirement.name} is not in constraints.txt"
         assert pinned in requirement.specifier, f"{requirement} excludes {pinned}"
@@ -168,7 +169,7 @@ def _lock(name: str) -> dict[str, Version]:
     return {canonicalize_name(package): Version(version) for package, version in pairs}
 
 
-LOCKS = ("app.txt", "dev.txt", "tools.txt", "torch.txt")
+LOCKS = ("app.txt", "dev.txt", "cluster.txt", "tools.txt", "torch.txt")
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -196,7 +197,9 @@ def test_the_locks_hold_all_that_set_up_installs() -> None:
     seen = set()
     needed = {name for requirement in app for name in _needed(requirement, seen)}
     assert needed - {"torch"} - _lock("app.txt").keys() == set()
-    assert _lock("app.txt").items() <= _lock("dev.txt").items()
+    assert _lock("app.txt").items() <= _lock("dev.txt").items() <= _lock("cluster.txt").items()
+    stated = {canonicalize_name(found.name) for found in _stated("cluster", "cluster-test")}
+    assert stated - {"torch"} <= _lock("cluster.txt").keys()
     assert "setuptools" in _lock("app.txt")  # with which the app itself is installed
 
 

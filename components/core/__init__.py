@@ -6,6 +6,7 @@ from components.core.registry import BUNDLED_ID
 from components.core.schema import Encoding, ModelCard, ModelSpec, Tokens
 from components.core.service import EncoderService, open_service
 from components.core.settings import Settings
+from components.core.threads import wait_asleep
 
 __all__ = [
     "BUNDLED_ID",
@@ -17,3 +18,5 @@ __all__ = [
     "Tokens",
     "open_service",
 ]
+
+wait_asleep()  # before anything loads the library

@@ -10,6 +10,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from components.core.caller import StoppedError
+from components.core.errors import BusyError
+
 __all__ = ["ByteCache", "CacheInfo"]
 
 _OVERHEAD = 1024
@@ -31,7 +34,8 @@ class ByteCache:
     """A least-recently-used store bounded in bytes, in which each key is computed once.
 
     Threads that ask for a key while another computes it wait for that one; an error goes to all of
-    them and is not kept, nor is a value of more than `max_entry_bytes`.
+    them, unless that one was too many or left, and is not kept, nor is a value of more than
+    `max_entry_bytes`.
     """
 
     def __init__(self, max_bytes: int, *, max_entry_bytes: int | None = None) -> None:
@@ -67,6 +71,8 @@ class ByteCache:
                 self._fill([keys[i] for i in mine], lambda: compute(mine))  # noqa: B023
             try:
                 return [f.result() if isinstance(f, Future) else f[0] for f in futures]
+            except (BusyError, StoppedError):  # of another caller alone
+                continue
             except Exception:
                 if not patient:
                     raise

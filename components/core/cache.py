@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from components.core.byte_cache import ByteCache, CacheInfo
+from components.core.meters import metered
 from components.core.protocol import EncoderService
 from components.core.schema import (
     Architecture,
@@ -39,6 +40,7 @@ _LARGEST = 8
 """One result may take this part of the room: all heads of a long text would push out the rest."""
 
 
+@metered(EncoderService, besides=("models", "spec"))  # a page asks those twenty times a run
 class CachedService:
     """An `EncoderService` that remembers what another one said. Callers cannot tell them apart."""
 

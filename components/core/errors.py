@@ -2,6 +2,7 @@
 
 ContextlensError
 ├── SettingsError            an environment variable has a value that is not allowed
+├── AccessError              what this visitor may not do here
 ├── InputError               what was typed or asked for cannot be used
 │   ├── TextError            a text that no tokenizer can read
 │   ├── RequestError         a request that does not fit the model (layer, head, length)
@@ -12,9 +13,10 @@ ContextlensError
 │   ├── UnsupportedModelError  a model of a kind that is not supported
 │   ├── CheckpointError      files that are missing, damaged or unsafe
 │   └── FetchError           the hub did not give the files
-└── JobError                 work in the background that was not done
-    ├── BusyError            too much of it waits already
-    └── WorkerError          the process that did it failed or ended
+├── JobError                 work in the background that was not done
+│   ├── BusyError            too much of it waits already
+│   └── WorkerError          the process that did it failed or ended
+└── ServiceAwayError         the service on another machine does not answer
 
 Each message says what was given, what is allowed and what to do next: pages show it as it is.
 """
@@ -22,6 +24,7 @@ Each message says what was given, what is allowed and what to do next: pages sho
 from __future__ import annotations
 
 __all__ = [
+    "AccessError",
     "BusyError",
     "CheckpointError",
     "ContextlensError",
@@ -31,6 +34,7 @@ __all__ = [
     "JobError",
     "ModelError",
     "RequestError",
+    "ServiceAwayError",
     "SettingsError",
     "StateError",
     "TextError",
@@ -46,6 +50,10 @@ class ContextlensError(Exception):
 
 class SettingsError(ContextlensError):
     """An environment variable has a value that is not allowed."""
+
+
+class AccessError(ContextlensError):
+    """What this visitor may not do here: for want of a role, or because it is a demo."""
 
 
 class InputError(ContextlensError):
@@ -93,8 +101,18 @@ class JobError(ContextlensError):
 
 
 class BusyError(JobError):
-    """Too much work waits already."""
+    """Too much work waits already.
+
+    Attributes:
+        retry_seconds: when to try again, where that is known.
+    """
+
+    retry_seconds: float | None = None
 
 
 class WorkerError(JobError):
     """The process that did the work failed or ended."""
+
+
+class ServiceAwayError(ContextlensError):
+    """The service on another machine does not answer."""

@@ -6,7 +6,11 @@ again. Importing this does not import torch.
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
+import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,19 +28,26 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelStore"]
 
+_LEAST_SECONDS = 1.0  # between two looks at what is idle
 _N_TOKENIZERS = 8  # kept without their models; some 30 MB each
 _Held = TypeVar("_Held")
 
 
 class ModelStore:
-    """Thread-safe; keeps loaded models within `settings.model_bytes`.
+    """Thread-safe; keeps loaded models within `settings.model_bytes`, and idle ones for a while.
 
     Args:
-        settings: which models may be loaded, and how much is kept.
+        settings: which models may be loaded, how much is kept, and for how long.
         on_fetched: told of a model whose files are on this machine since just now.
+        clock: gives seconds.
     """
 
-    def __init__(self, settings: Settings, on_fetched: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        on_fetched: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._settings = settings
         self._on_fetched = on_fetched
         self._models: OrderedDict[str, LoadedModel] = OrderedDict()
@@ -44,11 +55,19 @@ class ModelStore:
         self._lock = threading.Lock()
         self._coming = 0  # bytes of models that are being read
         self._loading: dict[str, threading.Lock] = {}
+        self._clock = clock
+        self._used_at: dict[str, float] = {}
+        self._timer: threading.Timer | None = None
 
     def loaded(self) -> tuple[str, ...]:
         """The ids of the models in memory."""
         with self._lock:
             return tuple(self._models)
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each model in memory, by its id; no use of any of them."""
+        with self._lock:
+            return {model: loaded.memory_bytes for model, loaded in self._models.items()}
 
     def model(self, model: str, progress: Progress | None = None) -> LoadedModel:
         """The loaded model; of several threads that ask, one loads and the others wait."""
@@ -57,16 +76,18 @@ class ModelStore:
             loaded = self._load(model, progress)
             with self._lock:
                 self._models[model] = loaded
+                self._used_at[model] = self._clock()
                 self._make_room()
+                self._look_later()
             return loaded
 
-        return self._once(model, model, lambda: _used(self._models, model), load)
+        return self._once(model, model, lambda: self._use(model), load)
 
     def tokenizer(self, model: str, progress: Progress | None = None) -> LoadedTokenizer:
         """The tokenizer of a loaded model, or one that is loaded alone."""
 
         def find() -> LoadedTokenizer | None:
-            loaded = _used(self._models, model)
+            loaded = self._use(model)
             return _used(self._tokenizers, model) if loaded is None else loaded.reader
 
         def load() -> LoadedTokenizer:
@@ -83,6 +104,49 @@ class ModelStore:
         """Hold the bound again, after a model has grown by its copy for fast work."""
         with self._lock:
             self._make_room()
+
+    def unload_idle(self) -> tuple[str, ...]:
+        """Drop the models that nobody used for as long as the settings say; gives their ids."""
+        seconds = 60 * self._settings.computing.idle_minutes
+        if not seconds:
+            return ()
+        with self._lock:
+            latest = self._clock() - seconds
+            idle = [model for model in self._idlers() if self._used_at[model] <= latest]
+            for model in idle:
+                del self._models[model]
+            self._look_later()
+        if idle:
+            from components.core.encoder import tidy_memory
+
+            with tidy_memory(sys.maxsize):
+                gc.collect()
+        return tuple(idle)
+
+    def _idlers(self) -> list[str]:
+        """The models that may leave when nobody uses them: all but the default one."""
+        first = registry.list_models(self._settings)[:1]
+        return [model for model in self._models if model not in {spec.id for spec in first}]
+
+    def _look_later(self) -> None:
+        """Have `unload_idle` called when the next model is due. The lock is held."""
+        seconds = 60 * self._settings.computing.idle_minutes
+        idlers = self._idlers() if seconds else []
+        pending = self._timer if self._timer is not threading.current_thread() else None
+        if not idlers or (pending is not None and pending.is_alive()):
+            return
+        due = min(self._used_at[model] for model in idlers) + seconds - self._clock()
+        self._timer = threading.Timer(max(_LEAST_SECONDS, due), _look, [weakref.ref(self)])
+        self._timer.name, self._timer.daemon = "contextlens-idle", True
+        self._timer.start()
+        weakref.finalize(self, self._timer.cancel)
+
+    def _use(self, model: str) -> LoadedModel | None:
+        """The model where it is in memory, now the last used. The lock is held."""
+        loaded = _used(self._models, model)
+        if loaded is not None:
+            self._used_at[model] = self._clock()
+        return loaded
 
     def _once(
         self, model: str, key: str, find: Callable[[], _Held | None], load: Callable[[], _Held]
@@ -110,11 +174,13 @@ class ModelStore:
         self._on_fetched(model)
         if progress is not None:
             progress(ProgressEvent(f"Loading {files.title}"))
-        from components.core.encoder import fast_precision, load_model
+        from components.core.encoder import device_of, fast_precision, load_model
 
+        device = device_of(self._settings.computing.device)
         with self._memory_for(files):
             try:
-                return load_model(files, fast_precision(self._settings.data_dir))
+                fast = device.fast or fast_precision(self._settings.data_dir)
+                return load_model(files, fast, device)
             except CheckpointError:
                 if files.source == "hub":
                     drop_damaged(files.folder)
@@ -156,6 +222,13 @@ class ModelStore:
 
     def _held_bytes(self) -> int:
         return sum(loaded.memory_bytes for loaded in self._models.values())
+
+
+def _look(store: weakref.ref[ModelStore]) -> None:
+    """Drop what is idle in a store that is still there."""
+    found = store()
+    if found is not None:
+        found.unload_idle()
 
 
 def _used(held: OrderedDict[str, _Held], key: str) -> _Held | None:

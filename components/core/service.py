@@ -6,10 +6,13 @@ seconds, inside the methods that run a model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from components.core import registry
+from components.core.batching import Streams
 from components.core.model_list import ModelList
 from components.core.model_store import ModelStore
 from components.core.presets import preset_config
@@ -50,10 +53,16 @@ class LocalService:
         self._settings = settings
         self._list = ModelList(settings)
         self._store = ModelStore(settings, self._list.look_again)
+        self._own_streams: Streams | None = None
+        self._lock = threading.Lock()
 
     def models(self) -> tuple[ModelSpec, ...]:
         """See `EncoderService.models`."""
         return self._list.specs(self._store.loaded())
+
+    def model_sizes(self) -> dict[str, int]:
+        """Bytes of each model in memory, by its id."""
+        return self._store.sizes()
 
     def spec(self, model: str) -> ModelSpec:
         """See `EncoderService.spec`."""
@@ -121,7 +130,7 @@ class LocalService:
         precision: Precision = "exact",
     ) -> list[Encoding]:
         """See `EncoderService.encode`."""
-        from components.core.encoder import Request, encode
+        from components.core.encoder import Request, encode, encode_together
 
         loaded = self._store.model(model)
         request = Request.checked(
@@ -132,7 +141,10 @@ class LocalService:
             attentions=attentions,
             precision=precision,
         )
-        encodings = encode(loaded, texts, request, pairs=pairs)
+        if self._settings.computing.batching:
+            encodings = encode_together(self._streams(), loaded, texts, request, pairs=pairs)
+        else:
+            encodings = encode(loaded, texts, request, pairs=pairs)
         if precision == "fast":  # its first use makes a copy of the weights
             self._store.make_room()
         return encodings
@@ -151,15 +163,17 @@ class LocalService:
         """See `EncoderService.intervene`."""
         from components.core.encoder import intervene
 
-        return intervene(
-            self._store.model(model),
-            texts,
-            interventions,
-            pairs=pairs,
-            layers=layers,
-            baseline=baseline,
-            progress=progress,
-        )
+        loaded = self._store.model(model)
+        with self._in_steps(progress) as told:
+            return intervene(
+                loaded,
+                texts,
+                interventions,
+                pairs=pairs,
+                layers=layers,
+                baseline=baseline,
+                progress=told,
+            )
 
     def integrated_gradients(
         self,
@@ -176,16 +190,18 @@ class LocalService:
         """See `EncoderService.integrated_gradients`."""
         from components.core.encoder import integrated_gradients
 
-        return integrated_gradients(
-            self._store.model(model),
-            text,
-            weights,
-            toward,
-            pair=pair,
-            layer=layer,
-            steps=steps,
-            progress=progress,
-        )
+        loaded = self._store.model(model)
+        with self._in_steps(progress) as told:
+            return integrated_gradients(
+                loaded,
+                text,
+                weights,
+                toward,
+                pair=pair,
+                layer=layer,
+                steps=steps,
+                progress=told,
+            )
 
     def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
         """See `EncoderService.embedding_parts`."""
@@ -227,9 +243,37 @@ class LocalService:
 
         return read_matrix(self._store.model(model), name)
 
+    @contextmanager
+    def _in_steps(self, progress: Counted | None) -> Iterator[Counted | None]:
+        """What to tell of each step of work in this thread, so that others have their turn."""
+        if not self._settings.computing.batching:
+            yield progress
+            return
+        with self._streams().turn() as pause:
+            yield _then(progress, pause)
+
+    def _streams(self) -> Streams:
+        """What runs the models; made when first needed, as it asks torch for its threads."""
+        from components.core.encoder import processors
+
+        own = self._settings.computing
+        with self._lock:
+            if self._own_streams is None:
+                self._own_streams = Streams(processors(own.device), most_texts=own.queue_texts)
+            return self._own_streams
+
+
+def _then(progress: Counted | None, pause: Callable[[], None]) -> Counted:
+    def told(n_done: int, n: int) -> None:
+        if progress is not None:
+            progress(n_done, n)
+        pause()
+
+    return told
+
 
 def open_service(settings: Settings | None = None) -> CachedService:
-    """The service that the environment asks for: local, with a bounded cache in front.
+    """The service that the environment asks for: local or remote, with a bounded cache in front.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
@@ -237,4 +281,17 @@ def open_service(settings: Settings | None = None) -> CachedService:
     from components.core.cache import CachedService
 
     settings = settings or Settings.from_env()
-    return CachedService(LocalService(settings), max_bytes=settings.cache_bytes)
+    return CachedService(_behind(settings), max_bytes=settings.cache_bytes)
+
+
+def _behind(settings: Settings) -> EncoderService:
+    """The service that computes: in this process, or behind an address."""
+    if settings.service_url is None:
+        return LocalService(settings)
+    from components.core.remote.service import RemoteService
+
+    return RemoteService(
+        settings.service_url,
+        token=settings.service_token,
+        max_bytes=settings.cache_bytes // 4,
+    )

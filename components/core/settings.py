@@ -10,7 +10,12 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from components.core import access
+from components.core.access import Access
+from components.core.computing import TABLE as COMPUTING_TABLE
+from components.core.computing import Computing
 from components.core.errors import SettingsError
+from components.core.remote.address import SERVICE_TABLE, read_token, read_url
 
 __all__ = ["TABLE", "Settings"]
 
@@ -89,6 +94,21 @@ TABLE: tuple[tuple[str, str, str], ...] = (
         "Comma-separated names under which the app is opened, where they are not this machine's "
         "own: those of a proxy before it, for instance.",
     ),
+    *SERVICE_TABLE,
+    (
+        "CONTEXTLENS_LOG",
+        "plain",
+        "How the log is written, to stderr: plain, or json for one object a line. Neither holds "
+        "what visitors type; full does, for a developer's own machine.",
+    ),
+    (
+        "CONTEXTLENS_METRICS_TOKEN",
+        "",
+        "A secret of at least 16 characters, with which another machine may read /metrics; empty "
+        "leaves that to this machine.",
+    ),
+    *access.TABLE,
+    *COMPUTING_TABLE,
 )
 """Every variable: name, default, meaning."""
 
@@ -115,6 +135,12 @@ class Settings:
     token_models: tuple[str, ...] = ()
     model_folder: Path | None = None
     hosts: tuple[str, ...] = ()
+    log: str = "plain"
+    metrics_token: str | None = field(default=None, repr=False)
+    access: Access = field(default_factory=Access)
+    computing: Computing = field(default_factory=Computing)
+    service_url: str | None = None
+    service_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -124,6 +150,7 @@ class Settings:
             SettingsError: a variable has a value that is not allowed.
         """
         env = os.environ if environ is None else environ
+        own = Access.from_env(env)
         folder = env.get("CONTEXTLENS_MODEL_FOLDERS", "").strip()
         data_dir = env.get("CONTEXTLENS_DATA_DIR", "").strip()
         corpora = env.get("CONTEXTLENS_CORPORA", "").strip()
@@ -138,12 +165,19 @@ class Settings:
             corpora_uri=_storage(env.get("CONTEXTLENS_CORPORA_URI", "")),
             corpora_bytes=_megabytes(env, "CONTEXTLENS_CORPORA_MB", 20_000),
             corpus_bytes=_megabytes(env, "CONTEXTLENS_CORPUS_MB", 5000),
-            models=_names(env.get("CONTEXTLENS_MODELS", "")),
-            allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True),
+            models=_names(env.get("CONTEXTLENS_MODELS", "")) or own.models,
+            allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True)
+            and not own.demo,
             hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
             token_models=_token_models(env),
             model_folder=_folder("MODEL_FOLDERS", folder, _MODELS) if folder else None,
             hosts=_hosts(env.get("CONTEXTLENS_HOSTS", "")),
+            service_url=read_url(env.get("CONTEXTLENS_SERVICE_URL", "")),
+            service_token=read_token(env.get("CONTEXTLENS_SERVICE_TOKEN", "")),
+            log=_one_of(env, "CONTEXTLENS_LOG", ("plain", "json", "full")),
+            metrics_token=_secret(env, "CONTEXTLENS_METRICS_TOKEN"),
+            access=own,
+            computing=Computing.from_env(env),
         )
 
 
@@ -164,6 +198,23 @@ def _flag(env: Mapping[str, str], name: str, *, default: bool) -> bool:
     return raw == "1" if raw else default
 
 
+def _one_of(env: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
+    raw = env.get(name, "").strip() or allowed[0]
+    if raw not in allowed:
+        raise SettingsError(f"{name} is {raw!r}; it must be one of {', '.join(allowed)}.")
+    return raw
+
+
+def _secret(env: Mapping[str, str], name: str) -> str | None:
+    raw = env.get(name, "").strip()
+    if raw and not re.fullmatch(r"[!-~]{16,}", raw):  # the sentence does not repeat it
+        raise SettingsError(
+            f"{name} must have at least 16 characters of ASCII, none of them a space. "
+            "Lengthen it, or unset it."
+        )
+    return raw or None
+
+
 def _names(raw: str) -> tuple[str, ...]:
     return tuple(name for part in raw.split(",") if (name := part.strip()))
 
@@ -180,12 +231,12 @@ def _hosts(raw: str) -> tuple[str, ...]:
 
 
 def _endpoint(raw: str) -> str | None:
-    address = raw.strip().rstrip("/")
-    if address and not address.startswith(("http://", "https://")):
+    endpoint = raw.strip().rstrip("/")
+    if endpoint and not endpoint.startswith(("http://", "https://")):
         raise SettingsError(
             f"CONTEXTLENS_HUB_ENDPOINT is {raw!r}; it must start with http:// or https://."
         )
-    return address or None
+    return endpoint or None
 
 
 def _token_models(env: Mapping[str, str]) -> tuple[str, ...]:

@@ -62,11 +62,16 @@ class Shelf:
                 largest = max(self._owners(), key=lambda owner: self._size(self._of(owner)))
                 self._leave(self._of(largest)[0], largest)
 
-    def get(self, name: str) -> Any | None:
-        """What is there under a name, whoever put it there; None where it is not, or no longer."""
+    def get(self, name: str, *, of: str = "") -> Any | None:
+        """What is there under a name; None where it is not, or no longer.
+
+        Args:
+            name: what it was put there under.
+            of: the visitor who put it there; "" for whoever did.
+        """
         with self._lock:
             kept = self._kept.get(name)
-            if kept is None:
+            if kept is None or (of and of not in kept.owners):
                 return None
             self._kept.move_to_end(name)
             return kept.value

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
 
+from components.core.caller import Caller
 from components.core.errors import JobError
 from components.jobs.failure import own_copy
 from components.jobs.progress import Meter, State, Status
@@ -74,6 +75,8 @@ class Job:
         with self._office.lock:
             if visitor in self._leases:
                 self.join(visitor)
+            if self.state == "waiting":
+                self._office.turn()  # who is gone by now leaves room, and tells nobody
             status = self._status()
             return replace(status, state="cancelled") if visitor in self._cancelled else status
 
@@ -137,6 +140,10 @@ class Job:
         return self.state == "stopped"
 
     # For `Jobs`, which holds the lock
+
+    def caller(self) -> Caller:
+        """As whom its work asks for what it needs: after visitors, and until nobody wants it."""
+        return Caller(self._starter, bulk=True, is_cancelled=self.must_stop)
 
     def join(self, visitor: Visitor | None) -> None:
         """Have it wanted, and a visitor wait for it."""
@@ -211,10 +218,16 @@ class Job:
             self._stop_if_unwanted()
             self._meter.count(stage, done, total)
 
+    def must_stop(self) -> bool:
+        """Whether its work should end, as nobody wants it; once so, always so."""
+        with self._office.lock:
+            if not self._is_stopping and not self.done() and self.is_unwanted():
+                self._is_stopping = True
+                self._office.turn()  # what should have come after it is as unwanted
+            return self._is_stopping
+
     def _stop_if_unwanted(self) -> None:
-        if self._is_stopping or self.is_unwanted():
-            self._is_stopping = True
-            self._office.turn()  # what should have come after it is as unwanted
+        if self.must_stop():
             raise StoppedError(str(self.key))
 
     def _followers(self) -> list[Job]:

@@ -13,6 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from components.core.caller import calling
 from components.core.errors import BusyError
 from components.jobs.failure import without_variables
 from components.jobs.job import Job, Report
@@ -49,6 +50,7 @@ class Jobs:
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lines: dict[Kind, Line] = {}
         self._n_started = 0
+        self._ended = Counter[tuple[str, State]]()
         self._is_over = False
 
     def start(self, task: Task, visitor: Visitor | None = None) -> Job:
@@ -84,6 +86,13 @@ class Jobs:
         with self.lock:
             line = self._lines.get(kind)
             return [] if line is None else [*line.running, *line.waiting]
+
+    def tally(self) -> Counter[tuple[str, State]]:
+        """How many jobs of each kind, by its name, wait or run, and how many ended how so far."""
+        with self.lock:
+            lines = self._lines.values()
+            jobs = [job for line in lines for job in (*line.running, *line.waiting)]
+            return self._ended + Counter((job.kind.name, job.state) for job in jobs)
 
     def stop(self, seconds: float = 0.0) -> None:
         """Begin nothing any more, have all stopped, and wait so long for all of them together."""
@@ -180,7 +189,8 @@ class Jobs:
         result, nbytes, error = None, _OVERHEAD, None
         state: State = "done"
         try:
-            result = job.task.work(Report(job), *(job.given or ())) if job.task else None
+            with calling(job.caller()):
+                result = job.task.work(Report(job), *(job.given or ())) if job.task else None
             nbytes += int(getattr(result, "nbytes", 0))
         except BaseException as exc:  # noqa: BLE001 - it is those who wait that must hear of it
             state = "stopped" if isinstance(exc, StoppedError) else "failed"
@@ -200,6 +210,7 @@ class Jobs:
     ) -> None:
         others = job.others
         self._line(job.kind).remove(job)
+        self._ended[job.kind.name, state] += 1
         job.end(state, result, nbytes, error)
         for other in others:
             if other.state == "waiting" and state == "done":

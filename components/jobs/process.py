@@ -194,7 +194,8 @@ class Process:
                 raise own(answer["refused"])
             raise WorkerError(answer["refused"])
         if "failed" in answer:
-            _log.error("A task in a worker process failed: %s", answer["failed"])
+            about = {name: answer.get(name) for name in ("kind", "place")}
+            _log.error("A task in a worker process failed: %s", answer["failed"], extra=about)
             raise WorkerError(self._sentences.failed)
         return answer.get("done")
 

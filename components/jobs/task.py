@@ -7,11 +7,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from components.core.caller import StoppedError
+
 __all__ = ["Kind", "StoppedError", "Task", "Visitor"]
-
-
-class StoppedError(Exception):
-    """Ends work that nobody wants any more."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,9 @@ def _answer(line: str, say: _Say) -> None:
     except ContextlensError as exc:
         say({"refused": str(exc), "error": type(exc).__name__})
     except Exception as exc:  # noqa: BLE001 - the other side logs it and goes on
-        say({"failed": f"{type(exc).__name__}: {exc}"})
+        last = traceback.extract_tb(exc.__traceback__)[-1]
+        about = {"kind": type(exc).__name__, "place": f"{last.filename}:{last.lineno}"}
+        say({"failed": f"{type(exc).__name__}: {exc}", **about})
 
 
 def _done(message: dict[str, Any], say: _Say) -> Any:

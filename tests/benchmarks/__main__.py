@@ -1,17 +1,18 @@
-"""`python -m tests.benchmarks [name ...]`: measures, prints one table, writes build/bench.json."""
+"""`python -m tests.benchmarks`: one table against what a user would pick instead.
+
+`--all`, or names, measure our own targets instead. JSON goes to build/.
+"""
 
 from __future__ import annotations
 
 import argparse
-import os
-import time
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-
-import psutil
 
 from tests.benchmarks.anatomy import anatomy_rerun
 from tests.benchmarks.attention import attention_page
+from tests.benchmarks.batching import batching, gpu
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.corpora import corpus_indexing, corpus_search
 from tests.benchmarks.embedding_page import embedding_page
@@ -20,11 +21,19 @@ from tests.benchmarks.first_map import first_map
 from tests.benchmarks.first_senses import first_senses
 from tests.benchmarks.intervening import intervene
 from tests.benchmarks.layers import layers_page
+from tests.benchmarks.machine import Others
 from tests.benchmarks.maps import large_map, layer_maps, maps
 from tests.benchmarks.masks import masks
 from tests.benchmarks.memory import memory
 from tests.benchmarks.page import page_rerun
+from tests.benchmarks.peers import report
+from tests.benchmarks.peers.encoding import encoding
+from tests.benchmarks.peers.maps import maps as peer_maps
+from tests.benchmarks.peers.rows import Group
+from tests.benchmarks.peers.starting import starting
+from tests.benchmarks.peers.views import views
 from tests.benchmarks.results import Outcome, table, write_json
+from tests.benchmarks.serving import serving
 from tests.benchmarks.start import start
 from tests.benchmarks.tokens import tokens_page
 from tests.benchmarks.why_page import why_page
@@ -35,6 +44,8 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         encode_many,
         encode_one,
         cached_encode,
+        batching,
+        gpu,
         intervene,
         why_page,
         masks,
@@ -51,41 +62,81 @@ BENCHMARKS: dict[str, Callable[[int], Outcome]] = {
         corpus_indexing,
         corpus_search,
         first_senses,
+        serving,
         start,
         memory,
     )
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
-    parser.add_argument("--rounds", type=int, default=3, help="of each benchmark (default 3)")
+PEERS: dict[str, Callable[[int], Group]] = {
+    "encoding": encoding,
+    "maps": peer_maps,
+    "views": views,
+    "starting": starting,
+}
+KEPT = ROOT / "docs" / "benchmarks.json"
+
+
+def main() -> int:
+    """Measure what was asked for; 1 where we fall behind a peer."""
+    parser = _parser()
     given = parser.parse_args()
     unknown = set(given.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     if given.rounds < 1:
         parser.error("--rounds must be at least 1")
+    if given.names or given.all:
+        return _own(given.names or list(BENCHMARKS), given.rounds)
+    return _against_peers(given.peer or list(PEERS), given.rounds, keep=given.keep)
+
+
+def _own(names: Sequence[str], rounds: int) -> int:
+    """Our own targets."""
     outcomes: dict[str, Outcome] = {}
-    for name in given.names or BENCHMARKS:
-        begin, others = time.monotonic(), _others()
-        outcome = BENCHMARKS[name](given.rounds)
-        took = time.monotonic() - begin
-        share = max(0.0, _others() - others) / took / (os.cpu_count() or 1)
-        outcomes[name] = replace(outcome, others=share)
-        print(f"{name}: {took:.0f} s, other programs took {share:.0%} of the machine", flush=True)
-        write_json(outcomes, ROOT / "build" / "bench.json")
-    print(f"\n{table(outcomes)}\n\nEvery round is in build/bench.json.")
+    for name in names:
+        others = Others()
+        outcomes[name] = replace(BENCHMARKS[name](rounds), others=others.share)
+        _print_took(name, others)
+        write_json(outcomes, ROOT / "build" / "bench-all.json")
+    print(f"\n{table(outcomes)}\n\nEvery round is in build/bench-all.json.")
+    return 0
 
 
-def _others() -> float:
-    """Processor seconds so far that were not ours or our ended children's."""
-    machine, own = psutil.cpu_times(), os.times()
-    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
-    busy = sum(getattr(machine, kind, 0.0) for kind in kinds)
-    return busy - own.user - own.system - own.children_user - own.children_system
+def _against_peers(names: Sequence[str], rounds: int, *, keep: bool) -> int:
+    """What a user would pick instead; 1 where we fall behind."""
+    groups: dict[str, Group] = {}
+    for name in names:
+        others = Others()
+        groups[name] = replace(PEERS[name](rounds), others=others.share)
+        _print_took(name, others)
+    found = report.report(groups)
+    report.write(found, ROOT / "build" / "bench.json")
+    print(f"\n{report.table(found)}\n\nEvery round is in build/bench.json.")
+    if keep:
+        report.keep(found, KEPT)
+    return 1 if report.behind(found) else 0
+
+
+def _print_took(name: str, others: Others) -> None:
+    print(
+        f"{name}: {others.seconds:.0f} s, other programs took {others.share:.0%} of the machine",
+        flush=True,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    add = parser.add_argument
+    add("names", nargs="*", metavar="name", help=f"of our own targets: {', '.join(BENCHMARKS)}")
+    add("--rounds", type=int, default=3, help="of each benchmark (default 3)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="all of our own targets")
+    which.add_argument("--peer", action="append", choices=list(PEERS), help="one comparison only")
+    add("--keep", action="store_true", help="in docs/benchmarks.json and docs/benchmarks.md too")
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,6 +20,7 @@ from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import chromium, served, visit
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
+from tests.benchmarks.workers import seconds
 
 __all__ = ["attention_page"]
 
@@ -51,14 +52,29 @@ def attention_page(rounds: int) -> Outcome:
                 page.on("websocket", lambda socket: socket.on("framereceived", _counter(sent)))
                 page.goto(address)
                 page.wait_for_function(AT_REST, timeout=120_000)
-    ratios = _long_ratios(3 * rounds)
+    long = _long_times(3 * rounds)
+    page, weighed, plain = (tuple(turn[i] for turn in long) for i in range(3))
     return Outcome(
         [
             Ratio("another head, script", tuple(reruns), 100, unit="ms"),
-            Ratio("512 tokens: page's numbers / model call", tuple(ratios), 2.0),
+            Ratio(
+                "512 tokens: page's numbers / model call with all weights",
+                tuple(a / b for a, b in zip(page, weighed, strict=True)),
+                2.0,
+            ),
+            Ratio(
+                "512 tokens: page's numbers / model call without weights",
+                tuple(a / b for a, b in zip(page, plain, strict=True)),
+            ),
             Ratio("512 tokens: sent to the browser", (sum(sent) / 1e6,), 5.0, unit="MB"),
         ],
-        {"another head, script ms": reruns, "512 tokens x": ratios, "sent MB": [sum(sent) / 1e6]},
+        {
+            "another head, script ms": reruns,
+            "512 tokens: page's numbers s": page,
+            "512 tokens: model call with all weights s": weighed,
+            "512 tokens: model call without weights s": plain,
+            "sent MB": [sum(sent) / 1e6],
+        },
     )
 
 
@@ -90,20 +106,26 @@ def _reruns(page: Page, times: Path, n: int) -> list[float]:
     return found
 
 
-def _long_ratios(n: int) -> list[float]:
-    """How long the page's numbers of a new long text take, beside a plain encoding of one."""
+def _long_times(n: int) -> list[tuple[float, float, float]]:
+    """Seconds for a new long text: the page's numbers, a model call with all weights, one without.
+
+    The page needs all weights, which only the slower kind of attention gives: that call is the
+    least it could take.
+    """
     service = LocalService(Settings())
     card = service.load(BUNDLED_ID)
-    service.encode(BUNDLED_ID, [_long_text(1)])
-    found: list[float] = []
-    for seed in range(2, 2 * n + 2, 2):
-        begin = time.perf_counter()
-        service.encode(BUNDLED_ID, [_long_text(seed)])
-        alone = time.perf_counter() - begin
-        view = replace(DEFAULT, sentences=(Sentence(_long_text(seed + 1)),))
-        begin = time.perf_counter()
-        attention = attention_view(view, service, card)
-        found.append((time.perf_counter() - begin) / alone)
-        if attention.encoding.n_tokens != LONG:
-            raise RuntimeError(f"The text has {attention.encoding.n_tokens} tokens, not {LONG}.")
+    for attentions in (True, False):
+        service.encode(BUNDLED_ID, [_long_text(1)], attentions=attentions)
+    found: list[tuple[float, float, float]] = []
+    for seed in range(2, 3 * n + 2, 3):
+        texts = [_long_text(seed + i) for i in range(3)]
+        view = replace(DEFAULT, sentences=(Sentence(texts[0]),))
+        page = seconds(lambda: attention_view(view, service, card))  # noqa: B023
+        weighed, plain = (
+            seconds(lambda: service.encode(BUNDLED_ID, [text], attentions=attentions))  # noqa: B023
+            for text, attentions in ((texts[1], True), (texts[2], False))
+        )
+        found.append((page, weighed, plain))
+        if (tokens := service.tokenize(BUNDLED_ID, texts[:1])[0].n_tokens) != LONG:
+            raise RuntimeError(f"The text has {tokens} tokens, not {LONG}.")
     return found

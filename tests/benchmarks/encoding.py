@@ -13,7 +13,15 @@ from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
 from tests.benchmarks.workers import interleaved, seconds, wait_for_quiet, worker, workers
 
-__all__ = ["cached_encode", "encode_many", "encode_one"]
+__all__ = [
+    "cached_encode",
+    "encode_many",
+    "encode_one",
+    "set_up_loop",
+    "set_up_sentence_transformers",
+    "set_up_service",
+    "stay_offline",
+]
 
 N_MANY = 1000
 N_BLOCK = 25  # new sentences in one turn of encode_one
@@ -31,7 +39,7 @@ def encode_many(rounds: int) -> Outcome:
             parts = []
             for part, name in enumerate(BATCHED):
                 wait_for_quiet()
-                parts.append(ready[LOOP](seed, part))
+                parts.append(ready[LOOP](seed, part, len(BATCHED)))
                 took[name].append(ready[name](seed))
             took[LOOP].append(sum(parts))
 
@@ -73,22 +81,22 @@ def cached_encode(rounds: int) -> Outcome:
     return Outcome([Ratio("remembered / computed", ratio)], raw)
 
 
-def set_up_service(precision: str) -> Callable[[int], float]:
+def set_up_service(precision: str, n: int = N_MANY) -> Callable[[int], float]:
     service = LocalService(Settings())
 
     def run(seed: int) -> float:
-        texts = mixed_sentences(N_MANY, seed)
+        texts = mixed_sentences(n, seed)
         return seconds(lambda: service.encode(BUNDLED_ID, texts, precision=precision))
 
     service.encode(BUNDLED_ID, mixed_sentences(32, WARM_UP), precision=precision)
     return run
 
 
-def set_up_loop() -> Callable[[int, int], float]:
+def set_up_loop(n: int = N_MANY) -> Callable[..., float]:
     call = _bare_call()
 
-    def run(seed: int, part: int) -> float:
-        texts = mixed_sentences(N_MANY, seed)[part :: len(BATCHED)]
+    def run(seed: int, part: int = 0, parts: int = 1) -> float:
+        texts = mixed_sentences(n, seed)[part::parts]
         return seconds(lambda: [call(text) for text in texts])
 
     for text in mixed_sentences(32, WARM_UP):
@@ -133,8 +141,8 @@ def set_up_floor() -> Callable[[int], float]:
     return run
 
 
-def set_up_sentence_transformers() -> Callable[[int], float]:
-    _stay_offline()
+def set_up_sentence_transformers(n: int = N_MANY) -> Callable[[int], float]:
+    stay_offline()
     from sentence_transformers import SentenceTransformer
     from transformers import logging
 
@@ -148,7 +156,7 @@ def set_up_sentence_transformers() -> Callable[[int], float]:
         )
 
     def run(seed: int) -> float:
-        texts = mixed_sentences(N_MANY, seed)
+        texts = mixed_sentences(n, seed)
         return seconds(lambda: encode(texts))
 
     encode(mixed_sentences(32, WARM_UP))
@@ -187,7 +195,7 @@ def _blocks(call: Callable[[str], object]) -> Callable[[int], list[float]]:
 
 def _bare_call() -> Callable[[str], object]:
     """What people write in a notebook: tokenizer and model as they come, one text at a time."""
-    _stay_offline()
+    stay_offline()
     import torch
     from transformers import AutoModel, AutoTokenizer, logging
 
@@ -203,7 +211,7 @@ def _bare_call() -> Callable[[str], object]:
     return call
 
 
-def _stay_offline() -> None:
+def stay_offline() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
+
+from tests.benchmarks.machine import described
 
 __all__ = ["Outcome", "Ratio", "table", "write_json"]
 
@@ -98,10 +99,8 @@ def write_json(outcomes: Mapping[str, Outcome], path: Path) -> None:
     report = {
         "made": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": {
-            "cpus": os.cpu_count(),
+            **described(),
             "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
-            "platform": platform.platform(),
-            "python": platform.python_version(),
         },
         "versions": {name: metadata.version(name) for name in PACKAGES},
         "benchmarks": {name: _as_dict(outcome) for name, outcome in outcomes.items()},

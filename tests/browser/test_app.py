@@ -189,7 +189,7 @@ def test_back_pressed_quickly_goes_back_each_time(similarity: Visit) -> None:
     for text in ("one python", "two python", "three python"):
         here.type("Sentence A", text)
     slow = here.page.context.new_cdp_session(here.page)
-    slow.send("Emulation.setCPUThrottlingRate", {"rate": 20})
+    slow.send("Emulation.setCPUThrottlingRate", {"rate": 6})
     since = here.runs.now  # as on a phone, busy drawing the first step when the last comes
     here.page.evaluate("for (const wait of [0, 120, 240]) setTimeout(() => history.back(), wait)")
     here.page.wait_for_function("() => !location.search")

@@ -75,6 +75,25 @@ def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> Non
         "CONTEXTLENS_TOKEN_MODELS": "a/b",
         "CONTEXTLENS_MODEL_FOLDERS": str(tmp_path),
         "CONTEXTLENS_HOSTS": "lens.example.org",
+        "CONTEXTLENS_SERVICE_URL": "http://service.example:8600",
+        "CONTEXTLENS_SERVICE_TOKEN": "sixteen-or-more-of-them",
+        "CONTEXTLENS_LOG": "json",
+        "CONTEXTLENS_METRICS_TOKEN": "sixteen-or-more-of-them",
+        "CONTEXTLENS_DEVICE": "cpu",
+        "CONTEXTLENS_QUEUE_TEXTS": "7",
+        "CONTEXTLENS_IDLE_MINUTES": "7",
+        "CONTEXTLENS_SIGN_IN": "required",
+        "CONTEXTLENS_OIDC_METADATA_URL": "https://id.example/.well-known/openid-configuration",
+        "CONTEXTLENS_OIDC_CLIENT_ID": "lens",
+        "CONTEXTLENS_OIDC_CLIENT_SECRET": "secret",
+        "CONTEXTLENS_OIDC_REDIRECT_URL": "https://lens.example.org/oauth2callback",
+        "CONTEXTLENS_OIDC_COOKIE_SECRET": "s" * 32,
+        "CONTEXTLENS_ADMINS": "ada@example.org",
+        "CONTEXTLENS_UPLOADERS": "@example.org",
+        "CONTEXTLENS_VIEWERS": "@example.com",
+        "CONTEXTLENS_ROLE_CLAIM": "roles",
+        "CONTEXTLENS_DEFAULT_ROLE": "none",
+        "CONTEXTLENS_DEMO": "1",
     }
     assert set(others) == set(NAMES)
     changed: set[str] = set()
@@ -85,6 +104,8 @@ def test_every_variable_of_the_table_is_read_and_no_other(tmp_path: Path) -> Non
             for f in fields(Settings)
             if getattr(settings, f.name) != getattr(Settings(), f.name)
         }
+        if name == "CONTEXTLENS_DEMO":  # of models too: see test_access.py
+            differing &= {"access"}
         assert len(differing) == 1, name
         changed |= differing
     assert changed == {f.name for f in fields(Settings)}
@@ -233,3 +254,30 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_home_folder_of_nobody_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises(SettingsError, match=f"CONTEXTLENS_{name}"):
         read(**{name: "~no-such-user-at-all/models"})
+
+
+# The log and the metrics
+
+
+@pytest.mark.parametrize("value", ["plain", "json", "full", " json "])
+def test_the_log_has_three_forms(value: str) -> None:
+    assert read(LOG=value).log == value.strip()
+
+
+@pytest.mark.parametrize("value", ["JSON", "text", "1", "plain,json"])
+def test_another_form_of_log_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"CONTEXTLENS_LOG.*plain, json, full"):
+        read(LOG=value)
+
+
+@pytest.mark.parametrize("value", ["short", "with a space in the middle", "é" * 20, "x" * 15])
+def test_a_weak_token_is_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(SettingsError, match="at least 16 characters") as caught:
+        read(METRICS_TOKEN=value)
+    assert value not in str(caught.value)
+
+
+def test_the_token_is_not_shown_with_the_settings() -> None:
+    settings = read(METRICS_TOKEN="sixteen-or-more-of-them")
+    assert settings.metrics_token == "sixteen-or-more-of-them"
+    assert "sixteen" not in repr(settings)

@@ -77,3 +77,11 @@ def test_no_order_of_visits_goes_beyond_the_bounds(puts: list[tuple[str, str, in
         own.put(visitor, name, name, n_bytes)
         assert own.get(name) == name
         assert own.n_bytes <= 10 * LARGE
+
+
+def test_a_thing_can_be_asked_for_as_one_s_own() -> None:
+    shelf = Shelf(10**6, max_own_bytes=10**6, max_own=4)
+    shelf.put("one", "thing", 1, 1)
+    assert shelf.get("thing", of="one") == 1
+    assert shelf.get("thing", of="two") is None
+    assert shelf.get("thing") == 1

@@ -139,6 +139,7 @@ class Machine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1.0, 3.0, 6.0, 31.0]))
     def time_passes(self, seconds: float) -> None:
         self.clock.now += seconds
+        self.jobs.turn()  # what only time makes room for begins when something happens next
 
     # What work does
 

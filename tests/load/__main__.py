@@ -20,6 +20,7 @@ from tests.support.app_server import ROOT
 MOST_VISITORS = 100
 MOST_SECONDS = 900.0
 MOST_ROUNDS = 20
+MOST_PROCESSES = 8
 OUT = ROOT / "build" / "load.json"
 
 
@@ -34,7 +35,10 @@ async def _measure(given: argparse.Namespace) -> list[Turn]:
     asks = questions()
     next(asks)  # asked while the app warms up
     async with AsyncExitStack() as stack:
-        apps = [await stack.enter_async_context(served(path)) for path in given.app or [ROOT]]
+        apps = [
+            await stack.enter_async_context(served(path, given.processes))
+            for path in given.app or [ROOT]
+        ]
         for visitors in given.visitors:
             for _ in range(given.rounds):
                 for app in apps:
@@ -62,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--app", type=Path, action="append", metavar="PATH", help=several)
     add("--visitors", type=_within(int, 1, MOST_VISITORS), nargs="+", default=[1, 10, 25, 50])
     add("--seconds", type=most, default=120.0, help="of each turn (120)")
+    several = "processes of the app behind nginx, as `make serve-app` starts them (1: without it)"
+    add("--processes", type=_within(int, 1, MOST_PROCESSES), default=1, help=several)
     add("--rounds", type=_within(int, 1, MOST_ROUNDS), default=1, help="turns of each kind (1)")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(

@@ -16,7 +16,7 @@ import psutil
 
 from tests.load.questions import questions
 from tests.load.visitor import visit
-from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.app_server import ROOT, AppServer, launch, launch_several
 
 __all__ = ["App", "Footprint", "served"]
 
@@ -70,8 +70,12 @@ class App:
 
 
 @asynccontextmanager
-async def served(checkout: Path) -> AsyncIterator[App]:
+async def served(checkout: Path, processes: int = 1) -> AsyncIterator[App]:
     """The app of a checkout, in a data folder of its own, warm and at rest.
+
+    Args:
+        checkout: where it is.
+        processes: several stand behind nginx, as `make serve-app` starts them.
 
     Raises:
         RuntimeError: it does not start, or does not come to rest.
@@ -82,11 +86,15 @@ async def served(checkout: Path) -> AsyncIterator[App]:
     with tempfile.TemporaryDirectory(prefix="contextlens-load-") as folder:
         env = {**os.environ, "CONTEXTLENS_DATA_DIR": folder}
         log = Path(folder) / "app.log"
-        server = launch(checkout / "app.py", log, env, root=checkout)
+        if processes > 1:
+            server = launch_several(processes, log, env, root=checkout)
+        else:
+            server = launch(checkout / "app.py", log, env, root=checkout)
         try:
             server.wait()
             app = App("this" if checkout == ROOT else checkout.name, server.address, page, server)
-            await _warm(app)
+            for _ in range(processes):  # new visitors go to one process after the other
+                await _warm(app)
             yield app
         finally:
             server.stop()

@@ -62,19 +62,23 @@ def check_is_here(address: str) -> None:
 
 
 @asynccontextmanager
-async def visit(address: str, page: str, *, keeps: bool = False) -> AsyncIterator[Visitor]:
+async def visit(
+    address: str, page: str, *, keeps: bool = False, cookie: str = ""
+) -> AsyncIterator[Visitor]:
     """A visitor of one page of an app.
 
     Args:
         address: the app's, such as http://localhost:8501.
         page: the page's own address below it.
         keeps: whether answers carry all that came.
+        cookie: what the browser sends as such, for a proxy before several processes.
     """
     check_is_here(address)
     place = urlsplit(address)
     socket = await connect(
         f"ws://{place.netloc}/_stcore/stream",
         origin=address,
+        additional_headers={"Cookie": cookie} if cookie else None,
         subprotocols=["streamlit", "PLACEHOLDER_AUTH_TOKEN"],
         max_size=None,
         proxy=None,
@@ -95,6 +99,7 @@ class Visitor:
         self._address = address
         self._page = page
         self._keeps = keeps
+        self.session = ""  # its name, once told
         self._script = ""  # the page script's hash, once told
         self._large: dict[str, int] = {}  # hash of a message that may come again, run of it
         self._run = 0
@@ -138,6 +143,7 @@ class Visitor:
             message = ForwardMsg.FromString(frame)
             kind = message.WhichOneof("type")
             if kind == "new_session":
+                self.session = message.new_session.initialize.session_id
                 self._script = message.new_session.page_script_hash
             elif kind == "navigation":
                 self._script = message.navigation.page_script_hash

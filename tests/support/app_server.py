@@ -11,10 +11,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "AppServer", "launch"]
+__all__ = ["ROOT", "START_SECONDS", "AppServer", "launch", "launch_several"]
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 180.0
@@ -62,25 +63,47 @@ class AppServer:
 
 
 def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
-    """Starts `streamlit run SCRIPT` in a checkout; it may not answer yet."""
+    """Starts `streamlit run SCRIPT` in a checkout; it may not answer yet.
+
+    Its log has everything, visitors' words too, unless the environment says otherwise.
+    """
     port = _free_port()
     options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
     flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *flags]
+    return _started(script.name, port, ["streamlit", "run", str(script), *flags], log, env, root)
+
+
+def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
+    """Starts so many processes of the app behind nginx, as `make serve-app` does."""
+    port = _free_port(1 + n)
+    flags = ["--processes", str(n), "--port", str(port)]
+    return _started("serve-app", port, ["components.ui.processes", *flags], log, env, root)
+
+
+def _started(
+    name: str, port: int, module: list[str], log: Path, env: Mapping[str, str], root: Path
+) -> AppServer:
+    command = [sys.executable, "-m", *module]
     with log.open("wb") as out:
         process = subprocess.Popen(
             command,
             cwd=root,
-            env=dict(env),
+            env={"CONTEXTLENS_LOG": "full", **env},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that stopping it stops its children too
         )
-    return AppServer(script.name, f"http://localhost:{port}", process, log)
+    return AppServer(name, f"http://localhost:{port}", process, log)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _free_port(n: int = 1) -> int:
+    """The first of so many ports in a row that nobody listens on."""
+    while True:
+        with ExitStack() as probes, suppress(OSError):
+            port = 0
+            for i in range(n):
+                probe = probes.enter_context(socket.socket())
+                probe.bind(("127.0.0.1", port + i if port else 0))
+                port = port or int(probe.getsockname()[1])
+            return port

@@ -145,9 +145,11 @@ def ignore(stage: str, share: float) -> None:
     """Progress that nobody looks at."""
 
 
-def indexed(store: Store, corpus: Corpus, *, name: str | None = None, **changes: Any) -> str:
+def indexed(
+    store: Store, corpus: Corpus, *, name: str | None = None, owner: str = "", **changes: Any
+) -> str:
     """A corpus indexed by the made-up model; its name."""
-    about = store.create(corpus, indexing(**changes), name=name)
+    about = store.create(corpus, indexing(**changes), name=name, owner=owner)
     index(store, MadeUpService(), about.name, ignore)  # type: ignore[arg-type]
     return about.name
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from components.core.encoder.architecture import architecture_of, build_architecture
+from components.core.encoder.devices import device_of
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
+from components.core.encoder.gathering import encode_together, processors
 from components.core.encoder.gradients import integrated_gradients
 from components.core.encoder.headroom import free_memory, needed_memory
 from components.core.encoder.intervening import intervene
 from components.core.encoder.loading import LoadedModel, load_model
+from components.core.encoder.memory import tidy_memory
 from components.core.encoder.parameters import list_parameters, read_matrix
 from components.core.encoder.quickness import fast_precision
 from components.core.encoder.request import Request
@@ -27,8 +30,10 @@ __all__ = [
     "architecture_of",
     "build_architecture",
     "decode",
+    "device_of",
     "embedding_parts",
     "encode",
+    "encode_together",
     "fast_precision",
     "free_memory",
     "integrated_gradients",
@@ -39,7 +44,9 @@ __all__ = [
     "nearest_rows",
     "needed_memory",
     "normalize",
+    "processors",
     "read_matrix",
+    "tidy_memory",
     "tokenize",
     "word_rows",
 ]

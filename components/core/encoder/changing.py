@@ -101,13 +101,16 @@ def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in
                 states[list(change.positions)] = mean
 
 
-def visible_positions(layer: int, rows: Sequence[Row], width: int) -> torch.Tensor | None:
+def visible_positions(
+    layer: int, rows: Sequence[Row], width: int, device: torch.device
+) -> torch.Tensor | None:
     """Which position may look at which in one layer; see `Layerwise.step`.
 
     Args:
         layer: 1 to n.
         rows: of the batch.
         width: tokens of the longest.
+        device: of the result.
     """
     lengths = torch.tensor([row.result.n_tokens for row in rows])
     visible = None
@@ -125,4 +128,4 @@ def visible_positions(layer: int, rows: Sequence[Row], width: int) -> torch.Tens
         for place, block in blocks:
             by = slice(None) if block.seen_by is None else block.seen_by
             visible[place, 0, by, block.token] = False
-    return visible
+    return None if visible is None else visible.to(device)

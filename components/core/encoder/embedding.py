@@ -22,10 +22,10 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
     """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     tables = loaded.model.embeddings
-    ids = torch.from_numpy(tokens.token_ids.copy())
+    ids = loaded.device.put(torch.from_numpy(tokens.token_ids.copy()))
     positions = position_ids(tables.position_embeddings, ids)
     word, position = tables.word_embeddings(ids), tables.position_embeddings(positions)
-    segment = _segment(tables, tokens.token_type_ids, len(ids))
+    segment = _segment(tables, tokens.token_type_ids, ids)
     total = word + position if segment is None else word + segment + position
     normalized = tables.LayerNorm(total)
     projection = projection_of(loaded.model, loaded.family)
@@ -61,7 +61,7 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
             f"{len(table) - 1}, the rows of the word table."
         )
     ids = asked.astype(np.int64)
-    rows: FloatArray = _frozen(table[torch.from_numpy(ids)])
+    rows: FloatArray = _frozen(table[loaded.device.put(torch.from_numpy(ids))])
     return rows
 
 
@@ -81,7 +81,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
         )
     if type(n) is not int or n < 1:
         raise RequestError(f"{n!r} neighbours were asked; ask for a whole number, at least 1.")
-    query = torch.nn.functional.normalize(torch.from_numpy(wanted), dim=0)
+    query = torch.nn.functional.normalize(loaded.device.put(torch.from_numpy(wanted)), dim=0)
     cosines = (table @ query) / table.norm(dim=1).clamp_min(1e-12)
     best = torch.topk(cosines, min(n, len(table)))
     names = loaded.reader.tokenizer.convert_ids_to_tokens(best.indices.tolist())
@@ -89,15 +89,15 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
 
 
-def _segment(tables: Any, token_type_ids: Any, n_tokens: int) -> torch.Tensor | None:
+def _segment(tables: Any, token_type_ids: Any, at: torch.Tensor) -> torch.Tensor | None:
     if not hasattr(tables, "token_type_embeddings"):
         return None
-    ids = np.zeros(n_tokens, np.int64) if token_type_ids is None else token_type_ids.copy()
-    rows: torch.Tensor = tables.token_type_embeddings(torch.from_numpy(ids))
+    ids = np.zeros(len(at), np.int64) if token_type_ids is None else token_type_ids.copy()
+    rows: torch.Tensor = tables.token_type_embeddings(torch.from_numpy(ids).to(at.device))
     return rows
 
 
 def _frozen(tensor: torch.Tensor) -> Any:
-    array = tensor.numpy().copy()
+    array = tensor.cpu().numpy().copy()
     array.flags.writeable = False
     return array

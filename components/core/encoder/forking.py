@@ -53,7 +53,8 @@ def run_group(
             _write(loaded, row.result, layer, plain[layer][_text_of(row)])
     if len(changed) < len(rows):
         done(len(rows) - len(changed))
-    for batch in batches([row.result.n_tokens for row in changed], same_length=False):
+    most = loaded.device.for_steps.batch_tokens
+    for batch in batches([r.result.n_tokens for r in changed], same_length=False, most=most):
         _run_batch(loaded, [changed[i] for i in batch], plain, put_in)
         done(len(batch))
 
@@ -68,7 +69,7 @@ def _run_batch(loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: 
         inside = rows[: len(hidden)]
         if inside:
             switches = Switches(layer, inside, put_in, n_heads=n_heads)
-            visible = visible_positions(layer, inside, width)
+            visible = visible_positions(layer, inside, width, hidden.device)
             hidden = loaded.layerwise.step(layer, hidden, visible, switches)
         joining = [plain[layer][_text_of(row)][:width] for row in rows if row.joins == layer]
         if joining:
@@ -89,6 +90,6 @@ def _write(loaded: LoadedModel, result: Encoding, layer: int, states: torch.Tens
     own = states[: result.n_tokens]
     for ours, number in zip(result.hidden, result.layers, strict=True):
         if number == layer:
-            ours[:] = own.numpy()
+            ours[:] = own.cpu().numpy()
     if layer == loaded.card.n_layers and result.pooler_output is not None:
-        result.pooler_output[:] = loaded.layerwise.pooled(own[None])[0].numpy()
+        result.pooler_output[:] = loaded.layerwise.pooled(own[None])[0].cpu().numpy()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from components.core.encoder.inputs import check_rows, network_inputs
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.request import Request, checked_layers, is_index
-from components.core.encoder.running import BATCH_TOKENS, passport_of
+from components.core.encoder.running import passport_of
 from components.core.encoder.tokenizing import tokenize
 from components.core.errors import RequestError
 from components.core.schema import Attribution, Counted, FloatArray, Tokens
@@ -68,7 +68,7 @@ def integrated_gradients(
         shares = _shares(cosine, ends, n, at_once, report)
         if abs(end - begin - shares.sum()) <= REMAINDER:
             break
-    plain = passport_of(loaded, Request())
+    plain = passport_of(loaded, Request(), loaded.device.for_steps)
     settings = {**plain.settings, "integrated gradients": f"{n} steps of Gauss-Legendre"}
     return Attribution(
         tokens=tokens,
@@ -109,10 +109,11 @@ def _attempts(steps: int | None) -> list[int]:
 
 def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
     """(2, n_tokens, n_dims) of layer 0: with [PAD]'s word vectors, and the input's own."""
-    ids, _, segments = network_inputs(loaded, [tokens])
-    table = loaded.model.embeddings.word_embeddings.weight
+    device = loaded.device.for_steps
+    ids, _, segments = network_inputs(loaded, [tokens], device)
+    table = loaded.layerwise.word_table
     words = table[ids]
-    special = torch.from_numpy(tokens.special_tokens_mask == 1)[:, None]
+    special = device.put(torch.from_numpy(tokens.special_tokens_mask == 1))[:, None]
     start = torch.where(special, words, table[loaded.reader.tokenizer.pad_token_id])
     both = [loaded.layerwise.embed(ids, segments, words=each) for each in (start, words)]
     return torch.cat(both)
@@ -121,7 +122,9 @@ def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
 def _cosine(
     loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torch.Tensor
 ) -> _Cosine:
-    wanted = torch.nn.functional.normalize(toward.double(), dim=0)
+    device = loaded.device.for_steps
+    wanted = torch.nn.functional.normalize(device.put(toward).double(), dim=0)
+    weights = device.put(weights)
 
     def cosine(hidden: torch.Tensor) -> torch.Tensor:
         for number in range(1, layer + 1):
@@ -135,7 +138,7 @@ def _cosine(
 def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
     """Steps in a batch, with what is kept of them for the way back within bounds."""
     each = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
-    return max(1, min(BATCH_TOKENS // n_tokens, _GRAPH_BYTES // each))
+    return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // each))
 
 
 def _shares(
@@ -148,13 +151,15 @@ def _shares(
     report.begin(n)
     for first in range(0, n, at_once):
         some = slice(first, first + at_once)
-        where = torch.from_numpy((places[some] + 1) / 2).float()[:, None, None]
+        where = torch.from_numpy((places[some] + 1) / 2).to(way).reshape(-1, 1, 1)
         states = (start + where * way).requires_grad_()
         with torch.enable_grad():
             (slope,) = torch.autograd.grad(cosine(states).sum(), states)
-        total += torch.einsum("s,snd->nd", torch.from_numpy(parts[some] / 2), slope.double())
+        total += torch.einsum(
+            "s,snd->nd", torch.from_numpy(parts[some] / 2).to(total), slope.double()
+        )
         report.done(len(where))
-    shares: NDArray[np.float64] = (total * way.double()).sum(1).numpy()
+    shares: NDArray[np.float64] = (total * way.double()).sum(1).cpu().numpy()
     shares.flags.writeable = False
     return shares
 

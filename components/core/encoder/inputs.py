@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from components.core.encoder.devices import Device
 from components.core.encoder.loading import LoadedModel
 from components.core.errors import CheckpointError
 from components.core.schema import IntArray, Tokens
@@ -33,9 +34,16 @@ def _check_below(what: str, given: IntArray, limit: int, title: str) -> None:
 
 
 def network_inputs(
-    loaded: LoadedModel, batch: Sequence[Tokens]
+    loaded: LoadedModel, batch: Sequence[Tokens], device: Device | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """IDs, attention mask and, where the model has any, segments: (n_batch, n_tokens) int64."""
+    """IDs, attention mask and, where the model has any, segments: (n_batch, n_tokens) int64.
+
+    Args:
+        loaded: the model.
+        batch: the texts.
+        device: where they are to be; by default where the model is.
+    """
+    device = device or loaded.device
     shape = len(batch), max(tokens.n_tokens for tokens in batch)
     ids = np.full(shape, loaded.reader.tokenizer.pad_token_id, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.int64)
@@ -46,7 +54,7 @@ def network_inputs(
         if segments is not None and tokens.token_type_ids is not None:
             segments[row, : tokens.n_tokens] = tokens.token_type_ids
     return (
-        torch.from_numpy(ids),
-        torch.from_numpy(mask),
-        None if segments is None else torch.from_numpy(segments),
+        device.put(torch.from_numpy(ids)),
+        device.put(torch.from_numpy(mask)),
+        None if segments is None else device.put(torch.from_numpy(segments)),
     )

@@ -63,7 +63,8 @@ def intervene(
     for changes, one in zip(every, inputs, strict=True):
         check_changes(changes, tokens[one], card, sources=tokens, has_baseline=bool(averaged))
     texts_read = [tokens[one] for one in dict.fromkeys(inputs)]
-    passport = _Passports(passport_of(loaded, Request()), texts_read, averaged)
+    plain = passport_of(loaded, Request(), loaded.device.for_steps)
+    passport = _Passports(plain, texts_read, averaged)
     rows = [
         Row(_room(loaded, tokens[one], asked, passport.of(changes)), changes)
         for one, changes in zip(inputs, every, strict=True)
@@ -80,7 +81,8 @@ def intervene(
             pause=lambda: report.done(0),
         )
         of_text = _by_text(rows)
-        for places in batches([t.n_tokens for t in texts_read], same_length=False):
+        lengths, most = [t.n_tokens for t in texts_read], loaded.device.for_steps.batch_tokens
+        for places in batches(lengths, same_length=False, most=most):
             group = [texts_read[i] for i in places]
             some = [row for t in group for row in of_text[t.text, t.pair]]
             run_group(loaded, group, some, put_in, done=report.done)

@@ -30,7 +30,7 @@ def projection_of(model: Any, family: Family) -> Any:
 def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
     """Rows of the position table. RoBERTa and MPNet count real tokens from padding_idx + 1."""
     if table.padding_idx is None:
-        return torch.arange(ids.shape[-1]).expand_as(ids)
+        return torch.arange(ids.shape[-1], device=ids.device).expand_as(ids)
     start = int(table.padding_idx)
     real = (ids != start).long()
     return torch.cumsum(real, dim=-1) * real + start
@@ -77,6 +77,12 @@ class Layerwise:
             mixing.register_forward_pre_hook(self._heads)
             mixing.register_forward_hook(self._attention)
             layer.get_submodule(family.parts.feed_forward).register_forward_hook(self._feed_forward)
+
+    @property
+    def word_table(self) -> torch.Tensor:
+        """(vocabulary size, n_embedding_dims): the word vectors."""
+        table: torch.Tensor = self._model.embeddings.word_embeddings.weight
+        return table
 
     @property
     def n_layers(self) -> int:

@@ -12,12 +12,13 @@ import transformers
 
 from components.core.bundled_files import check_bundled_files
 from components.core.config_keys import allowed_config
+from components.core.encoder.devices import CPU, Device
 from components.core.encoder.layerwise import Layerwise
 from components.core.encoder.memory import return_freed_memory
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import Views
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
-from components.core.errors import CheckpointError
+from components.core.errors import CheckpointError, ModelError
 from components.core.families import Family, family_of, read_config
 from components.core.files import checksum_of
 from components.core.registry import ModelFiles
@@ -32,9 +33,9 @@ transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-cal
 _BELL = 0.1  # mean in standard deviations, and excess kurtosis, that random numbers stay below
 
 
-@dataclass
+@dataclass(eq=False)
 class LoadedModel:
-    """A model in memory with everything needed to run it."""
+    """A model in memory with everything needed to run it; equal to itself alone."""
 
     card: ModelCard
     family: Family
@@ -42,28 +43,31 @@ class LoadedModel:
     reader: LoadedTokenizer
     trained_parts: dict[str, bool]
     views: Views
+    device: Device
 
     @cached_property
     def layerwise(self) -> Layerwise:
         """The same weights, run layer by layer; made when first asked for."""
-        return Layerwise(self.views.apart(), self.family)
+        return Layerwise(self.views.apart(self.device.for_steps.name), self.family)
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of weights held, the bfloat16 copy included."""
+        """Bytes of weights held, the copy for fast work included."""
         return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
 
 
-def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
+def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> LoadedModel:
     """A model read from its files, checked.
 
     Args:
         files: where they are.
         fast: what this machine does fast work in, for the card.
+        device: what it is to compute on.
 
     Raises:
         UnsupportedModelError: not an encoder of a supported family.
         CheckpointError: weights missing, damaged, unsafe or of another checksum.
+        ModelError: it does not fit on the device.
     """
     given = read_config(files.folder)
     family = family_of(given)
@@ -82,13 +86,24 @@ def load_model(files: ModelFiles, fast: FastPrecision) -> LoadedModel:
     model, missing = _read_weights(files, family, config)
     provenance = _provenance(model, family, missing)
     reader = load_tokenizer(files)
-    card = _card(files, reader.card, model, checksum, provenance, fast)
+    card = replace(_card(files, reader.card, model, checksum, provenance, fast), device=device.name)
+    _move(model, files.title, device)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
         "pooler": provenance.pooler.state == "trained",
         "encoder": provenance.encoder.state == "trained",
     }
-    return LoadedModel(card, family, model, reader, trained, Views(model))
+    return LoadedModel(card, family, model, reader, trained, Views(model, fast.dtype), device)
+
+
+def _move(model: Any, title: str, device: Device) -> None:
+    try:
+        model.to(device.name)
+    except torch.OutOfMemoryError as exc:
+        raise ModelError(
+            f"{title} does not fit into the free memory of {device.name}. Choose a smaller model, "
+            "or compute on the processor (CONTEXTLENS_DEVICE=cpu)."
+        ) from exc
 
 
 def _weight_files(folder: Path) -> list[Path]:

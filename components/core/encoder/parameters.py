@@ -49,6 +49,6 @@ def read_matrix(loaded: LoadedModel, name: str) -> FloatArray:
             f"{name} has {value.numel():,} values; at most {MAX_VALUES:,} are sent at once. "
             "Rows of the word table can be had from `word_rows`."
         )
-    array: FloatArray = value.detach().float().numpy().copy()
+    array: FloatArray = value.detach().float().cpu().numpy().copy()
     array.flags.writeable = False
     return array

@@ -61,8 +61,11 @@ def gather(
         pause: called between batches; what it raises ends the work.
     """
 
+    most = loaded.device.for_steps.batch_tokens
+
     def read(some: Sequence[Tokens], layers: set[int], sums: _PartSums | None = None) -> _Read:
-        for places in batches([t.n_tokens for t in some], same_length=False) if layers else ():
+        lengths = [t.n_tokens for t in some]
+        for places in batches(lengths, same_length=False, most=most) if layers else ():
             pause()
             batch = [some[i] for i in places]
             for layer, hidden in plain_layers(loaded, batch, max(layers), sums):
@@ -94,7 +97,7 @@ def plain_layers(
     loaded: LoadedModel, batch: Sequence[Tokens], last: int, sums: _PartSums | None = None
 ) -> Iterator[tuple[int, torch.Tensor]]:
     """One batch's plain hidden states: layer 0 to `last`, each with its number."""
-    ids, mask, segments = network_inputs(loaded, batch)
+    ids, mask, segments = network_inputs(loaded, batch, loaded.device.for_steps)
     visible = None if bool(mask.all()) else mask.bool()[:, None, None, :]
     hidden = loaded.layerwise.embed(ids, segments)
     yield 0, hidden
@@ -115,7 +118,9 @@ class _Mean:
     def add(self, states: torch.Tensor, batch: Sequence[Tokens]) -> None:
         lengths = torch.tensor([tokens.n_tokens for tokens in batch])
         real = torch.arange(states.shape[1]) < lengths[:, None]
-        self._total = self._total + states[real].sum(0, dtype=torch.float64)
+        self._total = self._total.to(states.device) + states[real.to(states.device)].sum(
+            0, dtype=torch.float64
+        )
         self._n += int(lengths.sum())
 
     @property

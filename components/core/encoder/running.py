@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from components.core.encoder.devices import CPU_TOKENS, Device
 from components.core.encoder.inputs import check_rows, network_inputs
 from components.core.encoder.loading import LoadedModel
 from components.core.encoder.memory import set_aside, tidy_memory
@@ -16,13 +17,32 @@ from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.views import Attention
 from components.core.schema import Encoding, FloatArray, Passport, Tokens
 
-__all__ = ["BATCH_TOKENS", "batches", "encode", "freeze", "passport_of", "room"]
-
-BATCH_TOKENS = 1024
-"""Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;
-8,192 is 1.7 times slower."""
+__all__ = ["Asked", "ask", "batches", "encode", "freeze", "passport_of", "room", "run_together"]
 
 _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One text, and what is asked of it."""
+
+    tokens: Tokens
+    request: Request
+    passport: Passport
+
+
+def ask(
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    request: Request,
+    *,
+    pairs: Sequence[str | None] | None = None,
+) -> list[Asked]:
+    """Texts as the network takes them, each with what is asked of it."""
+    tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
+    check_rows(loaded, tokens)
+    passport = passport_of(loaded, request)
+    return [Asked(each, request, passport) for each in tokens]
 
 
 def encode(
@@ -32,30 +52,29 @@ def encode(
     *,
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
-    """Each text's encoding, in the order given; see `EncoderService.encode`."""
-    tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
-    check_rows(loaded, tokens)
-    passport = passport_of(loaded, request)
-    results = [room(t, loaded, request, passport) for t in tokens]
-    lengths = [t.n_tokens for t in tokens]
+    """Each text's encoding, in the order given, by this thread alone."""
+    asked = ask(loaded, texts, request, pairs=pairs)
+    results: dict[int, Encoding] = {}
+    lengths = [each.tokens.n_tokens for each in asked]
+    most = loaded.device.batch_tokens
     with tidy_memory(sum(lengths)):
-        for batch in batches(lengths, same_length=request.mask == "ones"):
-            outputs = _forward(loaded, [tokens[i] for i in batch], request)
-            for row, i in enumerate(batch):
-                _fill(results[i], row, outputs)
-                freeze(results[i])
-    return results
+        for batch in batches(lengths, same_length=request.mask == "ones", most=most):
+            found = run_together(loaded, [asked[i] for i in batch])
+            results.update(zip(batch, found, strict=True))
+    return [results[i] for i in range(len(asked))]
 
 
-def batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]:
-    """Indices in batches of at most BATCH_TOKENS padded tokens, longest first.
+def batches(
+    lengths: Sequence[int], *, same_length: bool, most: int = CPU_TOKENS
+) -> Iterator[list[int]]:
+    """Indices in batches of at most so many padded tokens, longest first.
 
     Without the mask, padding would change results, so such batches hold one length only.
     """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         longest = lengths[batch[0]] if batch else 0
-        full = (len(batch) + 1) * longest > BATCH_TOKENS
+        full = (len(batch) + 1) * longest > most
         if batch and (full or (same_length and lengths[i] != longest)):
             yield batch
             batch = []
@@ -64,18 +83,34 @@ def batches(lengths: Sequence[int], *, same_length: bool) -> Iterator[list[int]]
         yield batch
 
 
+def run_together(loaded: LoadedModel, asked: Sequence[Asked]) -> list[Encoding]:
+    """The encodings of a batch: texts with one mask and precision, all with weights or all without.
+
+    Each may ask for other layers and heads.
+    """
+    outputs = _forward(loaded, asked)
+    results = []
+    for row, each in enumerate(asked):
+        result = room(each.tokens, loaded, each.request, each.passport)
+        _fill(result, row, outputs, each.request)
+        freeze(result)
+        results.append(result)
+    return results
+
+
 @dataclass(frozen=True)
 class _Outputs:
     """One batch's results, as numpy where they leave the batch."""
 
-    hidden: list[FloatArray]  # for each chosen layer, (n_batch, n_tokens, n_dims)
+    hidden: dict[int, FloatArray]  # by layer, (n_batch, n_tokens, n_dims)
     pooler_output: FloatArray | None
-    attentions: FloatArray | None  # (n_batch, n_layers, n_heads, n, n) or (n_batch, n_asked, n, n)
+    attentions: dict[int, FloatArray]  # by layer, (n_batch, n_heads, n_tokens, n_tokens)
 
 
 @torch.inference_mode()
-def _forward(loaded: LoadedModel, batch: Sequence[Tokens], request: Request) -> _Outputs:
-    ids, mask, segments = network_inputs(loaded, batch)
+def _forward(loaded: LoadedModel, asked: Sequence[Asked]) -> _Outputs:
+    request = asked[0].request
+    ids, mask, segments = network_inputs(loaded, [each.tokens for each in asked])
     if request.mask == "ones":
         mask = torch.ones_like(mask)
     arguments = {"token_type_ids": segments} if segments is not None else {}
@@ -86,11 +121,16 @@ def _forward(loaded: LoadedModel, batch: Sequence[Tokens], request: Request) -> 
         output_attentions=request.attentions is not False,
         **arguments,
     )
+    layers = sorted({layer for each in asked for layer in each.request.layers or ()})
+    weights = sorted({layer for each in asked for layer in _weights(loaded, each.request)})
     pooled = getattr(out, "pooler_output", None)
+    tensors = [out.hidden_states[layer] for layer in layers]
+    tensors += [out.attentions[layer - 1] for layer in weights]
+    arrays = iter(loaded.device.fetch(tensors if pooled is None else [*tensors, pooled]))
     return _Outputs(
-        hidden=[_numpy(out.hidden_states[layer]) for layer in request.layers or ()],
-        pooler_output=None if pooled is None else _numpy(pooled),
-        attentions=_attentions(out.attentions, request.attentions),
+        hidden={layer: next(arrays) for layer in layers},
+        attentions={layer: next(arrays) for layer in weights},
+        pooler_output=next(arrays, None),
     )
 
 
@@ -99,19 +139,11 @@ def _attention(loaded: LoadedModel, request: Request) -> Attention:
     return loaded.views.default if request.attentions is False else "eager"
 
 
-def _numpy(tensor: torch.Tensor) -> FloatArray:
-    array: FloatArray = tensor.float().numpy()
-    return array
-
-
-def _attentions(
-    layers: Sequence[torch.Tensor], asked: bool | Sequence[tuple[int, int]]
-) -> FloatArray | None:
-    if asked is False:
-        return None
-    if asked is True:
-        return _numpy(torch.stack(list(layers), dim=1))
-    return _numpy(torch.stack([layers[layer - 1][:, head] for layer, head in asked], dim=1))
+def _weights(loaded: LoadedModel, request: Request) -> set[int]:
+    """The layers whose weights are asked for."""
+    if isinstance(request.attentions, bool):
+        return set(range(1, loaded.card.n_layers + 1)) if request.attentions else set()
+    return {layer for layer, _ in request.attentions}
 
 
 def room(
@@ -140,14 +172,20 @@ def room(
     )
 
 
-def _fill(encoding: Encoding, row: int, outputs: _Outputs) -> None:
+def _fill(encoding: Encoding, row: int, outputs: _Outputs, request: Request) -> None:
     n = encoding.n_tokens
-    for ours, layer in zip(encoding.hidden, outputs.hidden, strict=True):
-        ours[:] = layer[row, :n]
+    for ours, layer in zip(encoding.hidden, encoding.layers, strict=True):
+        ours[:] = outputs.hidden[layer][row, :n]
     if encoding.pooler_output is not None and outputs.pooler_output is not None:
         encoding.pooler_output[:] = outputs.pooler_output[row]
-    if encoding.attentions is not None and outputs.attentions is not None:
-        encoding.attentions[:] = outputs.attentions[row, ..., :n, :n]
+    if encoding.attentions is None:
+        return
+    if isinstance(request.attentions, bool):
+        for ours, layer in zip(encoding.attentions, outputs.attentions, strict=True):
+            ours[:] = outputs.attentions[layer][row, :, :n, :n]
+    else:
+        for ours, (layer, head) in zip(encoding.attentions, request.attentions, strict=True):
+            ours[:] = outputs.attentions[layer][row, head, :n, :n]
 
 
 def freeze(encoding: Encoding) -> None:
@@ -157,9 +195,10 @@ def freeze(encoding: Encoding) -> None:
             array.flags.writeable = False
 
 
-def passport_of(loaded: LoadedModel, request: Request) -> Passport:
-    """How to get a run's numbers again."""
+def passport_of(loaded: LoadedModel, request: Request, device: Device | None = None) -> Passport:
+    """How to get a run's numbers again; the device where it is another than the model's."""
     settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
+    settings["device"] = (device or loaded.device).name
     if request.pad_to is not None:
         settings["pad_to"] = request.pad_to
     if request.why_exact is not None:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-import torch
-from threadpoolctl import threadpool_limits
+import threading
+from functools import cache
+from typing import Any
 
-__all__ = ["limit_threads"]
+import torch
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["limit_threads", "n_threads"]
+
+_own = threading.local()
+
+
+def n_threads() -> int:
+    """How many threads the calling thread may compute with where it is not limited."""
+    if not hasattr(_own, "most"):
+        _own.most = _own.now = torch.get_num_threads()  # also sets this thread's own number, once
+    return int(_own.most)
 
 
 def limit_threads(n_parts: int) -> None:
     """Have what the calling thread computes take one of so many parts of the processors."""
-    n_threads = torch.get_num_threads()  # also sets this thread's own number, once
-    threadpool_limits(max(1, n_threads // n_parts), user_api="openmp")
+    wanted = max(1, n_threads() // n_parts)
+    if wanted != _own.now:
+        _openmp().limit(limits=wanted)
+        _own.now = wanted
+
+
+@cache
+def _openmp() -> Any:
+    return ThreadpoolController().select(user_api="openmp")

@@ -1,4 +1,4 @@
-"""The ways to run one set of weights: with sdpa or eager attention, in float32 or bfloat16.
+"""The ways to run one set of weights: with sdpa or eager attention, in full or half precision.
 
 transformers reads from a model's config which attention to use. Changing that for one call would
 change it under another thread, so each way is a model of its own whose parameters are the same
@@ -27,18 +27,20 @@ class Views:
     Args:
         model: as transformers loaded it, never run yet; its attention is transformers' own choice
             for the architecture: sdpa, or eager where sdpa is not supported (MPNet).
+        fast: what fast work is done in: "bfloat16" or "float16".
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, fast: str = "bfloat16") -> None:
         # Never run: the first run of a model changes its modules, so it may not be copied then.
         self._templates: dict[Precision, Any] = {"exact": _sharing_weights(model)}
         self._made: dict[tuple[Precision, Attention], Any] = {}
+        self._fast = torch.float16 if fast == "float16" else torch.bfloat16
         self._lock = threading.Lock()
         self.default: Attention = model.config._attn_implementation
         self._made["exact", self.default] = model
 
     def at(self, precision: Precision, attention: Attention) -> Any:
-        """The model that computes so; the bfloat16 copy of the weights is made on first use."""
+        """The model that computes so; the half as wide copy of the weights is made on first use."""
         with self._lock:
             if (precision, attention) not in self._made:
                 view = _sharing_weights(self._template(precision))
@@ -46,21 +48,27 @@ class Views:
                 self._made[precision, attention] = view
             return self._made[precision, attention]
 
-    def apart(self) -> Any:
-        """A model of its own around the exact weights, for who changes how its modules run."""
+    def apart(self, device: str) -> Any:
+        """A model of its own around the exact weights, for who changes how its modules run.
+
+        Args:
+            device: where it should run; another one than the weights are on gets a copy of them.
+        """
         view = _sharing_weights(self._templates["exact"])
         view.config._attn_implementation = self.default
+        if view.device != torch.device(device):
+            view = copy.deepcopy(view).to(device)
         return view
 
     @property
     def has_fast(self) -> bool:
-        """Whether there is a bfloat16 copy of the weights."""
+        """Whether there is a half as wide copy of the weights."""
         return "fast" in self._templates
 
     def _template(self, precision: Precision) -> Any:
         if precision not in self._templates:
             exact = self._templates["exact"]
-            self._templates["fast"] = copy.deepcopy(exact).to(torch.bfloat16)
+            self._templates["fast"] = copy.deepcopy(exact).to(self._fast)
         return self._templates[precision]
 
 

@@ -68,7 +68,7 @@ class Provenance:
 class FastPrecision:
     """What `precision="fast"` computes in on this machine, with the reason."""
 
-    dtype: Literal["bfloat16", "float32"]
+    dtype: Literal["bfloat16", "float16", "float32"]
     reason: str
 
 
@@ -94,6 +94,7 @@ class ModelCard:
     memory_bytes: int
     provenance: Provenance
     fast: FastPrecision
+    device: str = "cpu"  # what it computes on, as torch names it: "cpu", "cuda:0", "mps"
 
 
 @dataclass(frozen=True)

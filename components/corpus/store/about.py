@@ -1,6 +1,7 @@
 """What is known of a stored corpus without reading it, and how that is written down.
 
-A corpus's name is its address and nobody can guess it: whoever has it may see the corpus.
+A corpus's name is its address and nobody can guess it: whoever has it may see the corpus. Where
+visitors sign in, it also has an owner, who alone may take it away as a whole or delete it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from components.corpus.sheet import named
 
 __all__ = [
     "VERSION",
+    "WITHOUT_OWNER",
     "About",
     "Indexing",
     "State",
@@ -31,8 +33,11 @@ __all__ = [
     "to_json",
 ]
 
-VERSION = 1
-"""Of what is written: raised when an older app could not read it."""
+VERSION = 2
+"""Of what is written: raised when an older app could not read it, or would not heed its owner."""
+
+WITHOUT_OWNER = 1
+"""Of a corpus of nobody in particular, which apps of before there were owners read too."""
 
 State = Literal["waiting", "indexing", "paused", "done", "failed"]
 """Of a corpus: "waiting" for its turn, "failed" with a reason; all but "done" can go on."""
@@ -87,6 +92,7 @@ class About:
         indexing: see `Indexing`.
         created: when, in UTC, as ISO 8601.
         version: of what is written.
+        owner: whose it is, where visitors sign in, else "".
     """
 
     name: str
@@ -104,7 +110,8 @@ class About:
     why: str
     indexing: Indexing
     created: str
-    version: int = VERSION
+    version: int = WITHOUT_OWNER
+    owner: str = ""
 
 
 def indexing_of(card: ModelCard, layers: Sequence[int], precision: Precision) -> Indexing:
@@ -151,7 +158,10 @@ def now() -> str:
 
 def to_json(about: About) -> str:
     """What `from_json` reads."""
-    return json.dumps(asdict(about), ensure_ascii=False)
+    written = asdict(about)
+    if not about.owner:  # unknown to older apps, which read what has none
+        del written["owner"]
+    return json.dumps(written, ensure_ascii=False)
 
 
 def from_json(text: str, *, version: int) -> About:

@@ -14,6 +14,8 @@ import pyarrow as pa
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import (
+    VERSION,
+    WITHOUT_OWNER,
     About,
     Indexing,
     checked_name,
@@ -21,7 +23,8 @@ from components.corpus.store.about import (
     now,
     to_json,
 )
-from components.corpus.store.tables import Tables, reading, writing
+from components.corpus.store.failures import reading, writing
+from components.corpus.store.tables import Tables
 
 __all__ = [
     "about_row",
@@ -34,10 +37,13 @@ __all__ = [
     "written",
 ]
 
+_N_TIMES = 5  # that it is tried where other processes write at the same moment
+_PREEMPTED = "Please retry"  # of Lance: another commit was quicker
+
 about_schema = pa.schema([("version", pa.int32()), ("json", pa.string())])
 
 
-def first_about(corpus: Corpus, indexing: Indexing, split: str, name: str) -> About:
+def first_about(corpus: Corpus, indexing: Indexing, split: str, name: str, owner: str) -> About:
     """What is written of a corpus that has no occurrences yet."""
     return About(
         name=name,
@@ -55,6 +61,8 @@ def first_about(corpus: Corpus, indexing: Indexing, split: str, name: str) -> Ab
         why="",
         indexing=indexing,
         created=now(),
+        version=VERSION if owner else WITHOUT_OWNER,
+        owner=owner,
     )
 
 
@@ -88,9 +96,18 @@ def overwrite(tables: Tables, about: About) -> None:
     Raises:
         CorpusError: the disk is full, or it cannot be written otherwise.
     """
+    row = pa.Table.from_batches([about_row(about)])
     with writing(about.title):
         table = tables.open(about.name, "about")
-        table.add(pa.Table.from_batches([about_row(about)]), mode="overwrite")
+        for left in reversed(range(_N_TIMES)):
+            table.checkout_latest()  # what another process wrote is written over, too
+            try:
+                table.add(row, mode="overwrite")
+            except RuntimeError as exc:
+                if not left or _PREEMPTED not in str(exc):
+                    raise
+            else:
+                return
 
 
 def counted(tables: Tables, about: About) -> About:
@@ -100,9 +117,12 @@ def counted(tables: Tables, about: About) -> About:
         CorpusError: a file of the corpus is damaged.
     """
     with reading(about.title):
-        n_bytes = tables.n_bytes(about.name)
         table = tables.open(about.name, "occurrences")
         n_rows = table.count_rows()
+        if n_rows < about.n_occurrences:  # another process added to it since it was looked at here
+            table.checkout_latest()
+            n_rows = table.count_rows()
+        n_bytes = tables.n_bytes(about.name)
         if n_bytes < about.n_bytes or n_rows < about.n_occurrences:  # nothing ever shrinks
             raise ValueError("there is less of it than was written")
         n_done = max(about.n_texts_done, last_text(table, n_rows) + 1)

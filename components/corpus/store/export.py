@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.corpus.store.about import About
+from components.corpus.store.failures import writing
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.tables import writing
 from components.corpus.store.word_rows import schema
 
 __all__ = ["export"]

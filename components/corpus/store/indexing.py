@@ -1,10 +1,8 @@
 """Giving a stored corpus's words their vectors: a job that outlives the page, and the server.
 
 Texts are encoded in chunks (see `chunks`), by two threads that share the processors: while one
-makes rows of its chunk's words, the other's model computes. Some seconds' worth of rows is added to
-the corpus at once, in the order of the texts and in one commit, by a thread of its own. The rows
-say themselves how far it is: so a process that is killed loses what was not stored yet and nothing
-else, and whoever goes on begins behind the last row.
+makes rows of its chunk's words, the other's model computes. Rows are added in the order of the
+texts: see `run`, which goes on behind the last of them.
 
 A corpus's state is what is wanted of it. A job looks at it between chunks, so that to pause is to
 write "paused". A job that is stopped with its server leaves "indexing", and `go_on` of the next one
@@ -17,27 +15,16 @@ import logging
 import os
 import sys
 import threading
-import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
-from functools import partial
-from typing import Protocol
-
-import pyarrow as pa
+from contextlib import suppress
 
 from components.core import EncoderService
 from components.core.cache import CachedService
 from components.core.errors import BusyError, ContextlensError, CorpusError
-from components.core.schema import Encoding, ModelCard
-from components.corpus.sheet import named
 from components.corpus.store.about import About
-from components.corpus.store.chunks import Chunk, chunks, most_tokens
+from components.corpus.store.run import Make, OnProgress, Run, here
 from components.corpus.store.store import Store
-from components.corpus.store.streams import in_order
 from components.corpus.store.vector_index import index_vectors
-from components.corpus.store.word_rows import numbered, rows_of
-from components.jobs import Job, Jobs, Kind, StoppedError, Task, Visitor, time_left
+from components.jobs import Job, Jobs, Kind, StoppedError, Task, Visitor
 
 __all__ = ["INDEXES", "go_on", "index", "index_key", "pause", "start", "unfinished"]
 
@@ -50,20 +37,12 @@ INDEXES = Kind(
     keeps=False,  # what it made is on disk
     first_words="Starting to index",
 )
-_COMMIT_SECONDS, _COMMIT_BYTES = 5.0, 64_000_000
-"""What is encoded since the last commit is lost with the process, and is held in memory."""
 _NICE = 10  # how far pages come before it, where the system can tell threads apart
 
+_WAITING = "Waiting to see whether another server indexes this corpus"
 _WANTED = {"waiting", "indexing"}
 
 _log = logging.getLogger("contextlens")
-
-
-class OnProgress(Protocol):
-    """How far it is: words and a share in [0, 1]. What it raises ends the work."""
-
-    def __call__(self, stage: str, share: float) -> None:
-        """Note it."""
 
 
 def index_key(store: Store, name: str) -> tuple[str, str, str]:
@@ -117,15 +96,33 @@ def go_on(jobs: Jobs, store: Store, service: EncoderService) -> tuple[Job, ...]:
     return tuple(begun)
 
 
-def index(store: Store, service: EncoderService, name: str, report: OnProgress) -> None:
+def index(
+    store: Store,
+    service: EncoderService,
+    name: str,
+    report: OnProgress,
+    *,
+    make: Make | None = None,
+) -> None:
     """Index a corpus from where it stands until it is done, paused or deleted, in this thread.
+
+    Args:
+        store: what holds it.
+        service: what knows its model.
+        name: the corpus's.
+        report: told how far it is.
+        make: makes the rows; by default with the service, in threads of this process.
 
     Raises:
         ContextlensError: it failed; the corpus says so, and can be used as far as it is.
     """
+    own = service.uncached if isinstance(service, CachedService) else service
     try:
-        with store.only_writer(name), _Run(store, name, report) as run:
-            run.index(service.uncached if isinstance(service, CachedService) else service)
+        with (
+            store.only_writer(name, lambda: report(_WAITING, 0.0)),
+            Run(store, name, report) as run,
+        ):
+            run.index(own, make or here(own))
     except (StoppedError, BusyError):  # it stands as it stood
         raise
     except Exception as exc:
@@ -146,10 +143,14 @@ def _work(jobs: Jobs, store: Store, service: EncoderService, name: str, report: 
 
 def _intact(store: Store) -> list[About]:
     """What is known of all corpora that can be read, oldest first."""
-    found = []
-    for name in store.names():
-        with suppress(CorpusError):
-            found.append(store.about(name))
+
+    def ask(name: str) -> About | None:
+        try:
+            return store.about(name)
+        except CorpusError:
+            return None
+
+    found = [about for about in store.each(ask) if about is not None]
     return sorted(found, key=lambda about: about.created)
 
 
@@ -161,140 +162,3 @@ def _note_failure(store: Store, name: str, error: Exception) -> None:
     with suppress(CorpusError):  # deleted, or damaged: that is said wherever it is looked at
         if store.about(name).state != "done":
             store.set_state(name, "failed", why)
-
-
-class _Run:
-    """One go at a corpus. What is encoded is added to it in the background, a commit at a time."""
-
-    def __init__(self, store: Store, name: str, report: OnProgress) -> None:
-        self._store, self._name, self._report = store, name, report
-        self._about = store.about(name)
-        self._writer = ThreadPoolExecutor(1, "contextlens-store")
-        self._writing: Future[None] | None = None
-        self._held: list[pa.RecordBatch] = []
-        self._next_row = self._about.n_occurrences
-        self._committed = self._began = time.monotonic()
-        self._is_whole = True
-
-    def __enter__(self) -> _Run:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None or issubclass(kind, StoppedError):
-                self._commit()
-                self._wait()
-        finally:
-            self._writer.shutdown()
-
-    def index(self, service: EncoderService) -> None:
-        """Encode what is not stored yet."""
-        about, store = self._about, self._store
-        if about.state in {"done", "paused"}:
-            return
-        self._report(f"Getting {about.indexing.model} ready", 0.0)
-        card = _model(service, about)
-        store.set_state(self._name, "indexing")
-        self._encode(service, card)
-        self._commit()
-        self._wait()
-        if self._is_whole and not self._is_over():
-            self._report("Making it quick to search", 1.0)
-            store.finish(self._name)
-
-    def _encode(self, service: EncoderService, card: ModelCard) -> None:
-        """Chunk after chunk, until all are done or it is over."""
-        first: int | None = None
-        with closing(in_order(partial(self._rows, service, card), self._chunks(card))) as made:
-            for chunk, rows in made:
-                first = chunk.start if first is None else first
-                self._say(chunk.start, first)
-                self._add(rows)
-
-    def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
-        """Those behind the last stored row (of a chunk all rows are stored or none); until over."""
-        own = self._about.indexing
-        most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
-        last = self._store.last_text(self._name)
-        for chunk in chunks(self._store.texts(self._name), max_length=card.max_length, most=most):
-            if chunk.start > last:
-                if self._is_over():
-                    self._is_whole = False  # whatever is wanted by the time that this is looked at
-                    return
-                yield chunk
-
-    def _is_over(self) -> bool:
-        return self._store.state(self._name) in {"paused", "done"}
-
-    def _say(self, n_done: int, first: int) -> None:
-        n_texts = self._about.n_texts
-        words = f"Indexing text {n_done + 1:,} of {n_texts:,}"
-        n_new, seconds = n_done - first, time.monotonic() - self._began
-        if n_new and seconds > 1:
-            speed = n_new / seconds
-            left = time_left((n_texts - n_done) / speed)
-            words += f", {speed:,.0f} a second, {left}"
-        n_bytes = self._next_row * self._about.indexing.row_bytes
-        self._report(f"{words}, {n_bytes / 1e6:,.0f} MB", n_done / max(1, n_texts))
-
-    def _rows(self, service: EncoderService, card: ModelCard, chunk: Chunk) -> pa.RecordBatch:
-        """The rows of a chunk, whose hidden states are let go."""
-        own = self._about.indexing
-        encodings = service.encode(card.id, chunk.texts, layers=own.layers, precision=own.precision)
-        for encoding in encodings[:1]:
-            _check_precision(encoding, self._about)
-        return rows_of(chunk, encodings, own)
-
-    def _add(self, rows: pa.RecordBatch) -> None:
-        rows = numbered(rows, self._next_row)
-        self._next_row += rows.num_rows
-        if rows.num_rows:
-            self._held.append(rows)
-        is_much = sum(batch.nbytes for batch in self._held) >= _COMMIT_BYTES
-        if is_much or time.monotonic() - self._committed >= _COMMIT_SECONDS:
-            self._commit()
-
-    def _commit(self) -> None:
-        """Have what is held stored; waits for what was to be stored before it."""
-        self._wait()
-        if self._held:
-            self._writing = self._writer.submit(
-                self._store.append, self._name, self._about.indexing, self._held
-            )
-        self._held, self._committed = [], time.monotonic()
-
-    def _wait(self) -> None:
-        writing, self._writing = self._writing, None
-        if writing is not None:
-            writing.result()
-
-
-def _model(service: EncoderService, about: About) -> ModelCard:
-    """The card of the model that a corpus is indexed with.
-
-    Raises:
-        CorpusError: it is not here any more, or is another by now.
-    """
-    own = about.indexing
-    spec = service.spec(own.model)
-    if not (spec.loaded or spec.on_disk or spec.source != "hub"):
-        raise CorpusError(
-            f"{named(about.title)} was to be indexed with {own.model}, which is not on this "
-            "machine any more. Choose that model on any page, which fetches it, and go on."
-        )
-    card = service.load(own.model)
-    if (card.checksum, card.n_dims) != (own.checksum, own.n_dims):
-        raise CorpusError(
-            f"{named(about.title)} was indexed with other weights of {own.model} than those that "
-            "are here now: vectors of both are never mixed. Index its file again."
-        )
-    return card
-
-
-def _check_precision(encoding: Encoding, about: About) -> None:
-    own, ran = about.indexing.precision, encoding.passport.precision
-    if own != ran:
-        raise CorpusError(
-            f"{named(about.title)} was indexed with the precision “{own}”, and “{ran}” runs here: "
-            "vectors of both are never mixed. Index its file again."
-        )

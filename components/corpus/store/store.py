@@ -12,8 +12,8 @@ server ended.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,11 @@ from components.corpus.store.about_table import (
 )
 from components.corpus.store.chunks import Target
 from components.corpus.store.export import export
+from components.corpus.store.failures import reading, writing
+from components.corpus.store.lease import OnWait
 from components.corpus.store.space import check_room, check_size, estimated_bytes
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.tables import Tables, reading, writing
+from components.corpus.store.tables import Answer, Tables
 from components.corpus.store.texts_table import text_batches, texts_of, texts_schema
 from components.corpus.store.word_rows import schema
 
@@ -79,7 +81,13 @@ class Store:
         self._lock = threading.RLock()  # held while any corpus is written to
 
     def create(
-        self, corpus: Corpus, indexing: Indexing, *, split: str = "", name: str | None = None
+        self,
+        corpus: Corpus,
+        indexing: Indexing,
+        *,
+        split: str = "",
+        name: str | None = None,
+        owner: str = "",
     ) -> About:
         """Store a corpus's texts; the state is "waiting" then, as no word has a vector yet.
 
@@ -88,13 +96,14 @@ class Store:
             indexing: what its words are to be indexed with.
             split: the title of the labels that part training from test.
             name: what it is found by; by default one that nobody can guess.
+            owner: whose it is, where visitors sign in.
 
         Raises:
             CorpusError: there is no room, or no text.
         """
         name = checked_name(name or new_name())
         self._check(corpus, indexing, split, name)
-        row = about_row(first_about(corpus, indexing, split, name))
+        row = about_row(first_about(corpus, indexing, split, name, owner))
         with self._lock, writing(corpus.name):
             try:
                 own = texts_schema(len(corpus.labels))
@@ -114,8 +123,7 @@ class Store:
         Raises:
             CorpusError: the place where they are cannot be read.
         """
-        with reading("The place where corpora are stored"):
-            return self._tables.names()
+        return self._tables.names()
 
     def about(self, name: str) -> About:
         """What there is to know of a corpus.
@@ -162,14 +170,20 @@ class Store:
     @property
     def n_bytes(self) -> int:
         """What all corpora take on disk."""
-        return sum(self._size(name) for name in self.names())
+        return sum(self.each(self._size))
+
+    def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
+        """What is asked of each corpus, by name."""
+        return self._tables.each(ask)
 
     # For indexing
 
-    def texts(self, name: str) -> Iterator[tuple[str, Target]]:
-        """All texts of a corpus in order, with the words that they are marked for."""
+    def texts(
+        self, name: str, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[str, Target]]:
+        """Texts of a corpus in order, by default all, with the words that they are marked for."""
         with reading(written(self._tables, name).title):
-            yield from texts_of(self._tables.open(name, "texts"))
+            yield from texts_of(self._tables.open(name, "texts"), start, stop)
 
     def state(self, name: str) -> State:
         """What is wanted of a corpus: quicker to ask than `about`."""
@@ -188,7 +202,7 @@ class Store:
         Raises:
             CorpusError: it was indexed with something else, or deleted, or there is no room.
         """
-        with self._lock:
+        with self._lock, self._gone_with_it(name):
             about = written(self._tables, name)
             if about.indexing != indexing:
                 raise CorpusError(
@@ -198,7 +212,7 @@ class Store:
                 )
             check_size(about.title, self._tables.n_bytes(name), self._max_corpus_bytes)
             with writing(about.title):
-                self._tables.open(name, "occurrences").add(pa.Table.from_batches(rows))
+                self._tables.append(name, rows)
 
     def set_state(self, name: str, state: State, why: str = "") -> None:
         """Note how a corpus stands, and why where it failed.
@@ -230,13 +244,22 @@ class Store:
                 self._tables.open(name, "occurrences").create_index("word", config=BTree())
             self.set_state(name, "done")
 
-    def only_writer(self, name: str) -> AbstractContextManager[None]:
-        """Index a corpus inside, while nobody else does; `BusyError` where somebody does."""
-        return self._tables.only_writer(name)
+    def only_writer(self, name: str, on_wait: OnWait | None = None) -> AbstractContextManager[None]:
+        """Add to a corpus inside, while nobody else does; `BusyError` where somebody does."""
+        return self._tables.only_writer(name, on_wait)
 
     def occurrences_table(self, name: str) -> Any:
         """The table of a corpus's words, for its vector indexes."""
         return self._tables.open(name, "occurrences")
+
+    @contextmanager
+    def _gone_with_it(self, name: str) -> Iterator[None]:
+        """Write to a corpus inside; where another process deleted it meanwhile, nothing is left."""
+        try:
+            yield
+        finally:
+            if not self._tables.has(name):
+                self._tables.drop(name)
 
     def _check(self, corpus: Corpus, indexing: Indexing, split: str, name: str) -> None:
         if not corpus.texts:

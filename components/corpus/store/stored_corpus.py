@@ -22,7 +22,8 @@ from components.core.errors import CorpusError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.searchable import Nearest, Occurrences, WordCount
 from components.corpus.store.about import About
-from components.corpus.store.tables import Tables, reading
+from components.corpus.store.failures import reading
+from components.corpus.store.tables import Tables
 from components.corpus.store.texts_table import label_column, take_texts
 from components.corpus.store.word_rows import LIGHT, layer_column
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -30,7 +31,7 @@ def in_order(
     streams = ThreadPoolExecutor(N_STREAMS, "contextlens-index", partial(limit_threads, N_STREAMS))
     try:
         for one in given:
-            under_way.append((one, streams.submit(make, one)))
+            under_way.append((one, streams.submit(copy_context().run, make, one)))
             if len(under_way) > N_STREAMS:
                 yield _next(under_way)
         while under_way:

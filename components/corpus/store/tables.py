@@ -1,49 +1,55 @@
-"""The LanceDB database that all stored corpora are in: three tables each, and what goes wrong.
+"""The LanceDB database that all stored corpora are in: three tables each.
 
-A corpus called NAME is the tables NAME.about (one row), NAME.texts and NAME.occurrences. Each
-commit to a table is whole or not there, whenever the process ends. Rows are only ever appended and
-nothing is compacted, so a row's place in its table never changes.
+A corpus called NAME is the tables NAME.about (one row), NAME.texts and NAME.occurrences; on object
+storage NAME.lease says who adds to it. Each commit to a table is whole or not there, whenever the
+process ends. Rows are only ever appended and nothing is compacted, so a row's place in its table
+never changes.
 """
 
 from __future__ import annotations
 
-import logging
 import os
-import re
 import shutil
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
 
-from components.core.errors import BusyError, ContextlensError, CorpusError
-from components.corpus.sheet import named
+from components.core.errors import CorpusError
 from components.corpus.store.about import checked_name, is_name
+from components.corpus.store.failures import AWAY, known, reading, writing
+from components.corpus.store.lease import Lease, OnWait, fence, file_lease, lease_table, lost
 
-__all__ = ["Part", "Tables", "reading", "writing"]
+__all__ = ["Answer", "Part", "Tables"]
 
+Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
 _PARTS: tuple[Part, ...] = get_args(Part)
+_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew, shorter or longer
 
-_N_HANDLES = 48
+_N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
+_N_AT_ONCE = 8
 _INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB itself takes gigabytes
 _STALE = timedelta(seconds=2)  # what another process wrote is seen then
 _IN_MEMORY = ("memory://",)
-_FULL = re.compile(
-    r"no space left|file too large|disk quota|storage ?full|not enough space|"
-    r"os error (27|28|112|122)\b",
-    re.IGNORECASE,
-)
-_PANIC = "PanicException"  # of Rust: no module that can be imported has it
-
-_log = logging.getLogger("contextlens")
+_NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
+_CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
+_OF_STORAGE = {
+    "connect_timeout": "2s",
+    "timeout": "15s",  # of a request, of which one moves some megabytes
+    "client_max_retries": "2",
+    "client_retry_timeout": "10",  # seconds
+}
+"""Without them a page would wait minutes for object storage that is away."""
+_AWAY_SECONDS = 5.0  # in which it is not asked again, as each time takes seconds
 
 
 class Tables:
@@ -54,34 +60,89 @@ class Tables:
         self.folder = None if "://" in root else Path(root)
         self._handles: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
+        self._away_until = 0.0
+        self._leases: dict[str, Lease] = {}
+        self._writers: dict[str, Any] = {}
 
     @cached_property
     def _database(self) -> Any:
+        own = self.root.startswith(_IN_MEMORY)
+        return self._connect(None if own else _STALE)
+
+    @cached_property
+    def _writers_database(self) -> Any:
+        """The same, whose tables are read anew when they are told to, and never else."""
+        return self._connect(None)
+
+    def _connect(self, interval: timedelta | None) -> Any:
         import lancedb  # takes a second
 
         if self.folder is not None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        session = lancedb.Session(_INDEX_CACHE, _METADATA_CACHE)
-        own = self.root.startswith(_IN_MEMORY)
-        interval = None if own else _STALE
-        return lancedb.connect(self.root, session=session, read_consistency_interval=interval)
+        return lancedb.connect(
+            self.root,
+            session=lancedb.Session(_INDEX_CACHE, _METADATA_CACHE),
+            read_consistency_interval=interval,
+            storage_options=_OF_STORAGE if self._is_remote else None,
+        )
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Ask object storage inside; not at all where it was away a moment ago.
+
+        Raises:
+            CorpusError: it is away, or refuses.
+        """
+        if time.monotonic() < self._away_until:
+            raise CorpusError(AWAY)
+        try:
+            yield
+        except Exception as exc:
+            sentence = known(exc)
+            if sentence == AWAY:
+                self._away_until = time.monotonic() + _AWAY_SECONDS
+            if sentence:
+                raise CorpusError(sentence) from exc
+            raise
+
+    @property
+    def _is_remote(self) -> bool:
+        return self.folder is None and not self.root.startswith(_IN_MEMORY)
 
     def names(self) -> tuple[str, ...]:
         """The names of all corpora, damaged ones too."""
         if self.folder is not None and not self.folder.is_dir():
             return ()
         found, token = set[str](), None
-        while True:
-            page = self._database.list_tables(page_token=token)
-            found.update(table.removesuffix(".about") for table in page.tables)
-            token = page.page_token
-            if not token:
-                return tuple(sorted(filter(is_name, found)))
+        with reading("The place where corpora are stored"), self._asking():
+            while True:
+                page = self._database.list_tables(page_token=token)
+                found.update(table.removesuffix(".about") for table in page.tables)
+                token = page.page_token
+                if not token:
+                    return tuple(sorted(filter(is_name, found)))
+
+    def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
+        """What is asked of each corpus: of several at once where an answer comes from afar."""
+        if not self._is_remote:
+            return [ask(name) for name in self.names()]
+        with ThreadPoolExecutor(_N_AT_ONCE, "contextlens-ask") as threads:
+            return list(threads.map(ask, self.names()))
 
     def has(self, name: str) -> bool:
         """Whether there is a corpus of that name."""
         path = self._path(name, "about")
-        return path.is_dir() if path is not None else name in self.names()
+        if path is not None:
+            return path.is_dir()
+        try:
+            with self._asking():
+                self.open(name, "about").checkout_latest()
+        except (ValueError, RuntimeError) as exc:
+            if not any(sign in str(exc) for sign in _NOT_THERE):
+                raise
+            self._forget(name)
+            return False
+        return True
 
     def open(self, name: str, part: Part) -> Any:
         """One of a corpus's tables."""
@@ -100,23 +161,44 @@ class Tables:
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         self._keep(key, self._database.create_table(key, data=reader))
 
+    def append(self, name: str, rows: Sequence[pa.RecordBatch]) -> None:
+        """Add to a corpus's words: all of these, or none where it fails.
+
+        Raises:
+            BusyError: another process added to them, as what this one had was taken over.
+        """
+        lease = self._leases.get(name)
+        table = self.open(name, "occurrences") if lease is None else self._writers[name]
+        if lease is not None:
+            table.checkout_latest()  # before it is asked whose the corpus is: see `lease`
+            lease.check()
+        if table.count_rows() != rows[0]["row"][0].as_py():
+            raise lost()
+        try:
+            table.add(pa.Table.from_batches(rows))
+        except RuntimeError as exc:
+            raise lost() if _CONFLICT in str(exc) else exc from exc
+        if lease is not None:
+            self.open(name, "occurrences").checkout_latest()
+
     def drop(self, name: str) -> None:
         """Delete a corpus's tables, what is damaged of them too."""
+        self._forget(name)
         for part in reversed(_PARTS):
-            key, path = _key(name, part), self._path(name, part)
-            with self._lock:
-                self._handles.pop(key, None)
+            path = self._path(name, part)
             if path is not None:
                 shutil.rmtree(path, ignore_errors=True)
-            elif key in self._database.list_tables().tables:
-                self._database.drop_table(key)
+            else:
+                self._database.drop_table(_key(name, part), ignore_missing=True)
         if self.folder is not None:
             self._lock_path(name).unlink(missing_ok=True)
+        elif self._is_remote:
+            self._database.drop_table(_lease_key(name), ignore_missing=True)
 
     def n_bytes(self, name: str) -> int:
-        """What a corpus takes, in bytes."""
+        """What a corpus takes, in bytes; on object storage without its indexes."""
         if self.folder is None:
-            return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _PARTS)
+            return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _GROWING)
         return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _PARTS)
 
     def free_bytes(self) -> int | None:
@@ -127,33 +209,50 @@ class Tables:
         return shutil.disk_usage(self.folder).free
 
     @contextmanager
-    def only_writer(self, name: str) -> Iterator[None]:
-        """Add to a corpus inside, while no other thread or server on this machine does.
+    def only_writer(self, name: str, on_wait: OnWait | None = None) -> Iterator[None]:
+        """Add to a corpus inside, while no other thread or process does: see `lease`.
 
         Raises:
             BusyError: another one does.
+            CorpusError: object storage is away.
         """
-        checked_name(name)
-        if self.folder is None:
+        lease: AbstractContextManager[None] = nullcontext()
+        if self.folder is not None:
+            lease = file_lease(self._lock_path(name))
+        elif self._is_remote:
+            lease = self._row_lease(name, on_wait)
+        with lease:
+            self._forget(name)  # what another process added a moment ago is seen
             yield
-            return
-        lock = FileLock(self._lock_path(name), timeout=0)
+
+    @contextmanager
+    def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
+        with writing("This corpus"):
+            table = self._writers_database.open_table(_key(name, "occurrences"))
+            lease = Lease(lease_table(self._writers_database, _lease_key(name)))
+            was_left = lease.take(on_wait)
         try:
-            lock.acquire()
-        except Timeout as exc:
-            raise BusyError(
-                "Another server on this machine is indexing this corpus. Wait for it."
-            ) from exc
-        try:
+            with writing("This corpus"):
+                if was_left:
+                    fence(table)
+            self._leases[name], self._writers[name] = lease, table
             yield
         finally:
-            lock.release()
+            self._leases.pop(name, None)
+            self._writers.pop(name, None)
+            lease.give_back()
+
+    def _forget(self, name: str) -> None:
+        with self._lock:
+            for part in _PARTS:
+                self._handles.pop(_key(name, part), None)
 
     def _keep(self, key: str, table: Any) -> Any:
         with self._lock:
             self._handles[key] = table
             self._handles.move_to_end(key)
-            while len(self._handles) > _N_HANDLES:
+            most = _N_REMOTE_HANDLES if self._is_remote else _N_HANDLES
+            while len(self._handles) > most:
                 self._handles.popitem(last=False)
         return table
 
@@ -168,6 +267,10 @@ def _key(name: str, part: Part) -> str:
     return f"{checked_name(name)}.{part}"
 
 
+def _lease_key(name: str) -> str:
+    return f"{checked_name(name)}.lease"
+
+
 def _size(folder: Path) -> int:
     total = 0
     for path, _, files in os.walk(folder):
@@ -177,49 +280,3 @@ def _size(folder: Path) -> int:
             except OSError:  # it was deleted meanwhile
                 continue
     return total
-
-
-@contextmanager
-def reading(title: str) -> Iterator[None]:
-    """Read a corpus's tables inside.
-
-    Raises:
-        CorpusError: a file of it is damaged or missing.
-    """
-    with _told(
-        f"{named(title)} cannot be read: a file of this corpus is damaged or missing. Delete it "
-        "here, and index its file again."
-    ):
-        yield
-
-
-@contextmanager
-def writing(title: str) -> Iterator[None]:
-    """Write a corpus's tables inside.
-
-    Raises:
-        CorpusError: the disk is full, or they cannot be written otherwise.
-    """
-    with _told(
-        f"{named(title)} cannot be stored: its folder cannot be written. Look at the server's log "
-        "for the reason, and try again."
-    ):
-        yield
-
-
-@contextmanager
-def _told(sentence: str) -> Iterator[None]:
-    try:
-        yield
-    except ContextlensError:
-        raise
-    except BaseException as exc:
-        if not isinstance(exc, Exception) and type(exc).__name__ != _PANIC:
-            raise
-        if _FULL.search(str(exc)):
-            raise CorpusError(
-                "The disk that corpora are stored on is full. What was stored stays and can be "
-                "used; make room, for instance by deleting a corpus, and go on."
-            ) from exc
-        _log.warning("A stored corpus: %s", exc)
-        raise CorpusError(sentence) from exc

@@ -49,11 +49,11 @@ def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def texts_of(table: Any) -> Iterator[tuple[str, Target]]:
-    """All texts in order, with their targets."""
-    n_rows = table.count_rows()
-    for start in range(0, n_rows, _BATCH):
-        places = np.arange(start, min(start + _BATCH, n_rows))
+def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tuple[str, Target]]:
+    """Texts in order, by default all, with their targets."""
+    stop = table.count_rows() if stop is None else stop
+    for start in range(first, stop, _BATCH):
+        places = np.arange(start, min(start + _BATCH, stop))
         rows = take_texts(table, ["text", "target_start", "target_end"], places)
         found = zip(*(column.to_pylist() for column in rows.columns), strict=True)
         yield from ((text, None if a is None else (a, b)) for text, a, b in found)

@@ -10,12 +10,13 @@ took four times as long to make.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from components.core.errors import CorpusError
+from components.core.errors import BusyError, CorpusError
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
 from components.corpus.store.word_rows import layer_column
@@ -40,7 +41,11 @@ _SENTENCES = Sentences()
 def layers_without(store: Store, name: str) -> tuple[int, ...]:
     """The layers of a corpus whose vectors should have an index and have none."""
     about = store.about(name)
-    if about.state != "done" or about.n_occurrences < LEAST_ROWS or "://" in store.root:
+    if (
+        about.state != "done"
+        or about.n_occurrences < LEAST_ROWS
+        or store.root.startswith("memory://")
+    ):
         return ()
     there = {
         column for index in store.occurrences_table(name).list_indices() for column in index.columns
@@ -50,11 +55,10 @@ def layers_without(store: Store, name: str) -> tuple[int, ...]:
 
 def index_vectors(jobs: Jobs, store: Store, name: str) -> Job | None:
     """The job that indexes a corpus's vectors, where it is large and has no such index yet."""
-    layers = layers_without(store, name)
-    if not layers:
+    if not layers_without(store, name):
         return None
     key = ("index vectors", store.root, name)
-    return jobs.start(Task(key, VECTOR_INDEXES, lambda report: _work(store, name, layers, report)))
+    return jobs.start(Task(key, VECTOR_INDEXES, lambda report: _work(store, name, report)))
 
 
 def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
@@ -73,23 +77,25 @@ def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], 
     table.create_index(layer_column(task["layer"]), config=config)
 
 
-def _work(store: Store, name: str, layers: tuple[int, ...], report: Report) -> None:
+def _work(store: Store, name: str, report: Report) -> None:
     """Layer by layer; what a corpus is deleted in the middle of leaves nothing."""
-    for done, layer in enumerate(layers):
-
-        def say(stage: str, share: float, done: int = done, layer: int = layer) -> None:
-            del stage, share
-            report(f"Indexing the vectors of layer {layer}", done / len(layers))
-
-        with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as folder:
-            task = {"root": store.root, "name": name, "layer": layer}
-            try:
-                _processes().run(f"{__name__}:build", task, say, folder=Path(folder))
-            finally:
+    with suppress(BusyError), store.only_writer(name):  # where another process does it: nothing
+        layers = layers_without(store, name)
+        for done, layer in enumerate(layers):
+            say = partial(_say, report, layer, done / len(layers))
+            with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as folder:
+                task = {"root": store.root, "name": name, "layer": layer}
                 try:
-                    store.about(name)
-                except CorpusError:
-                    store.delete(name)
+                    _processes().run(f"{__name__}:build", task, say, folder=Path(folder))
+                finally:
+                    try:
+                        store.about(name)
+                    except CorpusError:
+                        store.delete(name)
+
+
+def _say(report: Report, layer: int, share: float, *_: object) -> None:
+    report(f"Indexing the vectors of layer {layer}", share)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from components.core import ModelCard
+from components.core.access import DEMO_POINTS
 from components.features.map.controls import (
     ALL_WORDS,
     AT_MOST,
@@ -15,6 +16,7 @@ from components.features.map.controls import (
     METHOD,
     METRIC,
     MIN_DIST,
+    MOST,
     NEIGHBORS,
     ONLY,
     SEED,
@@ -28,9 +30,10 @@ from components.maps.points import Unit
 from components.maps.request import Footing, MapRequest
 from components.maps.settings import Effort, MapSettings, Method
 from components.maps.vector_space import Metric
+from components.ui.models.services import settings
 from components.ui.state.view import ViewState
 
-__all__ = ["by_chosen_words", "request_of", "settings_of"]
+__all__ = ["by_chosen_words", "most_points", "request_of", "settings_of"]
 
 
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
@@ -53,11 +56,16 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         only=_only(view),
         every_word=unit == "words" and EVERY_WORD.of(view),
         special=unit == "tokens" and SPECIAL.of(view),
-        most=int(AT_MOST.of(view)),
+        most=min(int(AT_MOST.of(view)), most_points()),
         footing=footing,
         layer=_layer(view, card, pooling) if footing == "one" else None,
         settings=settings_of(view),
     )
+
+
+def most_points() -> int:
+    """How many points a map has here at most, whatever an address asks for."""
+    return DEMO_POINTS if settings().access.demo else max(MOST)
 
 
 def by_chosen_words(view: ViewState) -> bool:

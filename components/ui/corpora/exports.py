@@ -1,7 +1,7 @@
 """A stored corpus as a Parquet file, written to disk when it is asked for and sent from there.
 
 Streamlit would hold the whole file in memory. Whoever has a corpus's name has the corpus, so the
-name is all that is asked.
+name is all that is asked; where visitors sign in, its owner or an admin has to ask.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from components.core.errors import BusyError, ContextlensError, CorpusError
+from components.core.errors import AccessError, BusyError, ContextlensError, CorpusError
+from components.ui.access import guard
+from components.ui.access.roles import Person
+from components.ui.corpora.changing import check_may_export
 from components.ui.models.background import store
 
 __all__ = ["address", "file_name", "routes"]
@@ -29,7 +32,7 @@ __all__ = ["address", "file_name", "routes"]
 _N_AT_ONCE, _N_ON_THE_WAY = 2, 4
 _CHUNK = 1 << 20
 _PARQUET = "application/vnd.apache.parquet"
-_BUSY, _NOT_FOUND = 503, 404
+_BUSY, _NOT_FOUND, _FORBIDDEN = 503, 404, 403
 _writing = BoundedSemaphore(_N_AT_ONCE)
 _on_the_way = BoundedSemaphore(_N_ON_THE_WAY)
 """Files on disk, however slowly they are taken: each may be as large as a corpus."""
@@ -76,10 +79,10 @@ def file_name(title: str) -> str:
 async def _answer(request: Request) -> Response:
     name = str(request.path_params["name"])
     try:
-        title, folder, file = await run_in_threadpool(_written, name)
+        who = guard.person_of_request(request.cookies)
+        title, folder, file = await run_in_threadpool(_written, name, who)
     except ContextlensError as exc:
-        status = _BUSY if isinstance(exc, BusyError) else _NOT_FOUND
-        return PlainTextResponse(f"{exc}\n", status_code=status)
+        return PlainTextResponse(f"{exc}\n", status_code=_status(exc))
     called = quote(file_name(title))
     headers = {
         "Content-Disposition": f"attachment; filename*=utf-8''{called}",
@@ -89,13 +92,21 @@ async def _answer(request: Request) -> Response:
     return StreamingResponse(_sent(folder, file), media_type=_PARQUET, headers=headers)
 
 
-def _written(name: str) -> tuple[str, tempfile.TemporaryDirectory[str], BinaryIO]:
+def _status(error: ContextlensError) -> int:
+    if isinstance(error, AccessError):
+        return _FORBIDDEN
+    return _BUSY if isinstance(error, BusyError) else _NOT_FOUND
+
+
+def _written(name: str, who: Person) -> tuple[str, tempfile.TemporaryDirectory[str], BinaryIO]:
     """A corpus's title, and its export in a folder that is deleted once it is sent.
 
     Raises:
+        AccessError: it is not for this person to take away.
         ContextlensError: it is not there or damaged, or there is no room or no turn for it.
     """
     about = store().about(name)
+    check_may_export(about, who)
     if not _writing.acquire(blocking=False):
         raise BusyError(
             f"{_N_AT_ONCE} corpora are being written for downloads here. Try again in a moment."

@@ -3,7 +3,8 @@
 A server that answers to this machine alone has one visitor, who knows all that it stores. Anywhere
 else a corpus is known to whoever has its name, which nobody can guess, and may be deleted by
 whoever has it among their own, which a link that is shared does not say; the files of
-`CONTEXTLENS_CORPORA` are for everybody, and nobody deletes them.
+`CONTEXTLENS_CORPORA` are for everybody, and nobody deletes them. Where visitors sign in, a corpus
+is its owner's, at whatever address: the owner's page lists it, and an admin's lists all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import streamlit as st
 from components.core.errors import CorpusError
 from components.corpus.offered import Offered, offered, stored_name
 from components.corpus.store.about import About, is_name
+from components.ui.access import guard
+from components.ui.access.roles import KEEP, MANAGE
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import store
 from components.ui.models.services import settings
@@ -28,10 +31,12 @@ __all__ = [
     "Kept",
     "check_may_add",
     "for_everybody",
+    "is_for_everybody",
     "is_for_one",
     "kept_of",
     "known",
     "may_delete",
+    "note_owners",
     "own_names",
     "titles",
     "with_own",
@@ -75,7 +80,7 @@ class Kept:
 def is_for_one() -> bool:
     """Whether the server answers to this machine alone, so that there is one visitor."""
     address = st.get_option("server.address")
-    if settings().hosts or not isinstance(address, str):
+    if settings().hosts or guard.sign_in_is_on() or guard.is_demo() or not isinstance(address, str):
         return False
     try:
         return ip_address(address.strip("[]")).is_loopback
@@ -88,14 +93,34 @@ def for_everybody(model: str) -> Mapping[str, Offered]:
     return {stored_name(file, model): file for file in offered(settings().corpora_folder)}
 
 
+def is_for_everybody(about: About) -> bool:
+    """Whether a corpus comes from one of the files for everybody."""
+    return about.name in for_everybody(about.indexing.model)
+
+
 def own_names(view: ViewState) -> tuple[str, ...]:
     """The names of the visitor's corpora, oldest first where the address has them."""
-    named = (name for name in MINE.of(view).split(",") if is_name(name))
-    own = tuple(dict.fromkeys(named))[:MOST]
+    owner = guard.owner()
+    if owner:
+        return tuple(name for name in store().names() if _owner(store().root, name) == owner)
+    own = _named(view)
     if not is_for_one():
         return own
     others = (name for name in store().names() if name not in own)
     return (*own, *others)[:_MOST_LISTED]
+
+
+def _listed_names(view: ViewState) -> tuple[str, ...]:
+    """The names of the corpora that the visitor's page lists: their own first."""
+    others = store().names() if guard.sign_in_is_on() and guard.may(MANAGE) else ()
+    names = dict.fromkeys([*own_names(view), *_named(view), *others])
+    return tuple(names)[:_MOST_LISTED]
+
+
+def _named(view: ViewState) -> tuple[str, ...]:
+    """Those that the address says are the visitor's."""
+    named = (name for name in MINE.of(view).split(",") if is_name(name))
+    return tuple(dict.fromkeys(named))[:MOST]
 
 
 def known(view: ViewState) -> tuple[Kept, ...]:
@@ -105,7 +130,7 @@ def known(view: ViewState) -> tuple[Kept, ...]:
         CorpusError: the place where corpora are stored cannot be read.
     """
     files = for_everybody(view.model)
-    own = [kept_of(name) for name in own_names(view) if name not in files]
+    own = [kept_of(name) for name in _listed_names(view) if name not in files]
     own.sort(key=lambda kept: "" if kept.about is None else kept.about.created, reverse=True)
     return (*own, *(kept_of(name, file) for name, file in files.items()))
 
@@ -130,7 +155,7 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
     files = for_everybody(view.model)
     here = set(store().names())
     found = {}
-    for name in dict.fromkeys([*own_names(view), *files, *chosen]):
+    for name in dict.fromkeys([*_listed_names(view), *files, *chosen]):
         if name in here and (title := _title(store().root, name)):
             found[name] = title
     return found
@@ -138,7 +163,7 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
 
 def with_own(view: ViewState, name: str) -> ViewState:
     """The same view with one more corpus of the visitor's own."""
-    if is_for_one():  # the store itself is the list
+    if is_for_one() or guard.owner():  # the store itself is the list
         return view
     own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
     return MINE.put(view, ",".join([*own, name][-MOST:]))
@@ -166,7 +191,30 @@ def check_may_add(view: ViewState) -> None:
 
 def may_delete(view: ViewState, kept: Kept) -> bool:
     """Whether a corpus is the visitor's own: not one for everybody, nor shown by another's link."""
-    return kept.file is None and kept.name in own_names(view)
+    if kept.file is not None or not guard.may(KEEP):
+        return False
+    if guard.sign_in_is_on():
+        return guard.is_theirs("" if kept.about is None else kept.about.owner)
+    return kept.name in own_names(view)
+
+
+@lru_cache(maxsize=10_000)
+def _owner_of(root: str, name: str) -> str:
+    del root  # of tests' stores
+    return store().about(name).owner
+
+
+def note_owners() -> None:
+    """Read whose each corpus is before somebody asks: some milliseconds of each, once."""
+    for name in store().names() if guard.sign_in_is_on() else ():
+        _owner(store().root, name)
+
+
+def _owner(root: str, name: str) -> str:
+    try:
+        return _owner_of(root, name)
+    except CorpusError:  # not kept: it may be mended
+        return ""
 
 
 @lru_cache(maxsize=1_000)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from components.content.wording import escape
-from components.core.errors import CorpusError
+from components.core.errors import AccessError, CorpusError
 from components.corpus.readers import FORMATS, Sheet
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
 from components.ui.files.kept import keep, sheet_of
 from components.ui.models.services import settings
 from components.ui.state import session
@@ -32,7 +34,7 @@ def upload_field(
     on_file: Callable[[str, Sheet], None],
     formats: Sequence[str] = FORMATS,
 ) -> None:
-    """A field for a file.
+    """A field for a file; for who may give none, why.
 
     Args:
         label: what to choose; the formats are named behind it.
@@ -40,6 +42,11 @@ def upload_field(
         on_file: told the name under which this visit finds the file, and what is in it.
         formats: endings of the files that can be chosen.
     """
+
+    why_not = guard.refusal(UPLOAD)
+    if why_not:
+        st.caption(escape(why_not))
+        return
 
     def upload() -> None:
         file = session.value(key)
@@ -68,7 +75,7 @@ def kept_file(name: str, content: bytes) -> str:
     """
     try:
         return keep(session.session(), name, content)
-    except CorpusError as exc:
+    except (AccessError, CorpusError) as exc:
         session.remember(str(exc))
         return ""
 

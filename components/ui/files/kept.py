@@ -16,6 +16,8 @@ from components.core import Settings
 from components.corpus.readers import Sheet, read
 from components.corpus.shelf import Shelf
 from components.corpus.uploads import Uploads
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
 from components.ui.models.services import settings
 
 __all__ = ["forget_all", "keep", "keep_shared", "shared", "sheet_of"]
@@ -50,26 +52,28 @@ def keep(visitor: str, name: str, content: bytes) -> str:
     """Read a visitor's file and keep it; gives the name under which this visit finds it.
 
     Raises:
+        AccessError: the visitor may not upload files.
         CorpusError: it cannot be used, or this visit has uploaded too much; what was kept stays.
     """
+    guard.require(UPLOAD)
     own = settings()
     with _uploads_of(own).reading(visitor, name, len(content)):
         sheet = read(name, content, max_bytes=own.max_upload_bytes, max_held=_own_bytes(own))
         n_bytes = sheet.n_bytes
     secret = f"file {uuid.uuid4().hex}"
-    _shelf().put(visitor, secret, sheet, n_bytes)
+    _shelf().put(guard.owner() or visitor, secret, sheet, n_bytes)
     return secret
 
 
 def sheet_of(secret: str) -> Sheet | None:
-    """The file that was kept under a name, where this process still has it."""
-    found = _shelf().get(secret) if secret else None
+    """The file that was kept under a name, where this process still has it and it is theirs."""
+    found = _shelf().get(secret, of=guard.owner()) if secret else None
     return found if isinstance(found, Sheet) else None
 
 
 def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
     """Keep what was chosen of a file for whoever has its digest."""
-    _shelf().put(visitor, digest, chosen, n_bytes)
+    _shelf().put(guard.owner() or visitor, digest, chosen, n_bytes)
 
 
 def shared(digest: str) -> Any:

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
+from components.ui.access.returning import LEAVING
 from components.ui.frame.navigation import PAGES
 
 __all__ = ["document", "routes"]
@@ -59,7 +60,7 @@ def document() -> str:
     early = f"await Promise.all([{needed}]); {last};"
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
-        "</head>": f'<script type="module">{early}</script>\n</head>',
+        "</head>": f'<script>{LEAVING}</script>\n<script type="module">{early}</script>\n</head>',
         # At the end, so that it comes after Streamlit's own, which goes into the head.
         "</body>": f"<style>\n{style}</style>\n</body>",
     }

@@ -8,13 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.errors import FragmentHandledException
 
 from components.content.wording import escape
-from components.core.errors import CheckpointError, ContextlensError, FetchError
+from components.core import meters
+from components.core.errors import (
+    BusyError,
+    CheckpointError,
+    ContextlensError,
+    FetchError,
+    ServiceAwayError,
+)
+from components.ui.frame import runs
 
-__all__ = ["boundary", "show"]
+__all__ = ["boundary", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
+_PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
+"""What another run may not meet again."""
 
 
 @contextmanager
@@ -28,18 +39,39 @@ def boundary(*, again: bool = True) -> Iterator[None]:
         yield
     except ContextlensError as exc:
         show(exc, again=again)
-    except Exception:  # noqa: BLE001 - the last place that can tell the visitor anything
-        reference = secrets.token_hex(4)
-        _log.exception("Unexpected error, reference %s", reference)
-        st.error(
-            f"Something went wrong that should not (reference {reference}). Nothing you typed is "
-            "lost: go back, or press Reset. Whoever runs this app finds the details in its log.",
-            icon=":material/error:",
-        )
+    except FragmentHandledException:  # Streamlit told `uncaught` of it
+        runs.note("failed")
+    except Exception as exc:  # noqa: BLE001 - the last place that can tell the visitor anything
+        _refer(exc)
+
+
+def uncaught(exc: Exception) -> bool:
+    """Show what a callback or a fragment raised outside of all boundaries; says that it did."""
+    if isinstance(exc, ContextlensError):
+        show(exc)
+    else:
+        _refer(exc)
+    return True
 
 
 def show(exc: ContextlensError, *, again: bool = True) -> None:
     """One of our errors as the sentence it carries; with a way to try again where that can help."""
+    meters.count_error(exc)
+    runs.note("refused")
     st.error(escape(str(exc)), icon=":material/error:")
-    if again and isinstance(exc, FetchError | CheckpointError):
+    if again and isinstance(exc, _PASSING):
         st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again
+
+
+def _refer(exc: Exception) -> None:
+    """Tell the visitor of an error that nobody foresaw, and the log what it was."""
+    meters.count_error(exc)
+    runs.note("failed")
+    reference = secrets.token_hex(4)
+    about = {"reference": reference}
+    _log.error("Unexpected error, reference %s", reference, exc_info=exc, extra=about)
+    st.error(
+        f"Something went wrong that should not (reference {reference}). Nothing you typed is "
+        "lost: go back, or press Reset. Whoever runs this app finds the details in its log.",
+        icon=":material/error:",
+    )

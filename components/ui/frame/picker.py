@@ -9,6 +9,8 @@ import streamlit as st
 from components.content.wording import escape
 from components.core import ModelSpec
 from components.jobs import Job
+from components.ui.access import guard
+from components.ui.access.roles import FETCH
 from components.ui.models import runtime, waiting, wishes
 from components.ui.models.services import service, settings
 from components.ui.models.wishes import Wish
@@ -28,12 +30,15 @@ def draw(view: ViewState) -> None:
     shown = wish.model if wish is not None and wish.is_pending else view.model
     specs = _specs(shown)
     key = session.bind("model", shown)
+    may_fetch = settings().allow_downloads and guard.may(FETCH)
     st.selectbox(
         "Model",
         list(specs),
         index=list(specs).index(shown),
         key=key,
-        format_func=lambda name: _label(specs[name]) if name in specs else str(name),
+        format_func=lambda name: (
+            _label(specs[name], may_fetch=may_fetch) if name in specs else str(name)
+        ),
         help=_help(specs),
         accept_new_options=not settings().models,
         placeholder="Choose, or type an id of the hub",
@@ -53,12 +58,12 @@ def _specs(shown: str) -> dict[str, ModelSpec]:
     return specs
 
 
-def _label(spec: ModelSpec) -> str:
+def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
     if spec.source == "folder":
         return f"{spec.title}{_BETWEEN}folder"
     if spec.loaded or spec.on_disk:
         return spec.title
-    if not settings().allow_downloads:
+    if not may_fetch:
         return f"{spec.title}{_BETWEEN}not on this machine"
     if spec.download_bytes is None:
         return spec.title

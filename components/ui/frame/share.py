@@ -6,7 +6,9 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from components.core.errors import StateError
+from components.core.errors import AccessError, StateError
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
 from components.ui.corpora.controls import MINE
 from components.ui.frame.qr import fits, qr_code
 from components.ui.state import session
@@ -79,6 +81,8 @@ def _by_file(view: ViewState) -> None:
             f"These texts have {n:,} characters together, and a state file holds at most "
             f"{MAX_TEXT:,}. Shorten one to save the view."
         )
+    if not guard.may(UPLOAD):
+        return
     st.file_uploader(
         "Open a view",
         type="json",
@@ -100,9 +104,10 @@ def _open_view() -> None:
     if file is None:
         return
     try:
+        guard.require(UPLOAD)
         check_size(file.size)  # the browser's own limit binds nobody else
         session.write(from_json(file.getvalue().decode()))
     except UnicodeDecodeError:
         session.remember("This file is not text, so it is not a view. Choose another file.")
-    except StateError as exc:
+    except (AccessError, StateError) as exc:
         session.remember(str(exc))

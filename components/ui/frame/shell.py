@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
+from components.ui.access import demo, sign_in
 from components.ui.frame import navigation, share
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -38,6 +39,8 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
             st.caption(page.question)
         share.buttons(view)
         downloads = st.container(width="content", key="downloads")
+    demo.line()
+    sign_in.notice()
     notice = session.take_notice()
     if notice:
         st.warning(escape(notice), icon=":material/info:")

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
 from components.core import ModelCard
+from components.ui.access import sign_in
 from components.ui.frame import navigation, picker
 from components.ui.models import runtime, wishes
 from components.ui.state import session
@@ -21,6 +22,7 @@ def draw(view: ViewState) -> DeltaGenerator:
     with st.sidebar:
         with st.container(key="brand"):
             st.markdown(":material/center_focus_strong: **Contextlens**")
+        sign_in.account(view)
         navigation.menu(view)
         st.divider()
         picker.draw(view)
@@ -59,6 +61,7 @@ def _card_details(card: ModelCard) -> None:
         "Weights, SHA-256": card.checksum,
         "Parameters": f"{card.n_parameters:,}",
         "Memory": f"{card.memory_bytes / 1e6:,.0f} MB",
+        "Computes on": card.device,
         "Vocabulary": f"{card.vocabulary_size:,} pieces, "
         + ("capitals matter" if card.cased else "capitals make no difference"),
         "Longest input": f"{card.max_length} tokens",

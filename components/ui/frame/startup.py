@@ -17,12 +17,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from components.core.caller import otherwise
 from components.core.errors import ContextlensError
 from components.corpus.store import indexing
 from components.jobs import Visitor
+from components.ui.corpora import known
+from components.ui.frame import logs, readings
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
 from components.ui.models.background import jobs, maps, store
+from components.ui.models.services import settings
 from components.ui.state import session
 
 __all__ = ["lifespan", "warm_up"]
@@ -45,9 +49,19 @@ _log = logging.getLogger("contextlens")
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     """Begin when the server does, not when the first visitor comes; in the background."""
+    logs.begin(_form_of_the_log())
+    readings.begin()
+    otherwise(session.caller)
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
     await asyncio.to_thread(_end)
+
+
+def _form_of_the_log() -> str:
+    try:
+        return settings().log
+    except ContextlensError:  # every page says it, and the log too
+        return "plain"
 
 
 def _prepare() -> None:
@@ -83,6 +97,7 @@ def _go_on() -> None:
         return  # to look into the store means a second of imports
     try:
         indexing.go_on(jobs(), store(), runtime.service())
+        known.note_owners()
     except ContextlensError as exc:
         _log.error("%s", exc)
 

@@ -11,12 +11,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
 from components.core import Settings
-from components.core.errors import SettingsError
+from components.core.errors import AccessError, SettingsError
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
 
 __all__ = ["UploadWall", "middleware"]
 
@@ -41,6 +44,10 @@ class UploadWall:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands on, or answers with 413 and a sentence."""
         visit = _visit(scope)
+        why_not = _why_not(scope) if visit else ""
+        if why_not:
+            await PlainTextResponse(f"{why_not}\n", status_code=403)(scope, receive, send)
+            return
         if not visit or not self._is_visit(visit):  # Streamlit reads nothing of a stranger's
             await self._app(scope, receive, send)
             return
@@ -78,6 +85,15 @@ def _visit(scope: Scope) -> str:
         return ""
     found = _UPLOAD.search(scope["path"])
     return found[1] if found else ""
+
+
+def _why_not(scope: Scope) -> str:
+    """Why who sends this may upload nothing, or "": whatever a page has drawn for them."""
+    try:
+        guard.require(UPLOAD, guard.person_of_request(Request(scope).cookies))
+    except (AccessError, SettingsError) as exc:  # the second: who may is not known then
+        return str(exc)
+    return ""
 
 
 def _is_visit(session: str) -> bool:

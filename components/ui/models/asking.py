@@ -12,7 +12,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from components.content.wording import escape
 from components.core import ModelSpec
+from components.ui.access import guard
+from components.ui.access.roles import FETCH
 from components.ui.state import session
 
 __all__ = ["ask", "button", "forget", "is_asked", "with_size"]
@@ -43,7 +46,11 @@ def button(
     *,
     kind: Literal["primary", "secondary"] = "secondary",
 ) -> None:
-    """The button that gets something."""
+    """The button that gets something, for who may; for others, why they may not."""
+    why_not = guard.refusal(FETCH)
+    if why_not:
+        st.caption(escape(why_not))
+        return
     st.button(label, icon=":material/download:", key=key, type=kind, on_click=get)
 
 

@@ -14,8 +14,10 @@ from components.analysis.baseline import Baseline
 from components.analysis.ruler import Ruler
 from components.content.wording import escape, shortened
 from components.core import ModelCard, ModelSpec, registry
-from components.core.errors import BusyError
+from components.core.errors import BusyError, ContextlensError
 from components.jobs import Job, State, Task, Visitor
+from components.ui.access import guard
+from components.ui.access.roles import FETCH
 from components.ui.models import asking, tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.models.services import service, settings
@@ -76,6 +78,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     Raises:
         ModelError: the model cannot be had or used.
     """
+    _check_listed(model)
     if not asking.is_asked(_PAGE, model):  # what was asked for was another one
         asking.forget(_PAGE)
     if is_loaded(model):
@@ -104,8 +107,18 @@ def _was_dropped(found: Job) -> bool:
 
 
 def start_loading(model: str, visitor: Visitor | None = None) -> Job:
-    """The load of a model, begun where it is not under way; the visitor, if any, waits for it."""
-    return jobs().start(tasks.load(model, service()), visitor)
+    """The load of a model, begun where it is not under way; the visitor, if any, waits for it.
+
+    Raises:
+        AccessError: it would be fetched, and the visitor may not have that done.
+        UnknownModelError: it is none of those allowed here.
+        BusyError: too many wait already.
+    """
+    _check_listed(model)
+    task = tasks.load(model, service())
+    if task.kind is tasks.FETCHES and model != session.default().model:
+        guard.require(FETCH)
+    return jobs().start(task, visitor)
 
 
 def start_ahead(model: str) -> None:
@@ -116,7 +129,7 @@ def start_ahead(model: str) -> None:
     if is_loaded(model):
         _note_own(model)
     elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
-        with suppress(BusyError):  # the page says so, if it needs it
+        with suppress(ContextlensError):  # the page says so, if it needs it
             start_loading(model)
 
 
@@ -129,7 +142,18 @@ def _may_load(model: str) -> bool:
     """Whether a model is here, was asked for, or is the one that the server gets when it starts."""
     spec = service().spec(model)
     is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
-    return not is_fetched or asking.is_asked(_PAGE, model) or model == session.default().model
+    is_asked = asking.is_asked(_PAGE, model) and guard.may(FETCH)
+    return not is_fetched or is_asked or model == session.default().model
+
+
+def _check_listed(model: str) -> None:
+    """Pass where a list of models names this one, or there is none: whoever runs them.
+
+    Raises:
+        UnknownModelError: it does not.
+    """
+    if settings().models:
+        registry.check_model(model, settings())
 
 
 def give_up(model: str) -> None:

@@ -10,9 +10,11 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core import ModelCard, ModelSpec
-from components.core.errors import BusyError
+from components.core.errors import AccessError, BusyError
 from components.core.schema import TokenizerCard
 from components.jobs import Job, Task
+from components.ui.access import guard
+from components.ui.access.roles import FETCH
 from components.ui.models import asking, runtime, tasks, waiting
 from components.ui.models.background import jobs
 from components.ui.state import session
@@ -90,12 +92,14 @@ def _result(found: Job, key: str, begin: Callable[[], None]) -> Any | None:
 
 def _begin(task: Task, key: str) -> None:
     """Begin what somebody pressed a button for."""
-    asking.ask(key, task.key)
     try:
         _joined(task, key)
-    except BusyError as exc:  # nothing above a callback would say it
+        asking.ask(key, task.key)
+    except (AccessError, BusyError) as exc:  # nothing above a callback would say it
         session.remember(str(exc))
 
 
 def _joined(task: Task, key: str) -> Job:
+    if task.kind is not tasks.LOADS:  # its files come from the hub
+        guard.require(FETCH)
     return jobs().start(task, waiting.me(key))

@@ -22,7 +22,7 @@ from components.core.errors import RequestError
 from components.core.schema import ProgressEvent
 from components.core.words import Span, split_words
 from components.corpus.bundled import ambiguous_corpus
-from components.jobs import Kind, Report, Task
+from components.jobs import Kind, Report, StoppedError, Task
 
 __all__ = [
     "BASELINES",
@@ -181,6 +181,8 @@ def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder:
 def _logged(what: str, card: ModelCard) -> Iterator[None]:
     try:
         yield
+    except StoppedError:
+        raise
     except Exception:
         _log.exception("Measuring the %s of %s failed", what, card.id)
         raise

@@ -12,8 +12,8 @@ import logging
 import secrets
 from dataclasses import dataclass, replace
 
-from components.core import registry
-from components.core.errors import BusyError, ContextlensError
+from components.core import meters, registry
+from components.core.errors import AccessError, BusyError, ContextlensError
 from components.jobs import Job
 from components.ui.models import runtime, waiting
 from components.ui.models.services import settings
@@ -53,7 +53,7 @@ class Wish:
         """The same wish with its load begun, joined where it is under way, or refused in words."""
         try:
             job = runtime.start_loading(self.model, waiting.me(PLACE))
-        except BusyError as exc:
+        except (AccessError, BusyError) as exc:
             return replace(self, job=None, error=str(exc))
         return replace(self, job=job, error="")
 
@@ -134,7 +134,9 @@ def _said(model: str, problem: BaseException) -> str:
     if isinstance(problem, ContextlensError):
         return str(problem)
     reference = secrets.token_hex(4)
-    _log.error("Loading %r failed, reference %s", model, reference, exc_info=problem)
+    meters.count_error(problem)
+    about = {"reference": reference}
+    _log.error("Loading %r failed, reference %s", model, reference, exc_info=problem, extra=about)
     return (
         f"The model could not be loaded (reference {reference}). Whoever runs this app finds the "
         "details in its log. Choose another model."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from components.core.access import DEMO_CHARACTERS
 from components.core.errors import StateError
 from components.ui.state.view import ViewState
 
@@ -19,6 +20,7 @@ __all__ = [
     "MAX_PAGES",
     "MAX_TEXT",
     "check_choices",
+    "check_demo",
     "check_json",
     "check_size",
     "check_texts",
@@ -86,6 +88,21 @@ def n_characters(view: ViewState) -> int:
     """The characters of all texts of a view together."""
     rows = (*view.sentences, *view.references)
     return sum(len(row.text) + len(row.pair or "") for row in rows)
+
+
+def check_demo(view: ViewState) -> None:
+    """Pass where each text of a view is short enough for a demo.
+
+    Raises:
+        StateError: one is not.
+    """
+    rows = (*view.sentences, *view.references)
+    n = max((len(text) for row in rows for text in (row.text, row.pair or "")), default=0)
+    if n > DEMO_CHARACTERS:
+        raise StateError(
+            f"This text has {n:,} characters, and in this demo one has at most "
+            f"{DEMO_CHARACTERS:,}. Shorten it, or run Contextlens on a machine of your own."
+        )
 
 
 def check_texts(view: ViewState) -> None:

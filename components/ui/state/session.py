@@ -14,15 +14,19 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from components.core.access import DEMO_CHARACTERS
+from components.core.caller import Caller
 from components.core.errors import StateError
-from components.ui.models.services import service
+from components.ui.models.services import service, settings
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
-from components.ui.state.bounds import MAX_TEXT, n_characters
-from components.ui.state.view import DEFAULT, ViewState
+from components.ui.state.bounds import MAX_TEXT, check_demo, n_characters
+from components.ui.state.view import DEFAULT, MAX_CHARACTERS, ViewState
 
 __all__ = [
     "bind",
+    "caller",
     "current",
     "default",
     "is_shown",
@@ -30,6 +34,7 @@ __all__ = [
     "keep",
     "keep_wish",
     "kept",
+    "max_characters",
     "parameters",
     "remember",
     "session",
@@ -68,6 +73,7 @@ def current() -> ViewState:
         return view
     try:
         view = _read(parameter)
+        _check(view)
     except StateError as exc:
         st.session_state[_NOTICE] = f"{exc} You see the opening example instead."
         view = default()
@@ -79,7 +85,13 @@ def write(view: ViewState) -> None:
     """Make this the view, in the session and in the address.
 
     Call in callbacks only, or where what a callback began has come to its end (`wishes.grant`).
+    What a demo does not take is not made the view; why is said on the next run.
     """
+    try:
+        _check(view)
+    except StateError as exc:
+        remember(str(exc))
+        return
     parameter = _parameter(view)
     st.session_state[_VIEW] = (parameter, view)
     if parameter:
@@ -97,6 +109,11 @@ def parameters(view: ViewState) -> dict[str, str]:
 def is_too_long(view: ViewState) -> bool:
     """Whether a view does not fit in an address and needs a state file."""
     return _is_beyond(view, encode(view))
+
+
+def max_characters() -> int:
+    """Of one text that is typed here."""
+    return DEMO_CHARACTERS if settings().access.demo else MAX_CHARACTERS
 
 
 def take_notice() -> str:
@@ -154,6 +171,11 @@ def session() -> str:
     return str(st.session_state.setdefault(_SESSION, uuid.uuid4().hex))
 
 
+def caller() -> Caller | None:
+    """The visitor whose page, callback or fragment this thread runs; None where it runs none."""
+    return None if get_script_run_ctx(suppress_warning=True) is None else Caller(session())
+
+
 def kept(name: str) -> Any:
     """What this visit keeps under a name beside its view, or None."""
     return st.session_state.get(_KEPT, {}).get(name)
@@ -162,6 +184,16 @@ def kept(name: str) -> Any:
 def keep(name: str, value: Any) -> None:
     """Keep something for this visit beside its view: what was drawn, what is selected in it."""
     st.session_state.setdefault(_KEPT, {})[name] = value
+
+
+def _check(view: ViewState) -> None:
+    """Pass where a view is small enough for this server.
+
+    Raises:
+        StateError: it is not.
+    """
+    if settings().access.demo:
+        check_demo(view)
 
 
 def _read(parameter: str) -> ViewState:

@@ -15,7 +15,7 @@ from typing import Literal, TypedDict
 import streamlit as st
 
 from components.core.words import Span, split_words
-from components.ui.state.view import MAX_CHARACTERS
+from components.ui.state import session
 from components.ui.widgets.component import component
 
 __all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
@@ -97,7 +97,7 @@ def word_chips(
         elif edit is not None:
             on_edit(*edit)
 
-    data = {"rows": _payload(shown), "longest": MAX_CHARACTERS}
+    data = {"rows": _payload(shown), "longest": session.max_characters()}
     with st.container(key=f"room_{_lines(shown)}"):
         component("components.ui.widgets", "chips", data, key=key, on_pick=receive)
 
@@ -128,7 +128,8 @@ def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | No
     row, text = edit.get("row"), edit.get("text")
     if type(row) is not int or not isinstance(text, str):
         return None
-    if not 0 <= row < len(rows) or len(text) > MAX_CHARACTERS or text != text.translate(_HALVES):
+    is_long = len(text) > session.max_characters()
+    if not 0 <= row < len(rows) or is_long or text != text.translate(_HALVES):
         return None
     return row, text
 

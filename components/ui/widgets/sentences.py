@@ -11,7 +11,6 @@ import streamlit as st
 from components.core.words import Span, find_words
 from components.ui.state import session
 from components.ui.state.view import (
-    MAX_CHARACTERS,
     MAX_SENTENCES,
     Sentence,
     ViewState,
@@ -40,7 +39,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
                 label,
                 sentence.text,
                 key=field,
-                max_chars=MAX_CHARACTERS,
+                max_chars=session.max_characters(),
                 placeholder="Type a sentence" if group == "sentences" else "A word or a phrase",
                 on_change=_retype_field,
                 args=(group, i, field),
@@ -101,7 +100,7 @@ def pair_field(view: ViewState, index: int, *, key: str) -> None:
         f"Second text of {letter(index)}",
         pair,
         key=field,
-        max_chars=MAX_CHARACTERS,
+        max_chars=session.max_characters(),
         placeholder="Leave empty for one text alone",
         on_change=_write_pair,
         args=(index, field),

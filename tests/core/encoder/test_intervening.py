@@ -409,7 +409,8 @@ def test_the_passport_says_all_that_the_numbers_depend_on(tiny: Subject) -> None
         (Patch(1, (2, 3), OTHER, (1, 1)), Average(3, (1,), "batch")),
     ]
     plain, second, third = (e.passport.settings for e in tiny.encodings(INPUTS, changes))
-    assert plain == {"attention": "sdpa", "mask": "model"}
+    device = tiny.service.load(tiny.model).device
+    assert plain == {"attention": "sdpa", "mask": "model", "device": device}
     assert second == {
         **plain,
         "interventions": [

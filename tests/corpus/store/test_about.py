@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from components.core.errors import CorpusError
 from components.corpus.store.about import (
     VERSION,
+    WITHOUT_OWNER,
     About,
     checked_name,
     from_json,
@@ -20,7 +21,8 @@ from components.corpus.store.about import (
     new_name,
     to_json,
 )
-from tests.support.corpus_store import indexing
+from components.corpus.store.about_table import first_about
+from tests.support.corpus_store import indexing, made_up_corpus
 
 
 def about(**changes: Any) -> About:
@@ -93,3 +95,17 @@ def test_the_precision_is_the_one_that_runs(dtype: str, asked: Any, runs: str) -
     )
     found = indexing_of(card, [6, 0, 6], asked)
     assert (found.layers, found.precision, found.row_bytes) == ((0, 6), runs, 32)
+
+
+def test_a_corpus_without_an_owner_is_written_as_before_there_were_owners() -> None:
+    written = to_json(about())
+    assert '"owner"' not in written
+    assert from_json(written, version=WITHOUT_OWNER).owner == ""
+
+
+def test_an_owner_is_kept_and_makes_older_apps_refuse() -> None:
+    owned = first_about(made_up_corpus(3), indexing(), "", "a" * 16, "somebody")
+    assert (owned.owner, owned.version) == ("somebody", VERSION)
+    assert VERSION > WITHOUT_OWNER
+    assert from_json(to_json(owned), version=VERSION) == owned
+    assert first_about(made_up_corpus(3), indexing(), "", "a" * 16, "").version == WITHOUT_OWNER

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from components.core import EncoderService, Settings, open_service
 from components.core.errors import BusyError, CorpusError, JobError
 from components.corpus.corpus import Corpus
-from components.corpus.store import chunks, indexing
+from components.corpus.store import chunks, run
 from components.corpus.store.about import About, indexing_of
 from components.corpus.store.indexing import go_on, index, index_key, pause, start, unfinished
 from components.corpus.store.store import Store
@@ -28,7 +29,7 @@ BUNDLED = "all-MiniLM-L6-v2"
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "_MOST_TEXTS", 4)
-    monkeypatch.setattr(indexing, "_COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(run, "_COMMIT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_a_job_indexes_a_corpus_and_says_how_far_it_is(store: Store, jobs: Jobs)
 
 def test_progress_is_told_in_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 100_000, 2))
-    monkeypatch.setattr(indexing, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     said: list[tuple[str, float]] = []
     index(store, service(), create(store).name, lambda *told: said.append(told))
     words = [stage for stage, _ in said]
@@ -198,6 +199,33 @@ def test_two_servers_do_not_index_the_same_corpus_at_once(store: Store, jobs: Jo
         with pytest.raises(BusyError, match="Another server"):
             index(Store(store.root), service(), about.name, ignore)
         assert store.about(about.name).state == "indexing"
+
+
+def test_what_another_server_deletes_while_it_is_indexed_here_leaves_nothing(
+    store: Store, jobs: Jobs
+) -> None:
+    about = create(store)
+    with held(store, jobs, about.name):
+        Store(store.root).delete(about.name)
+    job = jobs.get(index_key(store, about.name))
+    assert job is not None
+    assert job.wait(20)
+    assert isinstance(job.exception(), CorpusError)
+    assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
+
+
+def test_the_corpus_of_one_server_is_known_to_another_that_looked_before(store: Store) -> None:
+    other = Store(store.root)
+    assert other.names() == ()
+    about = create(store)
+    assert (other.names(), other.about(about.name).state) == ((about.name,), "waiting")
+    index(store, service(), about.name, ignore)
+    deadline = time.monotonic() + 60
+    while other.about(about.name).state != "done" and time.monotonic() < deadline:
+        time.sleep(0.05)  # it looks anew every two seconds
+    assert other.open(about.name).n_occurrences == store.about(about.name).n_occurrences
+    store.delete(about.name)
+    assert other.names() == ()
 
 
 # Two visitors

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import stat
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from components.core import Settings
-from components.core.errors import CorpusError
+from components.core.errors import BusyError, CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import VERSION, is_name
 from components.corpus.store.about_table import overwrite
@@ -148,6 +149,25 @@ def test_object_storage_is_used_the_same_way() -> None:
     assert store.names() == ()
 
 
+def test_two_servers_write_how_a_corpus_stands_one_after_the_other(store: Store) -> None:
+    """Each has seen it a moment ago, before the other wrote."""
+    name = store.create(made_up_corpus(2), indexing()).name
+    other = Store(store.root)
+    assert other.about(name).state == store.about(name).state == "waiting"
+    store.set_state(name, "paused")
+    other.set_state(name, "failed", "A reason.")
+    store.set_state(name, "indexing")
+    assert Store(store.root).about(name).state == "indexing"
+
+
+def test_rows_that_another_server_added_are_not_added_again(store: Store) -> None:
+    name = indexed(store, made_up_corpus(5))
+    rows = rows_in(store, name).combine_chunks().to_batches()
+    with pytest.raises(BusyError, match="took the indexing of this corpus over"):
+        store.append(name, indexing(), rows)
+    assert rows_in(store, name).num_rows == rows[0].num_rows
+
+
 # What is never mixed
 
 
@@ -195,13 +215,11 @@ def use(store: Store, name: str) -> None:
 def test_a_damaged_file_marks_its_corpus_and_the_others_work(tmp_path: Path, damage: str) -> None:
     """Whichever file it is, what comes is a sentence of ours, and no other corpus notices."""
     first = Store(str(tmp_path / "first"))
-    indexed(first, made_up_corpus(30), name=NAME)
+    for name in (NAME, OTHER):
+        indexed(first, made_up_corpus(30), name=name)
     for number in range(len(files_of(first, NAME))):
-        root = tmp_path / str(number)
-        store = Store(str(root))
-        indexed(store, made_up_corpus(30), name=NAME)
-        indexed(store, made_up_corpus(30), name=OTHER)
-        path = files_of(store, NAME)[number]
+        root = shutil.copytree(first.root, tmp_path / str(number))
+        path = files_of(Store(str(root)), NAME)[number]
         content = path.read_bytes()
         if damage == "gone":
             path.unlink()

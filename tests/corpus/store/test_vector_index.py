@@ -43,6 +43,19 @@ def test_a_small_corpus_needs_no_index(tmp_path: Path) -> None:
     assert index_vectors(Jobs(10**6), store, name) is None
 
 
+def test_two_servers_do_not_index_the_same_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_index, "LEAST_ROWS", 1)
+    store, jobs = Store(str(tmp_path)), Jobs(10**6)
+    name = indexed(store, made_up_corpus(10))
+    with Store(store.root).only_writer(name):
+        job = index_vectors(jobs, store, name)
+        assert job is not None
+        job.result(60)
+    assert layers_without(store, name) == (0, 2)
+
+
 @pytest.mark.slow
 def test_the_index_finds_what_exact_search_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

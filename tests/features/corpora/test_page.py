@@ -188,6 +188,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
 
 def test_marked_words_have_their_senses() -> None:
     app = kept(table(word=["python"] * 12, sense=SENSES))
+    app = app.run()  # indexing may have ended between the picture and its bar
     (name,) = store().names()
     assert store().about(name).has_targets
     assert title(app) == "“python” leads: 12 times, in 2 senses"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ from websockets.sync.client import connect
 from components.core import Settings
 from components.core.errors import SettingsError
 from components.ui.frame import hosts
-from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.app_server import ROOT, START_SECONDS, AppServer, launch
 
 STREAM = "/_stcore/stream"
 
@@ -216,6 +218,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServe
         "WATCHED": str(log),
         "CONTEXTLENS_DATA_DIR": str(folder / "data"),
         "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
+        "CONTEXTLENS_LOG": "json",
     }
     server = launch(ROOT / "app.py", folder / "log.txt", env)
     server.wait()
@@ -253,6 +256,36 @@ def test_every_document_of_the_real_server_may_be_framed_by_itself_only(
     assert b'"allowedOrigins":[]' in _get(watched[0], "/_stcore/host-config").read()
 
 
-def _get(server: AppServer, path: str, host: str | None = None) -> Any:
-    headers = {"Host": host} if host else {}
+@pytest.mark.slow
+def test_the_real_server_says_how_it_is(watched: tuple[AppServer, Path]) -> None:
+    server, _ = watched
+    assert _get(server, "/healthz").read() == b"ok\n"
+    assert _ready(server)["checks"] == {"model": "ok", "data_folder": "ok", "jobs": "ok"}
+    text = _get(server, "/metrics").read().decode()
+    for name in ("model_bytes{model=", 'jobs_ended_total{kind="models to load"', "sessions 0.0"):
+        assert f"contextlens_{name}" in text
+    assert b"session_events" in _get(server, "/_stcore/metrics").read()
+    for path in ("/metrics", "/_stcore/metrics"):
+        with pytest.raises(urllib.error.HTTPError) as answer:
+            _get(server, path, **{"X-Forwarded-For": "203.0.113.7"})
+        assert answer.value.code == 403
+        answer.value.close()
+    first = json.loads(server.log.read_text(encoding="utf-8").splitlines()[0])
+    assert first["message"] == "Contextlens begins"
+
+
+def _ready(server: AppServer) -> Any:
+    """What the server says when it is ready."""
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return json.load(_get(server, "/readyz"))
+        except urllib.error.HTTPError as answer:
+            said = json.load(answer)
+        assert time.monotonic() < end, said
+        time.sleep(0.2)
+
+
+def _get(server: AppServer, path: str, host: str | None = None, **more: str) -> Any:
+    headers = {**({"Host": host} if host else {}), **more}
     return urllib.request.urlopen(urllib.request.Request(server.address + path, headers=headers))

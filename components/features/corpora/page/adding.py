@@ -21,6 +21,9 @@ from components.features.corpora.explain import FORMATS_HELP, privacy
 from components.features.corpora.page.indexing import begin
 from components.features.corpora.page.toolbar import ADDING
 from components.features.corpora.reading import date, estimate_reading
+from components.ui.access import guard
+from components.ui.access.roles import KEEP
+from components.ui.corpora import changing
 from components.ui.corpora.known import check_may_add, is_for_one, own_names, with_own
 from components.ui.files import chooser
 from components.ui.files.kept import keep_shared, shared, sheet_of
@@ -56,7 +59,7 @@ _ROLES: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 def adding_panel(view: ViewState) -> None:
     """Where a file is chosen and indexed; nothing unless that was asked for."""
-    if not session.kept(ADDING):
+    if not session.kept(ADDING) or not guard.may(KEEP):
         return
     secret = str(session.kept(_PENDING) or "")
     sheet = sheet_of(secret)
@@ -198,10 +201,11 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
     """Store the texts and begin to index them; what is there already is opened instead."""
     own, view = indexing_of(card, layers, "exact"), session.current()
     try:
+        guard.require(KEEP)
         found = store().find(corpus.digest, own, own_names(view))
         if found is None:
             check_may_add(view)
-            name = store().create(corpus, own, split=split).name
+            name = changing.create(corpus, own, split=split).name
         else:
             name = found.name
     except ContextlensError as exc:  # the file stays chosen

@@ -6,14 +6,13 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core.errors import ContextlensError
-from components.corpus.store import indexing as work
 from components.features.corpora.compute.shown import running
 from components.features.corpora.page.managing import ask_to_delete
 from components.features.corpora.reading import model_note, number, state_of
 from components.jobs import Job
+from components.ui.corpora import changing
 from components.ui.corpora.known import Kept, may_delete
 from components.ui.models import waiting
-from components.ui.models.background import jobs, store
 from components.ui.models.services import service
 from components.ui.state import session
 
@@ -44,7 +43,7 @@ def indexing_panel(kept: Kept) -> None:
 def begin(name: str) -> None:
     """Index a corpus, or go on with it; says where that cannot be."""
     try:
-        work.start(jobs(), store(), service(), name, waiting.me(_place(name)))
+        changing.index(name, waiting.me(_place(name)))
     except ContextlensError as exc:
         session.remember(str(exc))
 
@@ -72,7 +71,7 @@ def _buttons(kept: Kept, job: Job | None) -> None:
 
 def _pause(name: str) -> None:
     try:
-        work.pause(store(), name)
+        changing.pause(name)
     except ContextlensError as exc:
         session.remember(str(exc))
 

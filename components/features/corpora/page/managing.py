@@ -7,12 +7,11 @@ from typing import Literal
 import streamlit as st
 
 from components.content.wording import escape, shortened
-from components.core.errors import CorpusError
+from components.core.errors import AccessError, CorpusError
 from components.features.corpora.controls import CORPUS, WORD
 from components.features.corpora.reading import number
-from components.ui.corpora import exports
+from components.ui.corpora import changing, exports
 from components.ui.corpora.known import Kept, may_delete, without_own
-from components.ui.models.background import store
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
@@ -27,7 +26,7 @@ def menu(view: ViewState, kept: Kept) -> None:
     """Export and deletion, in a menu."""
     with st.popover("Keep or delete", icon=":material/folder_managed:"):
         about = kept.about
-        if about is not None and about.n_occurrences:
+        if about is not None and about.n_occurrences and changing.may_export(about):
             st.caption(
                 f"Every word with its place, labels and vectors: "
                 f"{number(about.n_occurrences, 'row')}, written when you click."
@@ -43,7 +42,12 @@ def menu(view: ViewState, kept: Kept) -> None:
         elif kept.file is not None:
             st.caption("It is from whoever runs this server, and nobody deletes it here.")
         else:
-            st.caption("Somebody shows it to you: you can search and export it, not delete it.")
+            st.caption(_shown_to_you(about is not None and changing.may_export(about)))
+
+
+def _shown_to_you(may_export: bool) -> str:
+    can, cannot = ("search and export", "") if may_export else ("search", "export or ")
+    return f"Somebody shows it to you: you can {can} it, not {cannot}delete it."
 
 
 def ask_to_delete(
@@ -76,8 +80,8 @@ def delete(name: str) -> None:
     """Delete a corpus and forget its name; what indexes it stops."""
     session.keep(_DELETING, None)
     try:
-        store().delete(name)
-    except CorpusError as exc:
+        changing.delete(name)
+    except (AccessError, CorpusError) as exc:
         session.remember(str(exc))
         return
     view = without_own(session.current(), name)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.content.wording import escape, shortened
-from components.core.errors import ContextlensError, CorpusError
+from components.core import ModelCard
+from components.core.errors import ContextlensError, CorpusError, ModelError
 from components.corpus.offered import Offered, read_offered
 from components.corpus.store.about import indexing_of
 from components.features.corpora.compute.choosing import corpus_from, guess
@@ -17,6 +18,9 @@ from components.features.corpora.controls import CORPUS, READY, WORD
 from components.features.corpora.explain import READY_MADE
 from components.features.corpora.page.indexing import begin
 from components.features.corpora.reading import date, facts, indexed_with, number, state_of
+from components.ui.access import guard
+from components.ui.access.roles import KEEP
+from components.ui.corpora import changing
 from components.ui.corpora.known import Kept, known
 from components.ui.models import runtime
 from components.ui.models.background import store
@@ -98,6 +102,8 @@ def _offered_card(view: ViewState, name: str, file: Offered) -> None:
     listed = {spec.id for spec in service().models()}
     if view.model not in listed:
         st.caption("It is indexed with a model of the list only. Choose one on the left.")
+    elif guard.refusal(KEEP):
+        st.caption(escape(guard.refusal(KEEP)))
     elif not runtime.is_loaded(view.model):
         st.caption("It can be indexed once the model is loaded.")
     else:
@@ -126,16 +132,28 @@ def _show(key: str) -> None:
     session.write(WORD.put(CORPUS.put(session.current(), key), ""))
 
 
+def _loaded_card(model: str) -> ModelCard:
+    """The card of a model that the button was drawn for: it is not loaded for a click alone.
+
+    Raises:
+        ModelError: it is not loaded, by what has happened since.
+    """
+    if not runtime.is_loaded(model):
+        raise ModelError("The model is not loaded any more. Wait until it is, and press again.")
+    return service().load(model)
+
+
 def _index_offered(name: str, file: Offered) -> None:
     """Store a file for everybody, and index it; the one who asks looks at it."""
     try:
+        guard.require(KEEP)
         if name not in store().names():
             sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
             chosen = guess(sheet)
             corpus = corpus_from(sheet, chosen)
-            card = service().load(session.current().model)
+            card = _loaded_card(session.current().model)
             own = indexing_of(card, usual_layers(corpus, card), "exact")
-            store().create(corpus, own, split=chosen.split, name=name)
+            changing.create(corpus, own, split=chosen.split, for_everybody=name)
     except ContextlensError as exc:
         session.remember(str(exc))
         return

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.content.wording import quoted
+from components.content.wording import escape, quoted
 from components.features.corpora.compute.shown import Shown
 from components.features.corpora.page import managing
+from components.ui.access import guard
+from components.ui.access.roles import KEEP
 from components.ui.corpora import links
 from components.ui.frame import navigation
 from components.ui.state import session
@@ -20,6 +22,7 @@ ADDING = "corpora_adding"
 
 def toolbar(view: ViewState, shown: Shown) -> None:
     """The controls of the page."""
+    why_not = guard.refusal(KEEP)
     with st.container(
         horizontal=True, gap="small", vertical_alignment="center", key="corpora_toolbar"
     ):
@@ -28,6 +31,8 @@ def toolbar(view: ViewState, shown: Shown) -> None:
             icon=":material/upload_file:",
             type="primary" if not session.kept(ADDING) else "secondary",
             key="corpora_add",
+            disabled=bool(why_not),
+            help=escape(why_not) if why_not else None,
             on_click=_toggle,
         )
         if shown.words.rows:

@@ -9,7 +9,7 @@ import streamlit as st
 from components.features.map import controls
 from components.features.map.compute.asked import Asked
 from components.features.map.page import file_panel
-from components.features.map.request import by_chosen_words
+from components.features.map.request import by_chosen_words, most_points
 from components.maps.points import Unit
 from components.ui.corpora.known import titles
 from components.ui.state.view import ViewState
@@ -47,7 +47,13 @@ def _texts(view: ViewState, asked: Asked) -> None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)
-    inputs.select(view, controls.AT_MOST)
+    inputs.select(view, controls.AT_MOST.among(_point_numbers()))
+
+
+def _point_numbers() -> dict[str, str]:
+    """How many points there may be here, with their titles."""
+    every = controls.AT_MOST.options
+    return {n: title for n, title in every.items() if int(n) <= most_points()}
 
 
 def _settings(view: ViewState) -> None:

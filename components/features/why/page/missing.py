@@ -10,7 +10,7 @@ from components.content.wording import escape
 from components.features.why.compute.score import Missing, Score
 from components.features.why.controls import WHAT, WORD
 from components.ui.state import session
-from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState
+from components.ui.state.view import Sentence, ViewState
 
 __all__ = ["cut_off", "missing"]
 
@@ -49,7 +49,7 @@ def _second_field() -> None:
         "Second sentence",
         "",
         key=field,
-        max_chars=MAX_CHARACTERS,
+        max_chars=session.max_characters(),
         placeholder="Type a sentence to compare it with",
         on_change=_add,
         args=(field,),

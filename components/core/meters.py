@@ -1,0 +1,201 @@
+"""What the process counts of itself, for Prometheus.
+
+Labels take values of ours alone (names of methods, classes, pages, listed models), never a word
+that a visitor typed. What others count already is read from them when somebody asks (`readings`).
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from time import perf_counter
+from typing import Any, TypeVar
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from components.core import errors
+from components.core.caller import StoppedError
+
+__all__ = [
+    "BATCH_TEXTS",
+    "BATCH_TOKENS",
+    "ERRORS",
+    "PAGE_RUNS",
+    "PAGE_SECONDS",
+    "QUEUED",
+    "QUEUE_SECONDS",
+    "REFUSED",
+    "REGISTRY",
+    "REQUESTS",
+    "REQUEST_SECONDS",
+    "count_error",
+    "error_kind",
+    "metered",
+    "read_when_asked",
+]
+
+REGISTRY = CollectorRegistry(auto_describe=False)
+"""Of this program alone: libraries register theirs elsewhere."""
+
+# Else each had a second series, which says when the first began.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_Service = TypeVar("_Service")
+_OTHER = "other"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+_TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_TOKENS = (16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144)
+
+REQUESTS = Counter(
+    "contextlens_requests",
+    "Calls of the encoder service, by method and outcome (ok, refused, stopped, failed).",
+    ["method", "outcome"],
+    registry=REGISTRY,
+)
+REQUEST_SECONDS = Histogram(
+    "contextlens_request_seconds",
+    "Time that a call of the encoder service took, remembered results included.",
+    ["method"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+BATCH_TEXTS = Histogram(
+    "contextlens_batch_texts", "Texts in one run of a model.", buckets=_TEXTS, registry=REGISTRY
+)
+BATCH_TOKENS = Histogram(
+    "contextlens_batch_tokens",
+    "Tokens in one run of a model, padding included.",
+    buckets=_TOKENS,
+    registry=REGISTRY,
+)
+QUEUE_SECONDS = Histogram(
+    "contextlens_queue_seconds",
+    "Time that a request waited for its run of a model, by kind (interactive, bulk).",
+    ["kind"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+QUEUED = Gauge("contextlens_queued", "Texts that wait for a run of a model.", registry=REGISTRY)
+REFUSED = Counter(
+    "contextlens_refused",
+    "Requests that a bound refused, by reason (a word of the program).",
+    ["reason"],
+    registry=REGISTRY,
+)
+ERRORS = Counter(
+    "contextlens_errors",
+    "Errors that a visitor or the log was told of, by class.",
+    ["kind"],
+    registry=REGISTRY,
+)
+PAGE_RUNS = Counter(
+    "contextlens_page_runs",
+    "Runs of page scripts, by page and outcome (ok, stopped, refused, failed).",
+    ["page", "outcome"],
+    registry=REGISTRY,
+)
+PAGE_SECONDS = Histogram(
+    "contextlens_page_seconds",
+    "Time that a run of a page script took.",
+    ["page"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+
+
+class _Readings(Collector):
+    """What is read at the moment when somebody asks for it, from whoever knows."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, Callable[[], Iterable[Metric]]] = {}
+
+    def put(self, name: str, read: Callable[[], Iterable[Metric]]) -> None:
+        self._sources[name] = read
+
+    def collect(self) -> Iterator[Metric]:
+        for read in list(self._sources.values()):
+            yield from read()
+
+
+_readings = _Readings()
+REGISTRY.register(_readings)
+ProcessCollector(registry=REGISTRY)
+PlatformCollector(registry=REGISTRY)
+GCCollector(registry=REGISTRY)
+
+
+def read_when_asked(name: str, read: Callable[[], Iterable[Metric]]) -> None:
+    """Have metrics read from their source whenever they are asked for.
+
+    Args:
+        name: of the source; one of the same name takes its place.
+        read: gives the metrics; called from any thread, and must be quick.
+    """
+    _readings.put(name, read)
+
+
+def count_error(error: BaseException) -> None:
+    """Count an error that a visitor or the log is told of."""
+    ERRORS.labels(error_kind(error)).inc()
+
+
+def error_kind(error: BaseException) -> str:
+    """The class of an error, where it is ours or Python's own; else "other"."""
+    name = type(error).__name__
+    home = errors if isinstance(error, errors.ContextlensError) else builtins
+    return name if getattr(home, name, None) is type(error) else _OTHER
+
+
+def metered(
+    protocol: type, *, besides: Iterable[str] = ()
+) -> Callable[[type[_Service]], type[_Service]]:
+    """A decorator of classes: calls of a protocol's methods are counted and timed.
+
+    Args:
+        protocol: names the methods.
+        besides: those that are left alone.
+    """
+    names = [name for name in vars(protocol) if not name.startswith("_") and name not in besides]
+
+    def with_meters(service: type[_Service]) -> type[_Service]:
+        for name in names:
+            setattr(service, name, _timed(name, getattr(service, name)))
+        return service
+
+    return with_meters
+
+
+def _timed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    seconds = REQUEST_SECONDS.labels(name)
+    counts = {each: REQUESTS.labels(name, each) for each in ("ok", "refused", "stopped", "failed")}
+
+    @wraps(method)
+    def timed(*given: Any, **named: Any) -> Any:
+        begun, outcome = perf_counter(), "ok"
+        try:
+            return method(*given, **named)
+        except BaseException as exc:
+            outcome = _outcome(exc)
+            raise
+        finally:
+            seconds.observe(perf_counter() - begun)
+            counts[outcome].inc()
+
+    return timed
+
+
+def _outcome(error: BaseException) -> str:
+    if isinstance(error, errors.ContextlensError):
+        return "refused"
+    return "stopped" if isinstance(error, StoppedError) else "failed"

@@ -1,0 +1,229 @@
+"""Questions to a service over HTTP: pooled, tried again where that can help, given up in words.
+
+All that a service is asked may be asked twice, so what is lost on the way is asked again.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any
+
+import httpx2
+
+from components.core.caller import current
+from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
+from components.core.remote.faults import Fault
+from components.core.remote.frames import ERROR, PROGRESS, RESULT, frames
+from components.core.remote.names import (
+    BULK_HEADER,
+    CALLER_HEADER,
+    MODEL_HEADER,
+    PREFIX,
+    STREAM_TYPE,
+)
+from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+
+__all__ = ["Connection", "Told"]
+
+Told = Callable[[Any], None]
+"""Told how far the work is; what it raises ends the work."""
+
+_PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
+"""Seconds before each try; they vary by half, so that not all who lost it come at once."""
+_AWAY_SECONDS = 2.0
+"""Who did not answer is not asked again for so long: a page asks many times a run."""
+_CONNECT_SECONDS = 3.0
+_SILENT_SECONDS = 30.0
+"""The longest silence: a service that works says so every second."""
+_QUICK_SECONDS = 5.0  # for what is known again without any work
+_N_CONNECTIONS = 64
+_IDLE_SECONDS = 4.0  # a server closes what is idle for 5
+_ON_THE_WAY = {404, 502, 503, 504}
+"""Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
+_RESETS = (httpx2.NetworkError, httpx2.RemoteProtocolError, httpx2.ConnectTimeout)
+
+
+class _LostError(Exception):
+    """What was asked was lost on the way; asked again it may get there."""
+
+
+class Connection:
+    """The way to one service. Thread-safe.
+
+    Args:
+        url: of the service, without a path of the API.
+        token: sent as a bearer token; None where the service wants none.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self._url = url.rstrip("/")
+        self._salt = secrets.token_bytes(16)
+        self._lock = threading.Lock()
+        self._away_until = 0.0
+        self._is_away = False
+        self._client = httpx2.Client(
+            headers={} if token is None else {"authorization": f"Bearer {token}"},
+            limits=httpx2.Limits(
+                max_connections=_N_CONNECTIONS,
+                max_keepalive_connections=_N_CONNECTIONS,
+                keepalive_expiry=_IDLE_SECONDS,
+            ),
+            trust_env=False,  # asked directly, and with no other password than its own
+        )
+
+    @property
+    def away(self) -> str | None:
+        """What to say as long as the service does not answer, or None."""
+        with self._lock:
+            return self._sentence() if self._is_away else None
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._client.close()
+
+    def ask(
+        self,
+        method: str,
+        arguments: Mapping[str, Any],
+        *,
+        told: Told | None = None,
+        quick: bool = False,
+    ) -> Any:
+        """What the service says to one question.
+
+        Args:
+            method: of `EncoderService`.
+            arguments: by name.
+            told: told how far it is.
+            quick: whether no work is needed for the answer, and no second try is worth the time.
+
+        Raises:
+            ContextlensError: whatever the service raised.
+            ServiceAwayError: it does not answer.
+        """
+        body = pack(dict(arguments))
+        with self._lock:
+            if time.monotonic() < self._away_until:
+                raise ServiceAwayError(self._sentence())
+        for pause in _PAUSES[: 2 if quick else None]:
+            _rest(pause * random.uniform(0.5, 1.5))
+            try:
+                answer = self._once(method, arguments.get("model"), body, told, quick=quick)
+            except _LostError as exc:
+                lost = exc
+            except httpx2.TimeoutException as exc:
+                lost = _LostError(str(exc))
+                break  # it had its time
+            else:
+                self._note(is_away=False)
+                return answer
+        self._note(is_away=True)
+        raise ServiceAwayError(self._sentence()) from lost
+
+    def _note(self, *, is_away: bool) -> None:
+        with self._lock:
+            self._is_away = is_away
+            self._away_until = time.monotonic() + _AWAY_SECONDS if is_away else 0.0
+
+    def _sentence(self) -> str:
+        return (
+            f"The service that runs the models ({self._url}) does not answer. What was computed "
+            "before can still be seen; try again in a moment for anything new. If it stays away, "
+            "tell whoever runs this app."
+        )
+
+    def _once(self, method: str, model: Any, body: bytes, told: Told | None, *, quick: bool) -> Any:
+        silence = _QUICK_SECONDS if quick else _SILENT_SECONDS
+        try:
+            with self._client.stream(
+                "POST",
+                f"{self._url}{PREFIX}/{method}",
+                content=body,
+                headers=self._headers(model),
+                timeout=httpx2.Timeout(silence, connect=_CONNECT_SECONDS),
+            ) as answer:
+                return self._read(answer, told)
+        except _RESETS as exc:
+            raise _LostError(str(exc) or type(exc).__name__) from exc
+
+    def _headers(self, model: Any) -> dict[str, str]:
+        """What goes with a question: its kind, its model, and who asks as nobody can tell."""
+        headers = {"content-type": MEDIA_TYPE, "accept": f"{MEDIA_TYPE}, {STREAM_TYPE}"}
+        if isinstance(model, str) and model.isascii() and model.isprintable():
+            headers[MODEL_HEADER] = model
+        caller = current()
+        if caller.name is not None:
+            name = repr(caller.name).encode(errors="replace")
+            headers[CALLER_HEADER] = blake2b(name, key=self._salt, digest_size=12).hexdigest()
+        if caller.bulk:
+            headers[BULK_HEADER] = "1"
+        return headers
+
+    def _read(self, answer: httpx2.Response, told: Told | None) -> Any:
+        if answer.status_code != 200:
+            raise self._refusal(answer)
+        kind = answer.headers.get("content-type", "")
+        if kind == MEDIA_TYPE:
+            return unpack(answer.read())
+        if kind != STREAM_TYPE:
+            raise _LostError(f"an answer of the kind {kind!r}")  # another server stands there
+        return _outcome(_heeding(answer.iter_raw()), told)
+
+    def _refusal(self, answer: httpx2.Response) -> Exception:
+        """The error that an answer without a result stands for."""
+        body = answer.read()
+        fault = Fault.read(body)
+        if answer.status_code in {401, 403}:
+            return SettingsError(
+                f"The service that runs the models ({self._url}) does not take this app's token. "
+                "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
+            )
+        if fault is not None:
+            return fault.error()
+        if b"backpressure" in body:  # too many wait at the cluster's door
+            return Fault(BusyError.__name__, _BUSY, 1.0).error()
+        if answer.status_code in _ON_THE_WAY:
+            return _LostError(f"the status {answer.status_code}")
+        return WorkerError(
+            f"The service that runs the models answered with the status {answer.status_code}. "
+            "Try again; whoever runs it finds the reason in its log."
+        )
+
+
+_BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
+
+
+def _outcome(chunks: Iterable[bytes], told: Told | None) -> Any:
+    """What came of long work; who asked is told how far it is meanwhile."""
+    for kind, body in frames(chunks):
+        if kind == RESULT:
+            return unpack(body)
+        if kind == ERROR:
+            fault = Fault.read(body)
+            raise _LostError("an error that cannot be read") if fault is None else fault.error()
+        if kind == PROGRESS and told is not None:
+            told(unpack(body))
+    raise _LostError("the answer ended before its end")
+
+
+def _heeding(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same, as long as anybody wants the result; a sign of life comes every second."""
+    for chunk in chunks:
+        _heed()
+        yield chunk
+
+
+def _heed() -> None:
+    is_cancelled = current().is_cancelled
+    if is_cancelled is not None and is_cancelled():
+        raise JobError("This was stopped, because nobody waits for it any more.")
+
+
+def _rest(seconds: float) -> None:
+    _heed()
+    time.sleep(seconds)

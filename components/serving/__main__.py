@@ -1,0 +1,79 @@
+"""`make serve`: the service on Ray, on this machine alone, until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from importlib.util import find_spec
+
+__all__ = ["main"]
+
+MISSING = (
+    "The service needs Ray, which comes with the extra `cluster`. "
+    "Install it with: pip install -e .[cluster]"
+)
+_OBJECT_BYTES = 512_000_000
+"""Shared memory for answers on their way; Ray would take a third of the machine's."""
+
+
+def main() -> None:
+    """Start it, say where it is, and end it when asked to."""
+    given = _parser().parse_args()
+    if given.host == "localhost":  # one address, not two
+        given.host = "127.0.0.1"
+    if find_spec("ray") is None:
+        sys.exit(MISSING)
+    over = threading.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: over.set())
+    _start(given)
+    print(f"Contextlens serves models on http://{given.host}:{given.port} (Ctrl+C stops it).")
+    print(f"Have the app use it: CONTEXTLENS_SERVICE_URL=http://{given.host}:{given.port} make run")
+    sys.stdout.flush()
+    over.wait()
+    _end()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m components.serving", description=__doc__)
+    cores = os.cpu_count() or 1
+    parser.add_argument("--host", default="127.0.0.1", help="address that it listens on")
+    parser.add_argument("--port", type=int, default=8600)
+    parser.add_argument("--replicas", type=int, default=1, help="processes that hold models")
+    parser.add_argument("--cores", type=int, default=cores, help="of this machine, for all of them")
+    return parser
+
+
+def _start(given: argparse.Namespace) -> None:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
+    import ray
+    from ray import serve
+
+    from components.serving.deployment import NAME, build
+
+    ray.init(
+        include_dashboard=False,
+        num_cpus=given.cores + 1,  # one for Ray's own actors
+        object_store_memory=_OBJECT_BYTES,
+        log_to_driver=False,
+        _node_ip_address="127.0.0.1",
+    )
+    serve.start(http_options={"host": given.host, "port": given.port})
+    cores = max(1, given.cores // given.replicas)
+    application = build({"replicas": given.replicas, "cores": cores})
+    serve.run(application, name=NAME, route_prefix="/")
+
+
+def _end() -> None:
+    import ray
+    from ray import serve
+
+    serve.shutdown()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main()

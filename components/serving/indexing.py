@@ -1,0 +1,240 @@
+"""Indexing a stored corpus on all machines of a Ray cluster.
+
+    python -m components.serving.indexing NAME
+
+The corpus was stored before, by the app: its name stands in its page's address. Chunks of its texts
+go to processes on the cluster, of which each reads them from the store itself and has the model;
+their rows come back in the order of the texts, and this process adds them to the corpus as the app
+would: see `components.corpus.store.run`. So it is the same corpus, whoever indexes it, its page
+shows how far it is, and whoever goes on, here or there, begins behind the last row that is stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import pyarrow as pa
+
+from components.core import Settings
+from components.core.errors import ContextlensError, CorpusError, WorkerError
+from components.core.schema import ModelCard
+from components.corpus.store.about import About, is_name
+from components.corpus.store.chunks import Chunk
+from components.corpus.store.indexing import index
+from components.corpus.store.run import Made, OnProgress, UntilOver
+from components.corpus.store.store import Store, open_store
+from components.serving.chunk_worker import OpenService, Worker, made_schema, open_own, rows
+
+__all__ = ["Workers", "index_on_ray", "main"]
+
+MISSING = (
+    "Indexing on a cluster needs Ray, which comes with the extra `cluster`. "
+    "Install it with: pip install -e .[cluster]"
+)
+_MOST_BLOCKS = 4_000  # of a data set: each is known to the one process that hands them out
+_FAILED = "Indexing on the cluster failed; the log has the reason. Try to go on."
+_log = logging.getLogger("contextlens")
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The processes that hold a model.
+
+    Attributes:
+        most: how many at once; None for as many as the cluster has room for.
+        cpus: processors of each.
+        gpus: graphics cards of each; a part of one where several share it.
+    """
+
+    most: int | None = None
+    cpus: float = 1
+    gpus: float = 0
+
+
+def index_on_ray(
+    store: Store,
+    name: str,
+    report: OnProgress,
+    *,
+    open_service: OpenService = open_own,
+    workers: Workers | None = None,
+) -> None:
+    """Index a corpus on the cluster that Ray is connected to, from where it stands.
+
+    Args:
+        store: what holds it: object storage, or a folder that all machines share.
+        name: the corpus's.
+        report: told how far it is.
+        open_service: opens the service, here and in the workers; by default each as the settings
+            of its machine say.
+        workers: how many there are, and what each has.
+
+    Raises:
+        ContextlensError: it failed; the corpus says so, and can be used as far as it is.
+    """
+    make = partial(_made, store.root, open_service, workers or Workers())
+    index(store, open_service(), name, report, make=make)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Index the corpus that the command line names, and say how far it is."""
+    given = _parser().parse_args(_name_last(sys.argv[1:] if arguments is None else arguments))
+    if find_spec("ray") is None:
+        sys.exit(MISSING)
+    try:
+        _index(given)
+    except ContextlensError as exc:
+        sys.exit(str(exc))
+    except KeyboardInterrupt:
+        sys.exit("Stopped. What was stored stays: the same command goes on.")
+
+
+def _name_last(arguments: Sequence[str]) -> list[str]:
+    """The same, where a name that begins with - is no option."""
+    names = [own for own in arguments[:1] if is_name(own)]
+    return [*arguments[len(names) :], *(["--", *names] if names else [])]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m components.serving.indexing", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("name", help="of the corpus: 16 letters, as in its page's address")
+    parser.add_argument("--address", help="of the cluster; by default RAY_ADDRESS, or this machine")
+    parser.add_argument("--workers", type=int, help="processes that hold the model")
+    parser.add_argument("--cpus", type=float, default=1, help="processors of each of them")
+    parser.add_argument("--gpus", type=float, default=0, help="graphics cards of each of them")
+    return parser
+
+
+def _index(given: argparse.Namespace) -> None:
+    store = open_store(Settings.from_env())
+    if store.about(given.name).state in {"paused", "failed"}:
+        store.set_state(given.name, "waiting")
+    _connect(given.address)
+    try:
+        index_on_ray(
+            store,
+            given.name,
+            lambda stage, _: print(stage, flush=True),
+            workers=Workers(given.workers, given.cpus, given.gpus),
+        )
+    finally:
+        _disconnect()
+    about = store.about(given.name)
+    print(f"{about.title} is {about.state}: {about.n_occurrences:,} words have vectors.")
+
+
+def _connect(address: str | None) -> None:
+    """Be part of a cluster.
+
+    Raises:
+        WorkerError: there is none at the address.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
+    import ray
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # LanceDB's, of a fork that becomes another
+            ray.init(address, log_to_driver=False, ignore_reinit_error=True)
+    except ConnectionError as exc:
+        raise WorkerError(
+            f"There is no Ray cluster at {address or 'RAY_ADDRESS'}. Start it with ray start, or "
+            "name another with --address."
+        ) from exc
+
+
+def _disconnect() -> None:
+    import ray
+
+    ray.shutdown()
+
+
+def _made(
+    root: str,
+    open_service: OpenService,
+    workers: Workers,
+    chunks: Iterable[Chunk],
+    about: About,
+    _: ModelCard,
+    until_over: UntilOver,
+) -> Generator[Made, None, None]:
+    """The rows of chunks, made by workers, in their order: see `run.Make`."""
+    places = [(chunk.start, chunk.stop) for chunk in chunks]
+    if not places:
+        return
+    own = {"root": root, "about": about, "open_service": open_service}
+    with closing(_batches(places, own, _checked(workers))) as batches:
+        for batch in until_over(batches):
+            columns = [batch[name] for name in made_schema.names]
+            for made in zip(*columns, strict=True):
+                yield rows(dict(zip(made_schema.names, made, strict=True)))
+
+
+def _batches(
+    places: list[tuple[int, int]], own: dict[str, Any], workers: Workers
+) -> Generator[pa.Table, None, None]:
+    """What workers make of chunks, some at a time.
+
+    Raises:
+        WorkerError: the cluster failed, or what runs there.
+    """
+    from ray.data import ActorPoolStrategy, DataContext, from_arrow
+
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    found = from_arrow(_blocks(places))
+    found.context.execution_options.preserve_order = True
+    made = found.map_batches(
+        Worker,
+        batch_size=1,
+        batch_format="pyarrow",
+        compute=ActorPoolStrategy(min_size=1, max_size=workers.most),
+        num_cpus=workers.cpus,
+        num_gpus=workers.gpus,
+        fn_constructor_kwargs=own,
+    )
+    try:
+        yield from made.iter_batches(batch_size=None, batch_format="pyarrow")
+    except Exception as exc:
+        _log.error("Indexing on the cluster failed", exc_info=exc)
+        raise WorkerError(_FAILED) from exc
+
+
+def _blocks(places: list[tuple[int, int]]) -> list[pa.Table]:
+    """The places of chunks, those of a block beside each other."""
+    table = pa.table({"start": [a for a, _ in places], "stop": [b for _, b in places]})
+    each = -(-len(places) // _MOST_BLOCKS)
+    return [table.slice(start, each) for start in range(0, len(places), each)]
+
+
+def _checked(workers: Workers) -> Workers:
+    """The same, where the cluster has room for one of them at least.
+
+    Raises:
+        CorpusError: it has not: the work would wait for ever.
+    """
+    import ray
+
+    there = ray.cluster_resources()
+    n_cpus, n_gpus = there.get("CPU", 0), there.get("GPU", 0)
+    if workers.cpus > n_cpus or workers.gpus > n_gpus:
+        raise CorpusError(
+            f"Each worker was to have {workers.cpus:g} processors and {workers.gpus:g} graphics "
+            f"cards; this cluster has {n_cpus:g} and {n_gpus:g}. Ask for less, or add machines."
+        )
+    return workers
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The doors through which stored corpora are made, indexed, paused, taken away and deleted.
+
+Nothing else of the app calls the store for that: each door asks who it is that comes, whatever the
+page has drawn for them.
+"""
+
+from __future__ import annotations
+
+from components.core.errors import AccessError
+from components.corpus.corpus import Corpus
+from components.corpus.store import indexing as work
+from components.corpus.store.about import About, Indexing
+from components.jobs import Job, Visitor
+from components.ui.access import guard
+from components.ui.access.roles import EXPORT, KEEP, MANAGE, Person
+from components.ui.corpora.known import is_for_everybody
+from components.ui.models.background import jobs, store
+from components.ui.models.services import service
+
+__all__ = ["check_may_export", "create", "delete", "index", "may_export", "pause"]
+
+_NOT_YOURS = (
+    "This corpus is somebody else's: you can look at what its address shows, and only they or an "
+    "admin can take it away as a whole, go on with it, pause or delete it."
+)
+
+
+def create(
+    corpus: Corpus, indexing: Indexing, *, split: str = "", for_everybody: str | None = None
+) -> About:
+    """Store a corpus as the visitor's own, or under the name of one for everybody.
+
+    Raises:
+        AccessError: the visitor may not.
+        CorpusError: there is no room, or no text.
+    """
+    guard.require(KEEP)
+    owner = guard.owner() if for_everybody is None else ""
+    return store().create(corpus, indexing, split=split, name=for_everybody, owner=owner)
+
+
+def index(name: str, visitor: Visitor) -> Job:
+    """The job that indexes a corpus, or goes on with it.
+
+    Raises:
+        AccessError: the visitor may not.
+        CorpusError: there is no such corpus, or it is damaged.
+        BusyError: too many wait already.
+    """
+    _check(name, or_for_everybody=True)
+    return work.start(jobs(), store(), service(), name, visitor)
+
+
+def pause(name: str) -> None:
+    """Have a corpus's indexing stop for now.
+
+    Raises:
+        AccessError: the visitor may not.
+        CorpusError: there is no such corpus, or it is damaged.
+    """
+    _check(name, or_for_everybody=True)
+    work.pause(store(), name)
+
+
+def delete(name: str) -> None:
+    """Delete a corpus; what indexes it stops.
+
+    Raises:
+        AccessError: the visitor may not.
+        CorpusError: it cannot be deleted.
+    """
+    _check(name, or_for_everybody=False)
+    store().delete(name)
+
+
+def check_may_export(about: About, who: Person) -> None:
+    """Pass where somebody may take a corpus away as a whole.
+
+    Raises:
+        AccessError: they may not.
+    """
+    guard.require(EXPORT, who)
+    is_free = not guard.sign_in_is_on() or is_for_everybody(about)
+    if not (is_free or guard.is_theirs(about.owner, who)):
+        raise AccessError(_NOT_YOURS)
+
+
+def may_export(about: About) -> bool:
+    """Whether the visitor of this page may take a corpus away as a whole."""
+    try:
+        check_may_export(about, guard.person())
+    except AccessError:
+        return False
+    return True
+
+
+def _check(name: str, *, or_for_everybody: bool) -> None:
+    """Pass where the visitor may change a corpus.
+
+    Raises:
+        AccessError: they may not.
+        CorpusError: there is no such corpus, or whose it is cannot be read.
+    """
+    guard.require(KEEP)
+    if not guard.sign_in_is_on() or guard.may(MANAGE):
+        return
+    about = store().about(name)
+    if guard.is_theirs(about.owner) or (or_for_everybody and is_for_everybody(about)):
+        return
+    raise AccessError(_NOT_YOURS)

@@ -1,0 +1,200 @@
+"""What machines ask the server: does it live, can it take visitors, and how has it done so far."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from ipaddress import ip_address
+
+from prometheus_client.exposition import choose_encoder
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from components.core import meters
+from components.core.errors import ContextlensError
+from components.jobs import Kind, Task
+from components.ui.models import runtime
+from components.ui.models.background import jobs
+from components.ui.models.services import settings
+from components.ui.state import session
+
+__all__ = ["CHECKS", "Check", "OperatorsOnly", "checks", "middleware", "readiness", "routes"]
+
+_SECONDS = 2.0  # that all checks together may take
+_KEPT_SECONDS = 1.0  # so that who asks often makes no work
+_BYTES = 4096
+_PROBES = Kind("probes", n_at_once=1, keeps=False)
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_METRICS = ("/metrics", "/_stcore/metrics")  # the second is Streamlit's own
+_REFUSAL = (
+    "Only the machine that Contextlens runs on may read this, or who sends the token that "
+    "CONTEXTLENS_METRICS_TOKEN names (Authorization: Bearer ...).\n"
+)
+
+
+def routes() -> list[Route]:
+    """Alive, ready, and metrics."""
+    return [
+        Route("/healthz", _alive),
+        Route("/readyz", _ready),
+        Route("/metrics", _metrics),
+    ]
+
+
+def middleware() -> list[Middleware]:
+    """What stands before the metrics, Streamlit's own too."""
+    return [Middleware(OperatorsOnly)]
+
+
+class Check:
+    """One question of whether the server is ready.
+
+    It is asked in a thread of its own, and while an answer is out, not again: a disk that hangs
+    holds one thread, however often somebody asks.
+
+    Args:
+        name: what is looked at.
+        is_fine: says how it is.
+        once: whether it is enough that it was fine once.
+    """
+
+    def __init__(self, name: str, is_fine: Callable[[], bool], *, once: bool = False) -> None:
+        self.name = name
+        self._is_fine, self._once = is_fine, once
+        self._lock = threading.Lock()
+        self._last: Future[bool] | None = None
+        self._asked = 0.0
+
+    def ask(self) -> Future[bool]:
+        """The answer that is under way or is new enough; never an error."""
+        with self._lock:
+            now = time.monotonic()
+            if self._last and (not self._last.done() or self._is_kept(self._last, now)):
+                return self._last
+            answer = self._last = Future[bool]()
+            self._asked = now
+        threading.Thread(target=self._answer, args=(answer,), daemon=True, name="check").start()
+        return answer
+
+    def _is_kept(self, answer: Future[bool], now: float) -> bool:
+        return now - self._asked < _KEPT_SECONDS or (self._once and answer.result())
+
+    def _answer(self, answer: Future[bool]) -> None:
+        try:
+            answer.set_result(self._is_fine())
+        except Exception:  # noqa: BLE001 - whatever it is, it is not ready
+            answer.set_result(False)
+
+
+async def readiness(checks: Sequence[Check], seconds: float = _SECONDS) -> dict[str, str]:
+    """Each check's answer within some seconds: "ok", "not ready" or "no answer in time"."""
+    asked = {check.name: asyncio.wrap_future(check.ask()) for check in checks}
+    await asyncio.wait(asked.values(), timeout=seconds)
+    return {
+        name: ("ok" if answer.result() else "not ready") if answer.done() else "no answer in time"
+        for name, answer in asked.items()
+    }
+
+
+class OperatorsOnly:
+    """Lets metrics be read from this machine, or with the token; all else passes untouched.
+
+    A proxy on this machine speaks for others: what it forwards does not count as this machine's.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands on, or answers with 403 and a sentence."""
+        asks = scope["type"] == "http" and scope["path"].rstrip("/").endswith(_METRICS)
+        if asks and not _may_read(Request(scope)):
+            await PlainTextResponse(_REFUSAL, status_code=403)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _may_read(request: Request) -> bool:
+    token = _token()
+    given = request.headers.get("authorization", "").encode()
+    if token and secrets.compare_digest(given, f"Bearer {token}".encode()):
+        return True
+    is_forwarded = any(name in request.headers for name in _FORWARDED)
+    return not is_forwarded and _is_here(request.client.host if request.client else "")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def _token() -> str | None:
+    try:
+        return settings().metrics_token
+    except ContextlensError:  # every page says it
+        return None
+
+
+async def _alive(_: Request) -> Response:
+    return PlainTextResponse("ok\n", headers={"Cache-Control": "no-store"})
+
+
+async def _ready(_: Request) -> Response:
+    answers = await readiness(CHECKS)
+    missing = [name for name, answer in answers.items() if answer != "ok"]
+    return JSONResponse(
+        {"ready": not missing, "not_ready": missing, "checks": answers},
+        status_code=503 if missing else 200,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def _metrics(request: Request) -> Response:
+    encoder, media_type = choose_encoder(request.headers.get("accept", ""))
+    headers = {"Content-Type": media_type, "Cache-Control": "no-store"}
+    return Response(encoder(meters.REGISTRY), headers=headers)
+
+
+def _has_model() -> bool:
+    return runtime.is_loaded(session.default().model)
+
+
+def _can_write() -> bool:
+    folder = settings().data_dir
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(_BYTES))
+        file.flush()
+    return True
+
+
+def _has_jobs() -> bool:
+    probe = jobs().start(Task(("probe",), _PROBES, work=lambda _: True))
+    return probe.wait(_SECONDS) and bool(probe.result())
+
+
+def checks() -> tuple[Check, ...]:
+    """What must hold before visitors are sent here.
+
+    The first model was loaded, the data folder can be written to, work in the background begins.
+    """
+    return (
+        Check("model", _has_model, once=True),  # one that is idle may leave memory
+        Check("data_folder", _can_write),
+        Check("jobs", _has_jobs),
+    )
+
+
+CHECKS = checks()
+"""Of this server."""

@@ -1,0 +1,65 @@
+"""What `/metrics` reads from the parts of the app at the moment when it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from streamlit import runtime
+from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY
+
+from components.core import meters, readings
+from components.core.cache import CachedService
+from components.core.errors import ContextlensError
+from components.core.service import LocalService
+from components.ui.models.background import jobs
+from components.ui.models.services import service
+
+__all__ = ["begin"]
+
+
+def begin() -> None:
+    """Have the cache, the models, the jobs and the sessions of this process read from now on."""
+    for name, read in (("service", _service), ("jobs", _jobs), ("sessions", _sessions)):
+        meters.read_when_asked(name, read)
+
+
+def _service() -> Iterator[Metric]:
+    try:
+        own = service()
+    except ContextlensError:  # settings that are not allowed: every page says it
+        return
+    if isinstance(own, CachedService):
+        yield from readings.of_cache(own.cache_info())
+        if isinstance(own.uncached, LocalService):  # else they are in the memory of others
+            listed = {spec.id for spec in own.models()}
+            yield from readings.of_models(own.uncached.model_sizes(), listed)
+
+
+def _jobs() -> Iterator[Metric]:
+    now = GaugeMetricFamily(
+        "contextlens_jobs",
+        "Work in the background, by kind and state (waiting, running).",
+        labels=["kind", "state"],
+    )
+    ended = CounterMetricFamily(
+        "contextlens_jobs_ended",
+        "Work in the background that is over, by kind and state (done, failed, stopped).",
+        labels=["kind", "state"],
+    )
+    try:
+        tally = jobs().tally()
+    except ContextlensError:
+        return
+    for (kind, state), n in tally.items():
+        (now if state in {"waiting", "running"} else ended).add_metric([kind, state], n)
+    yield from (now, ended)
+
+
+def _sessions() -> Iterator[Metric]:
+    n = 0
+    if runtime.exists():
+        stats = runtime.get_instance().stats_mgr.get_stats([ACTIVE_SESSIONS_FAMILY])
+        n = sum(stat.value for stat in stats.get(ACTIVE_SESSIONS_FAMILY, ()))  # type: ignore[attr-defined]
+    yield GaugeMetricFamily("contextlens_sessions", "Tabs that are connected now.", value=n)

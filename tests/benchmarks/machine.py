@@ -1,0 +1,59 @@
+"""What a measurement ran on, and how much of the machine other programs took meanwhile."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+__all__ = ["Others", "described"]
+
+
+def described() -> dict[str, Any]:
+    """Processor, cores, memory, system and Python."""
+    return {
+        "processor": _processor(),
+        "cpus": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+class Others:
+    """Share of the machine that was neither ours nor our ended children's, from now on."""
+
+    def __init__(self) -> None:
+        self._began, self._then = time.monotonic(), _others()
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made."""
+        return time.monotonic() - self._began
+
+    @property
+    def share(self) -> float:
+        """0 to 1."""
+        return max(0.0, _others() - self._then) / self.seconds / (os.cpu_count() or 1)
+
+
+def _others() -> float:
+    """Processor seconds so far that were not ours or our ended children's."""
+    machine, own = psutil.cpu_times(), os.times()
+    kinds = ("user", "nice", "system", "irq", "softirq", "steal")
+    busy = sum(getattr(machine, kind, 0.0) for kind in kinds)
+    return busy - own.user - own.system - own.children_user - own.children_system
+
+
+def _processor() -> str:
+    """The name that the system gives it, without what every one has."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return " ".join((named or [platform.processor() or platform.machine()])[0].split())

@@ -1,0 +1,116 @@
+"""What Ray adds: replicas that are found again by their models, and replaced when they end."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+import pytest
+import yaml
+
+from components.core import BUNDLED_ID
+from components.core.remote.service import RemoteService
+from tests.support.ray_service import RayService
+
+pytestmark = pytest.mark.cluster
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def remote(on_ray: RayService) -> Iterator[RemoteService]:
+    with closing(RemoteService(on_ray.address)) as service:
+        yield service
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Ray's own use of pydantic
+def test_the_config_file_is_one_of_ray_serve() -> None:
+    from ray.serve.schema import ServeDeploySchema
+
+    from components.serving.deployment import NAME, build
+
+    given = yaml.safe_load((ROOT / "deploy" / "serve.yaml").read_text(encoding="utf-8"))
+    (application,) = ServeDeploySchema.model_validate(given).applications
+    module, _, function = application.import_path.partition(":")
+    assert (module, function) == (build.__module__, build.__name__)
+    assert application.name == NAME
+    assert [deployment.name for deployment in application.deployments] == [NAME]
+    assert build({})._bound_deployment.name == NAME
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_config_file_says_what_the_deployment_says() -> None:
+    from components.serving.deployment import build
+
+    given = yaml.safe_load((ROOT / "deploy" / "serve.yaml").read_text(encoding="utf-8"))
+    stated = dict(given["applications"][0]["deployments"][0])
+    own = build({})._bound_deployment._deployment_config
+    for name in ("max_ongoing_requests", "max_queued_requests", "graceful_shutdown_timeout_s"):
+        assert stated[name] == getattr(own, name)
+    assert stated["autoscaling_config"].items() >= {"min_replicas": 1, "max_replicas": 4}.items()
+    assert own.autoscaling_config.max_replicas == 4
+
+
+def test_both_replicas_run(on_ray: RayService) -> None:
+    assert len(on_ray.replicas()) == 2
+
+
+def test_the_description_comes_through_ray(on_ray: RayService) -> None:
+    with httpx2.Client(trust_env=False) as client:
+        assert json.loads(client.get(f"{on_ray.address}/v1/openapi.json").text)["openapi"]
+        assert client.get(f"{on_ray.address}/healthz").json() == {"status": "ok"}
+
+
+def test_a_model_stays_with_the_replica_that_has_it(remote: RemoteService) -> None:
+    """The other replica does not have it: asked of any, half of the answers would say so."""
+    model = "folder:bert"
+    remote.load(model)
+    ask = remote._connection.ask
+    assert _until(lambda: all(ask("spec", {"model": model}).loaded for _ in range(12)))
+
+
+def test_many_visitors_at_once_are_all_answered(remote: RemoteService) -> None:
+    found: list[str] = []
+
+    def visitor(number: int) -> None:
+        for turn in range(5):
+            text = f"Visitor {number} asks {turn}"
+            found.append(remote.encode(BUNDLED_ID, [text])[0].text)
+
+    threads = [threading.Thread(target=visitor, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == len(found) == 80
+
+
+def test_a_replica_that_is_killed_is_not_missed(remote: RemoteService, on_ray: RayService) -> None:
+    """What it was asked is asked again of the other, and a new one takes its place."""
+    killed = on_ray.replicas()[0]
+    errors: list[BaseException] = []
+
+    def visitor() -> None:
+        try:
+            for turn in range(30):
+                remote.encode(BUNDLED_ID, [f"While one ends, {turn}"])
+        except BaseException as exc:  # noqa: BLE001 - shown by the test
+            errors.append(exc)
+
+    threads = [threading.Thread(target=visitor) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    killed.kill()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert _until(lambda: len(on_ray.replicas()) == 2)
+
+
+def _until(condition: object) -> bool:
+    assert callable(condition)
+    pause = threading.Event()
+    return any(condition() or pause.wait(0.25) for _ in range(480))

@@ -1,0 +1,188 @@
+"""What the process counts of itself: calls, errors, and what is read when somebody asks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from components.core import EncoderService, meters, readings
+from components.core.byte_cache import CacheInfo
+from components.core.cache import CachedService
+from components.core.errors import BusyError, TextError
+from components.jobs import StoppedError
+
+MODEL = "folder:bert"
+
+
+def value(name: str, **labels: str) -> float:
+    return meters.REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+class Small(Protocol):
+    def double(self, number: int, *, error: BaseException | None = None) -> int: ...
+    def look(self) -> None: ...
+
+
+@meters.metered(Small, besides=("look",))
+class Doubler:
+    """Doubles."""
+
+    def double(self, number: int, *, error: BaseException | None = None) -> int:
+        """Twice the number."""
+        if error is not None:
+            raise error
+        return 2 * number
+
+    def look(self) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (None, "ok"),
+        (TextError("what a visitor typed"), "refused"),
+        (BusyError("wait"), "refused"),
+        (StoppedError("key"), "stopped"),
+        (ValueError("what a visitor typed"), "failed"),
+        (KeyboardInterrupt(), "failed"),
+    ],
+)
+def test_each_call_is_counted_once_and_timed_and_its_error_goes_on(
+    error: BaseException | None, outcome: str
+) -> None:
+    counts = {"method": "double", "outcome": outcome}
+    before = value("contextlens_requests_total", **counts)
+    timed = value("contextlens_request_seconds_count", method="double")
+    if error is None:
+        assert Doubler().double(4) == 8
+    else:
+        with pytest.raises(type(error)) as caught:
+            Doubler().double(4, error=error)
+        assert caught.value is error
+    assert value("contextlens_requests_total", **counts) == before + 1
+    assert value("contextlens_request_seconds_count", method="double") == timed + 1
+
+
+def test_a_metered_method_looks_like_itself_and_others_are_left_alone() -> None:
+    assert Doubler.double.__doc__ == "Twice the number."
+    assert list(inspect.signature(Doubler.double).parameters) == ["self", "number", "error"]
+    Doubler().look()
+    assert value("contextlens_request_seconds_count", method="look") == 0
+
+
+def test_the_service_of_the_app_counts_every_method_but_look_ups(
+    tiny_service: EncoderService,
+) -> None:
+    names = [name for name in vars(EncoderService) if not name.startswith("_")]
+    metered = [name for name in names if hasattr(getattr(CachedService, name), "__wrapped__")]
+    assert set(names) - set(metered) == {"models", "spec"}
+    before = value("contextlens_requests_total", method="encode", outcome="ok")
+    refused = value("contextlens_requests_total", method="encode", outcome="refused")
+    tiny_service.encode(MODEL, ["a text"])
+    with pytest.raises(TextError):
+        tiny_service.encode(MODEL, ["lone \ud800"])
+    assert value("contextlens_requests_total", method="encode", outcome="ok") == before + 1
+    assert value("contextlens_requests_total", method="encode", outcome="refused") == refused + 1
+
+
+class SecretError(Exception):
+    """Of no list."""
+
+
+class ValueError_(ValueError):  # noqa: N801, N818
+    """Another of the same name as Python's."""
+
+
+ValueError_.__name__ = "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TextError("x"), "TextError"),
+        (ValueError("x"), "ValueError"),
+        (OSError(28, "x"), "OSError"),
+        (SecretError("x"), "other"),
+        (ValueError_("x"), "other"),
+        (type("x " * 50, (TextError,), {})("x"), "other"),
+    ],
+)
+def test_the_kind_of_an_error_is_a_class_of_ours_or_python_s(
+    error: BaseException, kind: str
+) -> None:
+    before = value("contextlens_errors_total", kind=kind)
+    meters.count_error(error)
+    assert value("contextlens_errors_total", kind=kind) == before + 1
+
+
+def test_what_is_read_when_asked_is_read_anew_and_replaced_by_its_name() -> None:
+    now = [1.0]
+
+    def read() -> Iterator[Metric]:
+        yield GaugeMetricFamily("contextlens_test", "For a test.", value=now[0])
+
+    def nothing() -> Sequence[Metric]:
+        return ()
+
+    meters.read_when_asked("test", read)
+    assert value("contextlens_test") == 1.0
+    now[0] = 2.0
+    assert value("contextlens_test") == 2.0
+    meters.read_when_asked("test", nothing)
+    assert "contextlens_test" not in generate_latest(meters.REGISTRY).decode()
+
+
+def test_there_is_no_second_series_that_says_when_the_first_began() -> None:
+    meters.REFUSED.labels("test").inc()
+    assert "_created" not in generate_latest(meters.REGISTRY).decode()
+
+
+def samples(found: Iterator[Metric]) -> dict[tuple[str, ...], float]:
+    return {(s.name, *s.labels.values()): s.value for each in found for s in each.samples}
+
+
+def test_a_cache_s_numbers_are_its_own() -> None:
+    info = CacheInfo(hits=5, misses=3, n_entries=2, n_bytes=700, max_bytes=1000)
+    assert samples(readings.of_cache(info)) == {
+        ("contextlens_cache_hits_total",): 5,
+        ("contextlens_cache_misses_total",): 3,
+        ("contextlens_cache_entries",): 2,
+        ("contextlens_cache_bytes",): 700,
+        ("contextlens_cache_max_bytes",): 1000,
+    }
+
+
+@given(st.dictionaries(st.text(), st.integers(0, 10**12)), st.sets(st.sampled_from(["a", "b"])))
+def test_a_model_that_a_visitor_typed_is_no_label(sizes: dict[str, int], listed: set[str]) -> None:
+    found = samples(readings.of_models(sizes, listed))
+    assert {name for _, name in found} <= {*listed, "other"}
+    assert sum(found.values()) == sum(sizes.values())
+
+
+def test_models_in_memory_are_counted_without_using_them(tiny_service: Any) -> None:
+    tiny_service.load(MODEL)
+    card = tiny_service.load("folder:roberta")
+    before = list(tiny_service.uncached._store._models)
+    sizes = tiny_service.uncached.model_sizes()
+    assert sizes["folder:roberta"] == card.memory_bytes
+    assert list(tiny_service.uncached._store._models) == before
+
+
+@pytest.mark.parametrize("method", ["encode", "tokenize", "load"])
+def test_methods_are_there_before_they_are_first_called(method: str) -> None:
+    """So that a rate is known from the first call on."""
+    assert (
+        meters.REGISTRY.get_sample_value(
+            "contextlens_requests_total", {"method": method, "outcome": "failed"}
+        )
+        is not None
+    )

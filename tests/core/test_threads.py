@@ -1,0 +1,26 @@
+"""How threads that compute together wait for one another."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from components.core.threads import wait_asleep
+
+
+def test_threads_sleep_while_they_wait_unless_the_environment_says_how(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    wait_asleep()
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    wait_asleep()
+    assert os.environ["OMP_WAIT_POLICY"] == "ACTIVE"
+
+
+def test_the_package_says_so_before_anything_else_is_loaded() -> None:
+    import components.core  # noqa: F401 - what it does is the test
+
+    assert "OMP_WAIT_POLICY" in os.environ

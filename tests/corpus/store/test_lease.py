@@ -1,0 +1,161 @@
+"""One process at a time adds to a corpus: what is said in a row of a table, with no lock at all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from components.core.errors import BusyError
+from components.corpus.store import lease
+from components.corpus.store.lease import Lease, fence, file_lease, lease_table
+
+N = 4
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Callable[[], Any]:
+    """Opens the table that says who has a corpus, as each process does for itself."""
+    import lancedb
+
+    return lambda: lease_table(lancedb.connect(tmp_path), "corpus.lease")
+
+
+def late(table: Callable[[], Any]) -> None:
+    table().update(values={"until": 0.0})
+
+
+def test_one_of_many_has_it_and_the_others_are_told(table: Callable[[], Any]) -> None:
+    """The table is made by one of them too."""
+    own = [Lease(table()) for _ in range(N)]
+    begin, told = threading.Barrier(N), list[bool | str]()
+
+    def take(one: Lease) -> None:
+        begin.wait()
+        try:
+            told.append(one.take())
+        except BusyError as exc:
+            told.append(str(exc))
+
+    threads = [threading.Thread(target=take, args=(one,)) for one in own]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told.count(False) == 1
+    assert told.count("Another server is indexing this corpus. Wait for it.") == N - 1
+    for one in own:
+        if one._thread.is_alive():
+            one.check()
+            one.give_back()
+
+
+def test_what_is_given_back_can_be_had_at_once(table: Callable[[], Any]) -> None:
+    first, second = Lease(table()), Lease(table())
+    assert not first.take()
+    first.give_back()
+    assert not second.take()
+    with pytest.raises(BusyError, match="took the indexing of this corpus over"):
+        first.check()
+    second.give_back()
+
+
+def test_who_is_late_loses_it_and_gives_back_nothing(table: Callable[[], Any]) -> None:
+    first, second, third = Lease(table()), Lease(table()), Lease(table())
+    first.take()
+    late(table)
+    assert second.take()
+    with pytest.raises(BusyError, match="Wait for it"):
+        first.check()
+    first.give_back()
+    second.check()
+    with pytest.raises(BusyError):
+        third.take()
+    second.give_back()
+
+
+def test_who_has_it_says_so_again_and_what_was_said_is_deleted(
+    table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_SAID_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_SAID_AT_MOST", 5)
+    monkeypatch.setattr(lease, "HELD_SECONDS", 0.02)
+    own = Lease(table())
+    own.take()
+    said = threading.Event()
+    while own._row().said < 30:
+        assert not said.wait(0.02)
+    own.give_back()
+    assert len(table().list_versions()) < 30
+
+
+def test_whoever_waits_learns_that_it_is_held(
+    table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_SAID_SECONDS", 0.1)
+    monkeypatch.setattr(lease, "_ASKED_SECONDS", 0.05)
+    monkeypatch.setattr(lease, "_WAITED_SECONDS", 0.01)
+    first, second, n_waited = Lease(table()), Lease(table()), 0
+
+    def on_wait() -> None:
+        nonlocal n_waited
+        n_waited += 1
+
+    first.take()
+    with pytest.raises(BusyError):
+        second.take(on_wait)
+    assert n_waited
+    first.give_back()
+
+
+def test_whoever_waits_has_it_once_who_ended_is_late(
+    table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_ASKED_SECONDS", 0.02)
+    monkeypatch.setattr(lease, "_WAITED_SECONDS", 0.01)
+    ended, second = Lease(table()), Lease(table())
+    ended.take()
+    assert second.take(lambda: late(table))
+    second.give_back()
+    ended.give_back()
+
+
+def test_waiting_can_be_ended(table: Callable[[], Any]) -> None:
+    first, second = Lease(table()), Lease(table())
+    first.take()
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        second.take(stop)
+    first.check()
+    first.give_back()
+
+
+def test_no_commit_that_was_begun_before_follows_a_fence(tmp_path: Path) -> None:
+    import lancedb
+
+    lancedb.connect(tmp_path).create_table("rows", pa.table({"row": [0]}))
+    old, new = (lancedb.connect(tmp_path).open_table("rows") for _ in range(2))
+    fence(new)
+    with pytest.raises(RuntimeError, match="Incompatible transaction"):
+        old.add(pa.table({"row": [1]}))
+    new.add(pa.table({"row": [1]}))
+    assert new.to_arrow()["row"].to_pylist() == [0, 1]
+
+
+def test_a_file_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.lock"
+    with (
+        file_lease(path),
+        pytest.raises(BusyError, match="Another server on this machine"),
+        file_lease(path),
+    ):
+        pass
+    with file_lease(path):
+        pass

@@ -1,0 +1,309 @@
+"""The files for deployment: what they name is there, and they agree with the project."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.core import Settings, settings
+from components.ui.processes.proxy import COOKIE
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+KUBERNETES = [
+    own
+    for own in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))
+    if own
+]
+UNIT = (DEPLOY / "contextlens.service").read_text(encoding="utf-8")
+WRITTEN = [
+    *(path for path in sorted(DEPLOY.rglob("*")) if path.is_file()),
+    ROOT / "docs" / "deploy.md",
+]
+MAX_UPLOAD = f"{Settings().max_upload_bytes // 1_000_000 + 1}m"
+
+
+def kind(name: str) -> dict[str, Any]:
+    (found,) = (own for own in KUBERNETES if own["kind"] == name)
+    return dict(found)
+
+
+def instructions(word: str) -> list[str]:
+    return re.findall(rf"^{word} +(.*)$", CONTAINERFILE, re.MULTILINE)
+
+
+# What they name is there
+
+
+def test_each_setting_that_a_file_names_is_one() -> None:
+    known = {name for name, _, _ in settings.TABLE}
+    unknown = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in WRITTEN
+        if path.suffix != ".json"
+        for name in re.findall(r"\bCONTEXTLENS_[A-Z_]+", path.read_text(encoding="utf-8"))
+        if name not in known
+    }
+    assert unknown == set()
+
+
+def test_the_image_copies_what_is_there_and_what_the_app_needs() -> None:
+    copied = [
+        source
+        for line in instructions("COPY")
+        if not line.startswith("--from")
+        for source in line.split()[:-1]
+    ]
+    assert [source for source in copied if not (ROOT / source).exists()] == []
+    needed = {"app.py", "main.py", "pages", "components", ".streamlit", "locks", "constraints.txt"}
+    assert needed <= {source.rstrip("/") for source in copied}
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    allowed = {line[1:] for line in ignored if line.startswith("!")}
+    assert allowed == {source.rstrip("/") for source in copied}
+    assert ".streamlit/secrets.toml" in ignored
+
+
+def test_each_stage_of_the_image_is_one_that_was_begun_before() -> None:
+    stages: list[str] = []
+    for line in instructions("FROM"):
+        base, _, name = line.partition(" AS ")
+        assert base == "${PYTHON_IMAGE}" or base in stages
+        stages.append(name)
+    assert stages[-1] == "app"  # the default
+    asked = re.findall(r"--from=(\S+)", CONTAINERFILE)
+    wanted = {service["build"]["target"] for service in COMPOSE["services"].values()
+              if "build" in service}  # fmt: skip
+    assert {*asked, *wanted} <= set(stages)
+
+
+def test_what_is_started_can_be_found() -> None:
+    """Modules, targets of the Makefile and files, by each command of the files."""
+    modules = re.findall(r"python -m (components[\w.]+)", CONTAINERFILE + UNIT)
+    assert {"components.ui.models.prepare", "components.ui.processes"} == set(modules)
+    for module in modules:
+        base = ROOT.joinpath(*module.split("."))
+        assert base.with_suffix(".py").is_file() or (base / "__main__.py").is_file()
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^RUN make (\S+)", CONTAINERFILE, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+    listed = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    assert [p.name for p in DEPLOY.iterdir() if p.is_file() and f"`{p.name}`" not in listed
+            and p.name != "README.md"] == []  # fmt: skip
+
+
+def test_the_units_options_are_those_of_the_program() -> None:
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(UNIT)
+    start = shlex.split(unit["Service"]["ExecStart"])
+    helped = subprocess.run(
+        [sys.executable, *start[1:3], "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert [part for part in start if part.startswith("--") and part not in helped] == []
+    from components.ui.processes.supervision import RESTART
+
+    assert unit["Service"]["ExecReload"].endswith(f"-{RESTART.removeprefix('SIG')} $MAINPID")
+    assert unit["Service"]["KillMode"] == "mixed"  # the processes are ended by whoever started them
+
+
+# They agree
+
+
+def test_versions_are_those_of_the_project() -> None:
+    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8") + (
+        DEPLOY / "kubernetes.yaml"
+    ).read_text(encoding="utf-8")
+    assert set(re.findall(r"contextlens(?:-service)?:(\d[\w.]*)", text)) == {VERSION}
+    (ray,) = re.findall(r"^ray==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert kind("RayService")["spec"]["rayClusterConfig"]["rayVersion"] == ray
+    (python,) = re.findall(r"PYTHON_IMAGE=python:(\d+\.\d+)\.\d+-", CONTAINERFILE)
+    assert python in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def images(found: Any) -> Iterator[str]:
+    """Every image that a file names, at any depth."""
+    if isinstance(found, dict):
+        yield from (own for key, own in found.items() if key == "image" and isinstance(own, str))
+        found = list(found.values())
+    if isinstance(found, list):
+        for own in found:
+            yield from images(own)
+
+
+def test_images_are_pinned_to_a_release_and_name_no_host() -> None:
+    named = {*images(COMPOSE), *images(KUBERNETES),
+             *re.findall(r"PYTHON_IMAGE=(\S+)", CONTAINERFILE)}  # fmt: skip
+    assert len(named) == 5
+    form = re.compile(r"[a-z-]+(/[a-z-]+)?:(\d+\.\d+\.\d+[\w.-]*|RELEASE\.[\dTZ-]+)")
+    assert [name for name in named if not form.fullmatch(name)] == []
+
+
+def test_ports_agree_everywhere() -> None:
+    app = instructions("EXPOSE")[-1]
+    command = instructions("CMD")[-1]
+    assert f"--server.port {app} " in command
+    assert f"127.0.0.1:{app}/healthz" in CONTAINERFILE
+    pod = kind("Deployment")["spec"]["template"]["spec"]["containers"][0]
+    assert [str(port["containerPort"]) for port in pod["ports"]] == [app]
+    assert kind("Service")["spec"]["ports"][0]["targetPort"] == pod["ports"][0]["name"]
+    services = COMPOSE["services"]
+    addresses = [own["networks"]["inside"]["ipv4_address"]
+                 for name, own in services.items() if name.startswith("app-")]  # fmt: skip
+    proxy = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
+    command = [sys.executable, "-m", "components.ui.processes", "--port", "8080", "--print-proxy"]
+    made = subprocess.run([*command, *(f"{own}:{app}" for own in addresses)], cwd=ROOT, check=True,
+                          capture_output=True, text=True, env={}).stdout  # fmt: skip
+    assert proxy == made, f"deploy/nginx.conf is to be made again: {' '.join(command[1:])} ..."
+    (published,) = services["proxy"]["ports"]
+    assert published.startswith("127.0.0.1:")  # TLS stands before it
+    assert f"listen 0.0.0.0:{published.rpartition(':')[2]};" in proxy
+
+
+def test_uploads_may_be_as_large_before_the_app_as_in_it() -> None:
+    tls = (DEPLOY / "nginx-tls.conf").read_text(encoding="utf-8")
+    note = kind("Ingress")["metadata"]["annotations"]
+    assert f"client_max_body_size {MAX_UPLOAD};" in tls
+    assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == MAX_UPLOAD
+    own = kind("ConfigMap")["data"]["CONTEXTLENS_MAX_UPLOAD_MB"]
+    assert f"{int(own) + 1}m" == MAX_UPLOAD
+
+
+def test_all_that_a_container_is_told_is_allowed() -> None:
+    """Settings with their values, as the app would read them."""
+    told = [kind("ConfigMap")["data"], *(own.get("environment", {})
+            for own in COMPOSE["services"].values())]  # fmt: skip
+    lines = (DEPLOY / "contextlens.env").read_text(encoding="utf-8").splitlines()
+    told.append(dict(line.lstrip("# ").split("=", 1) for line in lines if "=" in line))
+    for environ in told:
+        filled = {
+            name: re.sub(r"\$\{\w+:-([^}]*)\}|\$\{[^}]*\}", r"\1", str(value)) or secret(name)
+            for name, value in environ.items()
+            if name.startswith("CONTEXTLENS_")
+        }
+        assert Settings.from_env(filled)
+
+
+def secret(name: str) -> str:
+    return "x" * 40 if name.endswith(("_TOKEN", "_SECRET")) else ""
+
+
+# What protects
+
+
+def test_nothing_runs_as_root_or_may_write_to_its_own_files() -> None:
+    assert [own for own in instructions("USER") if own != "10001:10001"] == []
+    assert len(instructions("USER")) == 2  # of each image that is made
+    pods = [kind("Deployment")["spec"]["template"]["spec"], *ray_pods()]
+    for pod in pods:
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        for own in pod["containers"]:
+            assert own["securityContext"]["allowPrivilegeEscalation"] is False
+            assert own["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert own["resources"]["limits"]["memory"]
+            assert own["resources"]["requests"]["cpu"]
+    app = pods[0]["containers"][0]
+    assert app["securityContext"]["readOnlyRootFilesystem"] is True
+    for name, own in COMPOSE["services"].items():
+        assert (own["read_only"], own["cap_drop"]) == (True, ["ALL"]), name
+        assert own["security_opt"] == ["no-new-privileges:true"], name
+
+
+def ray_pods() -> list[dict[str, Any]]:
+    own = kind("RayService")["spec"]["rayClusterConfig"]
+    groups = [own["headGroupSpec"], *own["workerGroupSpecs"]]
+    return [group["template"]["spec"] for group in groups]
+
+
+def test_what_a_cluster_asks_is_what_the_app_answers() -> None:
+    app = kind("Deployment")["spec"]["template"]["spec"]["containers"][0]
+    asked = {name: app[name]["httpGet"]["path"] for name in app if name.endswith("Probe")}
+    assert asked == {"startupProbe": "/healthz", "livenessProbe": "/healthz",
+                     "readinessProbe": "/readyz"}  # fmt: skip
+    selected = kind("Deployment")["spec"]["selector"]["matchLabels"]
+    assert kind("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == selected
+    assert kind("Service")["spec"]["selector"] == selected
+
+
+def test_a_visitor_is_kept_in_one_process_everywhere() -> None:
+    note = kind("Ingress")["metadata"]["annotations"]
+    assert note["nginx.ingress.kubernetes.io/affinity"] == "cookie"
+    assert note["nginx.ingress.kubernetes.io/session-cookie-name"] == COOKIE
+    assert note["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
+    assert f"$cookie_{COOKIE}" in (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
+
+
+def test_no_log_of_a_proxy_has_addresses() -> None:
+    """They hold sentences."""
+    for name in ("nginx.conf", "nginx-tls.conf"):
+        text = (DEPLOY / name).read_text(encoding="utf-8")
+        (form,) = re.findall(r"log_format (.*?);\n", text, re.DOTALL)
+        used = set(re.findall(r"\$(\w+)", form))
+        assert not used & {"request", "request_uri", "uri", "args", "query_string", "http_referer"}
+        levels = re.findall(r"error_log \S+ ?(\w*);", text)
+        assert levels
+        assert set(levels) == {"emerg"}
+        assert "access_log off;" in text or text.count("access_log") == 1
+
+
+def test_no_secret_is_written_down() -> None:
+    for path in WRITTEN:
+        found = re.findall(
+            r"^#? ?-? ?(\w*(?:SECRET|TOKEN|PASSWORD)\w*)[=:] *(.*)$",
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+        told = [f"{name}={value}" for name, value in found
+                if value.strip() and not value.strip().startswith(("${", "$("))]  # fmt: skip
+        assert told == [], path
+
+
+def test_the_service_in_a_cluster_is_the_one_of_the_file_for_one_machine() -> None:
+    ours = yaml.safe_load(kind("RayService")["spec"]["serveConfigV2"])
+    assert ours == yaml.safe_load((DEPLOY / "serve.yaml").read_text(encoding="utf-8"))
+    (application,) = ours["applications"]
+    module, _, name = application["import_path"].partition(":")
+    source = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    assert re.search(rf"^(def {name}\b|{name} = )", source, re.MULTILINE)
+
+
+def test_json_files_are_json() -> None:
+    for path in DEPLOY.rglob("*.json"):
+        json.loads(path.read_text(encoding="utf-8"))
+
+
+# The page about it
+
+
+@pytest.mark.parametrize("name", ["Laptop", "One server", "Containers", "Kubernetes", "Backup"])
+def test_the_page_has_a_part_for_each_place(name: str) -> None:
+    text = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## .*{name}", text, re.MULTILINE | re.IGNORECASE)
+
+
+def test_the_page_names_files_that_are_there() -> None:
+    text = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    named = {
+        *re.findall(r"\bdeploy/[\w.-]+\.[\w-]+", text),
+        *(f"docs/{own}" for own in re.findall(r"\]\(([\w-]+\.md)", text)),
+    }
+    named.discard("deploy/.env")
+    assert len(named) > 8
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core import caller as callers
+from components.core.cache import CachedService
+from components.core.caller import Caller, calling
+from components.core.errors import JobError, RequestError, SettingsError, WorkerError
+from components.core.protocol import EncoderService as Contract
+from components.core.remote.connection import Connection
+from components.core.remote.names import STREAM_TYPE
+from components.core.remote.service import RemoteService
+from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from components.serving.api import create_app
+from components.serving.bounds import Bounds
+from tests.support.remote_server import serving
+
+
+@pytest.fixture(scope="module")
+def local(open_with: Callable[..., EncoderService]) -> EncoderService:
+    service = open_with(model_folder=None)
+    assert isinstance(service, CachedService)
+    return service.uncached
+
+
+@pytest.fixture(scope="module")
+def address(local: EncoderService) -> Iterator[str]:
+    with serving(create_app(local, bounds=Bounds(body_bytes=10_000, n_texts=3))) as url:
+        yield url
+
+
+@contextmanager
+def asking(address: str) -> Iterator[Connection]:
+    client = Connection(address)
+    yield client
+    client.close()
+
+
+def post(address: str, method: str, body: bytes, **headers: str) -> httpx2.Response:
+    own = {"content-type": MEDIA_TYPE, **{k.replace("_", "-"): v for k, v in headers.items()}}
+    with httpx2.Client(trust_env=False) as client:
+        return client.post(f"{address}/v1/{method}", content=body, headers=own)
+
+
+def get(url: str) -> Any:
+    with httpx2.Client(trust_env=False) as client:
+        return client.get(url).json()
+
+
+# The description
+
+
+def test_every_method_of_the_contract_is_a_path_and_no_other(address: str) -> None:
+    methods = {name for name in vars(Contract) if not name.startswith("_")}
+    described = get(f"{address}/v1/openapi.json")
+    assert set(described["paths"]) == {f"/v1/{name}" for name in methods} | {"/healthz"}
+    assert described["openapi"].startswith("3.1")
+    for name in methods:
+        found = described["paths"][f"/v1/{name}"]["post"]
+        assert found["operationId"] == name
+        assert found["summary"].endswith(".")
+        assert set(found["requestBody"]["content"]) == {MEDIA_TYPE}
+        assert set(found["responses"]["200"]["content"]) == {MEDIA_TYPE, STREAM_TYPE}
+
+
+def test_arguments_are_described_as_the_contract_states_them(address: str) -> None:
+    paths = get(f"{address}/v1/openapi.json")["paths"]
+    arguments = {each["name"]: each for each in paths["/v1/encode"]["post"]["x-arguments"]}
+    assert arguments["texts"] == {"name": "texts", "type": "Sequence[str]", "required": True}
+    assert not arguments["attentions"]["required"]
+    told = [each["name"] for each in paths["/v1/intervene"]["post"]["x-arguments"]]
+    assert told == ["model", "texts", "interventions", "pairs", "layers", "baseline"]
+
+
+def test_health_needs_no_token(local: EncoderService) -> None:
+    with serving(create_app(local, token="t" * 16)) as url:
+        assert get(f"{url}/healthz") == {"status": "ok"}
+
+
+# Who may ask, and how much
+
+
+def test_who_has_not_the_token_is_not_let_in(local: EncoderService) -> None:
+    with serving(create_app(local, token="the-token-of-both")) as url:
+        for given in (None, "another-token-that-is-wrong", "the-token-of-bot"):
+            with (
+                closing(RemoteService(url, token=given)) as service,
+                pytest.raises(SettingsError, match="does not take this app's token"),
+            ):
+                service.models()
+        with closing(RemoteService(url, token="the-token-of-both")) as service:
+            assert service.models()
+
+
+def test_too_large_a_body_is_refused_in_a_sentence(address: str) -> None:
+    sentence = "more than the 0 MB that are taken"
+    with asking(address) as client, pytest.raises(RequestError, match=sentence):
+        client.ask("encode", {"model": BUNDLED_ID, "texts": ["a" * 20_000]})
+    assert post(address, "encode", b"a" * 20_000).status_code == 413
+
+
+def test_a_body_without_a_stated_length_is_bounded_too(address: str) -> None:
+    with httpx2.Client(trust_env=False) as client:
+        chunks = (b"a" * 1000 for _ in range(50))
+        headers = {"content-type": MEDIA_TYPE}
+        answer = client.post(f"{address}/v1/encode", content=chunks, headers=headers)
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("name", ["texts", "pairs", "interventions", "baseline"])
+def test_too_many_texts_are_refused_in_a_sentence(address: str, name: str) -> None:
+    arguments = {"model": BUNDLED_ID, "texts": ["a"], "interventions": [], name: ["a"] * 4}
+    sentence = f"4 {name} are given, and 3 are taken at once. Ask in several parts."
+    with asking(address) as client, pytest.raises(RequestError, match=sentence):
+        client.ask("intervene", arguments)
+
+
+def test_another_kind_of_body_is_refused(address: str) -> None:
+    assert post(address, "models", pack({}), content_type="text/plain").status_code == 415
+    assert post(address, "models", b"\x80\x04K\x01.").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("encode", {"model": BUNDLED_ID}),
+        ("models", {"model": BUNDLED_ID}),
+        ("load", {"model": BUNDLED_ID, "progress": 1}),
+        ("load", {"model": BUNDLED_ID, "self": 1}),
+        ("load", {"model": 5}),
+        ("load", [BUNDLED_ID]),
+        ("load", {1: 2}),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(address: str, method: str, arguments: Any) -> None:
+    answer = post(address, method, pack(arguments))
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "RequestError"
+
+
+def test_a_path_of_no_method_is_not_there(address: str) -> None:
+    assert post(address, "__init__", pack({})).status_code == 404
+    assert get(f"{address}/healthz")
+
+
+# Answers
+
+
+def test_short_work_is_answered_at_once_with_its_length(address: str) -> None:
+    both = f"{MEDIA_TYPE}, {STREAM_TYPE}"
+    answer = post(address, "models", pack({}), accept=both)
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert unpack(answer.content)[0].id == BUNDLED_ID
+
+
+class Slow:
+    """A service whose work ends when the test says so, and that notes how it went."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.stopped, self.caller = threading.Event(), Caller()
+
+    def encode(self, **_: Any) -> str:
+        self.caller = callers.current()
+        self.begun.set()
+        while not self.go.wait(0.01):
+            if self.caller.is_cancelled is not None and self.caller.is_cancelled():
+                self.stopped.set()
+                raise JobError("Stopped.")
+        return "done"
+
+    def intervene(self, progress: Any = None, **_: Any) -> str:
+        try:
+            while not self.go.is_set():
+                self.begun.set()
+                if progress is not None:
+                    progress(1, 2)
+                self.go.wait(0.01)
+        except JobError:
+            self.stopped.set()
+            raise
+        return "done"
+
+    def models(self) -> Any:
+        raise ZeroDivisionError("what a visitor typed")
+
+
+ARGUMENTS: dict[str, Any] = {"model": "m", "texts": ["a"]}
+
+
+@pytest.fixture
+def slow() -> Iterator[tuple[Slow, str]]:
+    service: Any = Slow()
+    with serving(create_app(service, bounds=Bounds(n_questions=1))) as url:
+        yield service, url
+        service.go.set()
+
+
+@pytest.mark.parametrize("accept", [MEDIA_TYPE, f"{MEDIA_TYPE}, {STREAM_TYPE}"])
+def test_a_client_that_goes_stops_the_work(slow: tuple[Slow, str], accept: str) -> None:
+    service, url = slow
+    headers = {"content-type": MEDIA_TYPE, "accept": accept}
+    with httpx2.Client(trust_env=False) as client, pytest.raises(httpx2.ReadTimeout):
+        client.post(f"{url}/v1/encode", content=pack(ARGUMENTS), headers=headers, timeout=0.3)
+    assert service.stopped.wait(20)
+
+
+def test_what_progress_raises_at_the_client_stops_the_work(slow: tuple[Slow, str]) -> None:
+    service, url = slow
+
+    def stop(_: Any) -> None:
+        raise KeyError("enough")
+
+    with asking(url) as client, pytest.raises(KeyError, match="enough"):
+        client.ask("intervene", {**ARGUMENTS, "interventions": []}, told=stop)
+    assert service.stopped.wait(20)
+
+
+def test_signs_of_life_come_while_the_work_goes_on(slow: tuple[Slow, str]) -> None:
+    service, url = slow
+    asked = []
+
+    def is_cancelled() -> bool:
+        asked.append(1)
+        if service.begun.is_set():
+            service.go.set()
+        return False
+
+    with asking(url) as client, calling(Caller("me", bulk=True, is_cancelled=is_cancelled)):
+        assert client.ask("encode", ARGUMENTS) == "done"
+    assert len(asked) > 1
+    assert service.caller.bulk
+    assert service.caller.name not in {None, "me"}
+
+
+def test_too_many_questions_at_once_are_told_to_come_again(slow: tuple[Slow, str]) -> None:
+    service, url = slow
+    answers: list[Any] = []
+
+    def ask() -> None:
+        with asking(url) as client:
+            answers.append(client.ask("encode", ARGUMENTS))
+
+    first = threading.Thread(target=ask)
+    first.start()
+    assert service.begun.wait(20)
+    refused = post(url, "encode", pack(ARGUMENTS))
+    assert (refused.status_code, refused.json()["error"]) == (503, "BusyError")
+    assert refused.headers["retry-after"] == "1"
+    service.go.set()
+    first.join()
+    assert answers == ["done"]
+
+
+def test_what_should_not_happen_is_a_reference_to_the_log(
+    slow: tuple[Slow, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        caplog.at_level(logging.ERROR, "contextlens"),
+        asking(slow[1]) as client,
+        pytest.raises(WorkerError, match=r"reference [0-9a-f]{8}") as caught,
+    ):
+        client.ask("models", {})
+    assert "typed" not in str(caught.value)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_who_runs_it_learns_which_models_are_used(local: EncoderService) -> None:
+    used: list[str] = []
+    with serving(create_app(local, on_used=used.append)) as url, asking(url) as client:
+        client.ask("spec", {"model": "org/other"})
+        with pytest.raises(RequestError):
+            client.ask("encode", {"model": BUNDLED_ID, "texts": ["a"], "layers": [99]})
+        client.ask("tokenize", {"model": BUNDLED_ID, "texts": ["a"]})
+    assert used == [BUNDLED_ID]

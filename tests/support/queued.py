@@ -1,0 +1,32 @@
+"""Kinds of texts for tests of the queue and of the streams: run without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Plain", "Recorded"]
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A kind by its name, with a budget of padded tokens."""
+
+    name: str = "plain"
+    same_length: bool = False
+    budget: int = 60
+    overhead: int = 8
+
+    def fits(self, n_texts: int, longest: int) -> bool:
+        return n_texts <= 1 or n_texts * longest <= self.budget
+
+
+@dataclass(frozen=True)
+class Recorded(Plain):
+    """The same, which runs: each text becomes what `work` says of all that run together."""
+
+    work: Callable[[Sequence[Any]], Sequence[Any]] = field(default=list, compare=False)
+
+    def run(self, texts: Sequence[Any]) -> Sequence[Any]:
+        return self.work(texts)

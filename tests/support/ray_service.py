@@ -1,0 +1,110 @@
+"""The service on Ray as `make serve` starts it, for the tests and measurements that need it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+
+from components.serving.__main__ import MISSING
+
+__all__ = ["MISSING", "RayService", "has_ray", "ray_service"]
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 240.0
+
+
+def has_ray() -> bool:
+    """Whether the extra is installed."""
+    return find_spec("ray") is not None
+
+
+@dataclass(frozen=True)
+class RayService:
+    """A running service: its address, and its processes."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def replicas(self) -> list[psutil.Process]:
+        """The processes that hold models."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return [child for child in children if _title(child).startswith("ray::ServeReplica")]
+
+
+@contextmanager
+def ray_service(
+    log: Path, *, replicas: int = 1, cores: int = 2, env: Mapping[str, str] | None = None
+) -> Iterator[RayService]:
+    """A service on a free port of this machine.
+
+    Raises:
+        AssertionError: it does not start, with its log; or the extra is missing, and how to get it.
+    """
+    assert has_ray(), MISSING
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {"port": port, "replicas": replicas, "cores": cores}
+    flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "components.serving", *flags],
+            cwd=ROOT,
+            env={**own, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    service = RayService(f"http://127.0.0.1:{port}", process, log)
+    try:
+        _wait(service)
+        yield service
+    finally:
+        _stop(process)
+
+
+def _wait(service: RayService) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while "serves models on" not in service.log.read_text(encoding="utf-8", errors="replace"):
+        if service.process.poll() is not None or time.monotonic() > deadline:
+            report = service.log.read_text(encoding="utf-8", errors="replace")[-8000:]
+            raise AssertionError(f"The service did not start:\n{report}")
+        time.sleep(0.1)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """As Ctrl+C does; whatever is left after that is ended."""
+    if process.poll() is not None:
+        return
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(10)
+    _, left = psutil.wait_procs(children, timeout=20)
+    for child in left:
+        child.kill()
+    psutil.wait_procs(left, timeout=10)
+
+
+def _title(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

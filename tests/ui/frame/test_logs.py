@@ -1,0 +1,342 @@
+"""The log of the whole program in one form, and nothing in it that a visitor typed or sent."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from streamlit.logger import get_logger
+from streamlit.testing.v1 import AppTest
+
+from components.core import BUNDLED_ID
+from components.core.errors import WorkerError
+from components.core.service import LocalService
+from components.corpus.store.indexing import INDEXES
+from components.jobs import Jobs, Kind, Processes, Task
+from components.ui.frame import logs
+from components.ui.models import runtime, wishes
+from components.ui.models.background import jobs
+from components.ui.state.view import Sentence, ViewState
+from tests.support.fields import field
+from tests.support.pages import app_settings, framed, press, settled
+
+MARKER = "zqxmysecretdiaryzqx"
+WAIT = 60.0
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"
+Lines = Callable[[], list[dict[str, Any]]]
+
+
+@contextmanager
+def written(form: str) -> Iterator[io.StringIO]:
+    """What goes to the console while the log has this form, by handlers old and new."""
+    out = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stderr", out)
+        for own in [logging.getLogger(), *logging.Logger.manager.loggerDict.values()]:
+            for handler in getattr(own, "handlers", ()):
+                if type(handler) is logging.StreamHandler:
+                    patch.setattr(handler, "stream", out)
+        end = logs.begin(form)
+        try:
+            yield out
+        finally:
+            end()
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    """The log as JSON, read line by line so far."""
+    with written("json") as out:
+        yield lambda: [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def of(found: list[dict[str, Any]], logger: str) -> dict[str, Any]:
+    return next(line for line in reversed(found) if line["logger"] == logger)
+
+
+def fail(*_: object, **__: object) -> NoReturn:
+    raise ValueError(f"cannot read {MARKER}")
+
+
+# The form
+
+
+def test_the_first_line_names_the_versions(lines: Lines) -> None:
+    first = lines()[0]
+    assert first["message"] == "Contextlens begins"
+    assert {"python", "streamlit", "torch", "transformers"} <= set(first["versions"])
+
+
+def test_plain_lines_are_for_people_and_tracebacks_stand_below() -> None:
+    with written("plain") as out:
+        try:
+            fail()
+        except ValueError:
+            logging.getLogger("contextlens").exception(
+                "Reference %s", "5f0c9a1e", extra={"reference": "5f0c9a1e"}
+            )
+    first, second, *rest = out.getvalue().splitlines()
+    assert re.fullmatch(rf"{TIME} INFO    contextlens: Contextlens begins versions=.*", first)
+    assert re.fullmatch(
+        rf"{TIME} ERROR   contextlens: Reference 5f0c9a1e reference=5f0c9a1e error=ValueError",
+        second,
+    )
+    assert rest[0] == "Traceback (most recent call last):"
+    assert rest[-1] == "ValueError"
+    assert MARKER not in out.getvalue()
+
+
+def test_full_is_python_s_own_form() -> None:
+    with written("full") as out:
+        logging.getLogger("contextlens").error("It says %s", MARKER)
+    assert out.getvalue().rstrip().endswith(f"contextlens: It says {MARKER}")
+
+
+def test_loggers_old_and_new_and_those_without_a_handler_write_it() -> None:
+    with written("json") as out:
+        late = logging.getLogger("a.library.that.came.late")
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        late.addHandler(handler)
+        late.propagate = False
+        late.error("It has a handler of its own: %s", MARKER)
+        get_logger("streamlit.error_util").error("An old one of Streamlit's")
+        get_logger("streamlit.new_one").warning("A new one of Streamlit's")
+        late.removeHandler(handler)
+        found = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert of(found, late.name)["message"] == "It has a handler of its own: …"
+    assert of(found, "streamlit.error_util")["message"] == "An old one of Streamlit's"
+    assert of(found, "streamlit.new_one")["message"] == "A new one of Streamlit's"
+
+
+def test_tests_and_files_read_what_they_read_before(
+    lines: Lines, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    kept = logging.FileHandler(tmp_path / "own.log")
+    logging.getLogger().addHandler(kept)
+    logging.getLogger("any").warning("It says %s", MARKER)
+    logging.getLogger().removeHandler(kept)
+    kept.close()
+    assert MARKER in caplog.text
+    assert MARKER in (tmp_path / "own.log").read_text(encoding="utf-8")
+
+
+def test_all_is_as_before_in_the_end() -> None:
+    own = logging.getLogger("contextlens")
+    before = (own.level, list(own.handlers), threading.excepthook, warnings.showwarning)
+    record = logging.LogRecord("any", logging.ERROR, __file__, 1, f"{MARKER}!", None, None)
+    with written("json"):
+        assert MARKER not in logging.StreamHandler().format(record)
+    assert (own.level, list(own.handlers), threading.excepthook, warnings.showwarning) == before
+    assert logging.StreamHandler().format(record) == f"{MARKER}!"
+
+
+# What goes past loggers
+
+
+def test_a_thread_that_ends_with_an_error_is_a_line(lines: Lines) -> None:
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    found = of(lines(), "contextlens")
+    assert (found["message"], found["error"]) == ("A thread ended with an error", "ValueError")
+    assert MARKER not in str(lines())
+
+
+def test_an_error_that_nobody_can_be_told_of_is_a_line(lines: Lines) -> None:
+    class Fragile:
+        def __del__(self) -> None:
+            fail()
+
+    Fragile()
+    assert of(lines(), "contextlens")["error"] == "ValueError"
+    assert MARKER not in str(lines())
+
+
+def test_a_warning_is_a_line_with_its_place() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with written("json") as out:
+            warnings.warn(f"about {MARKER}", UserWarning, stacklevel=1)
+    line = json.loads(out.getvalue().splitlines()[-1])
+    assert line["kind"] == "UserWarning"
+    assert line["place"].startswith(__file__)
+    assert MARKER not in out.getvalue()
+
+
+# Who is told of an error: pages, callbacks, jobs, worker processes
+
+
+def page_that_fails() -> None:
+    import streamlit as st
+
+    from components.ui.frame import errors, runs
+
+    page = type("Page", (), {"url_path": "tokens"})()
+    with runs.counted(page), errors.boundary():  # type: ignore[arg-type]
+        raise ValueError(st.query_params["typed"])
+
+
+def test_a_page_that_fails_on_a_text(lines: Lines) -> None:
+    app = AppTest.from_function(page_that_fails)
+    app.query_params["typed"] = MARKER
+    app.run()
+    reference = re.search(r"reference ([0-9a-f]{8})", app.error[0].value)
+    assert reference is not None
+    found = of(lines(), "contextlens")
+    assert found["reference"] == reference[1]
+    assert found["message"] == f"Unexpected error, reference {reference[1]}"
+    assert (found["page"], found["error"]) == ("tokens", "ValueError")
+    assert re.fullmatch(r"[0-9a-f]{12}", found["session"])
+    assert "page_that_fails" in found["traceback"]
+    assert MARKER not in str(lines())
+
+
+def page_whose_callback_fails() -> None:
+    import streamlit as st
+
+    def fail() -> None:
+        raise ValueError(st.session_state["typed"])
+
+    st.text_input("Text", key="typed", on_change=fail)
+
+
+def test_a_callback_that_fails_on_a_text(lines: Lines) -> None:
+    app = AppTest.from_function(page_whose_callback_fails).run()
+    app.text_input[0].set_value(MARKER).run()
+    found = of(lines(), "streamlit.error_util")
+    assert (found["message"], found["error"]) == ("Uncaught app execution", "ValueError")
+    assert MARKER not in str(lines())
+
+
+def page_whose_fragment_fails() -> None:
+    import streamlit as st
+
+    from components.ui.frame import errors
+
+    @st.fragment
+    def fail() -> None:
+        raise ValueError(st.query_params["typed"])
+
+    with errors.boundary():
+        fail()
+    st.caption("The rest of the page")
+
+
+def test_a_fragment_that_fails_on_a_text_is_told_of_once(lines: Lines) -> None:
+    app = AppTest.from_function(page_whose_fragment_fails)
+    app.query_params["typed"] = MARKER
+    app.run()
+    assert [caption.value for caption in app.caption] == ["The rest of the page"]
+    assert len(app.exception) == 1  # Streamlit's own, where no `st.App` asks `uncaught`
+    assert not app.error
+    assert of(lines(), "streamlit.error_util")["error"] == "ValueError"
+    assert MARKER not in str(lines())
+
+
+def page_that_is_told_of_it() -> None:
+    import streamlit as st
+
+    from components.core.errors import TextError
+    from components.ui.frame import errors
+
+    typed = st.query_params["typed"]
+    assert errors.uncaught(ValueError(typed))
+    assert errors.uncaught(TextError(f"The text {typed} is too long."))
+
+
+def test_what_a_callback_raised_is_shown_with_a_reference(lines: Lines) -> None:
+    app = AppTest.from_function(page_that_is_told_of_it)
+    app.query_params["typed"] = MARKER
+    app.run()
+    unforeseen, ours = (error.value for error in app.error)
+    assert of(lines(), "contextlens")["reference"] in unforeseen
+    assert MARKER in ours
+    assert MARKER not in str(lines())
+
+
+def test_a_load_that_fails_is_found_by_its_reference(lines: Lines) -> None:
+    said = wishes._said(f"typed/{MARKER}", ValueError(MARKER))
+    found = of(lines(), "contextlens")
+    assert found["message"] == f"Loading '…' failed, reference {found['reference']}"
+    assert found["reference"] in said
+    assert MARKER not in str(lines())
+
+
+def test_a_job_that_fails(lines: Lines) -> None:
+    own = Jobs(1_000_000)
+    job = own.start(Task(("own", MARKER), Kind("own", n_at_once=1), work=fail))
+    assert job.wait(WAIT)
+    logging.getLogger("contextlens").error("A job failed: %s", job.exception())
+    assert of(lines(), "contextlens")["message"] == "A job failed: ValueError"
+    assert own.tally() == {("own", "failed"): 1}
+    assert MARKER not in str(lines())
+
+
+@pytest.mark.slow
+def test_a_worker_process_that_fails(lines: Lines, tmp_path: Path) -> None:
+    with Processes(1) as own, pytest.raises(WorkerError):
+        own.run("tests.jobs.steps:fail", {}, lambda _, __: None, folder=tmp_path)
+    found = of(lines(), "contextlens")
+    assert found["message"] == "A task in a worker process failed: …"
+    assert found["kind"] == "ZeroDivisionError"
+    assert re.search(r"steps\.py:\d+$", found["place"])
+    assert "division by zero" not in str(lines())
+
+
+# The real pages
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[None]:
+    """The app, its model loaded and nothing measured yet."""
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        runtime.service().load(BUNDLED_ID)
+        yield
+
+
+@pytest.mark.slow
+def test_a_real_page_that_fails_on_a_sentence(
+    app: None, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_on(_: Any, model: str, texts: list[str], **__: Any) -> NoReturn:
+        raise ValueError(f"{model} cannot read {texts!r}")
+
+    monkeypatch.setattr(LocalService, "encode", fail_on)
+    view = ViewState(BUNDLED_ID, (Sentence(f"I keep a {MARKER}"), Sentence("no diary")))
+    shown = framed(view, "layers")
+    reference = re.search(r"reference ([0-9a-f]{8})", shown.error[0].value)
+    assert reference is not None
+    found = next(line for line in lines() if line.get("reference") == reference[1])
+    assert (found["page"], found["error"]) == ("layers", "ValueError")
+    assert "fail_on" in found["traceback"]
+    assert MARKER not in str(lines())
+
+
+@pytest.mark.slow
+def test_an_upload_that_fails_and_an_indexing_that_fails(
+    app: None, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = press(settled(framed(page="corpora")), "corpora_add")
+
+    def upload(content: str, name: str) -> AppTest:
+        own = field(page.file_uploader, "corpora_upload")
+        return settled(own.set_value((name, content.encode(), "text/csv")).run())
+
+    upload(f"PAR1 {MARKER} PAR1", f"{MARKER}.parquet")  # which a process of its own reads
+    page = upload("\n".join(["text", *[f"{MARKER} {i}" for i in range(12)]]), f"{MARKER}.csv")
+    monkeypatch.setattr(LocalService, "encode", fail)
+    settled(press(page, "corpora_index"))
+    assert jobs().tally()[INDEXES.name, "failed"] == 1
+    found = next(line for line in lines() if line["message"] == "Indexing a corpus failed")
+    assert found["error"] == "ValueError"
+    assert MARKER not in str(lines())
