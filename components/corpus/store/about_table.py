@@ -6,6 +6,8 @@ asked of them. So it is true whenever the server ended.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +33,7 @@ __all__ = [
     "about_schema",
     "counted",
     "first_about",
+    "gone_with_it",
     "last_text",
     "n_cut",
     "overwrite",
@@ -81,10 +84,7 @@ def written(tables: Tables, name: str) -> About:
     checked_name(name)
     with reading("This corpus"):
         if not tables.has(name):
-            raise CorpusError(
-                "There is no such corpus here, or no longer: it was deleted, or the address is "
-                "another server's. Index its file again."
-            )
+            raise _gone()
         table = tables.open(name, "about")
         row = table.search().select(["version", "json"]).limit(1).to_arrow().to_pylist()[0]
         return from_json(row["json"], version=row["version"])
@@ -145,3 +145,36 @@ def n_cut(tables: Tables, about: About) -> int:
     with reading(about.title):
         rows = tables.open(about.name, "occurrences").search().select(["cut"]).to_arrow()
         return int(rows["cut"].to_numpy().sum())
+
+
+@contextmanager
+def gone_with_it(tables: Tables, name: str) -> Iterator[None]:
+    """Write to a corpus inside; what another process deleted meanwhile stays deleted.
+
+    Raises:
+        CorpusError: it was deleted.
+    """
+    try:
+        yield
+    except Exception as exc:
+        _check_there(tables, name, exc)
+        raise
+    _check_there(tables, name, None)
+
+
+def _check_there(tables: Tables, name: str, error: Exception | None) -> None:
+    missing = tables.missing(name)
+    if not missing:
+        return
+    if "about" in missing:
+        tables.drop(name)
+    else:  # it is being deleted, or damaged
+        tables.drop_parts(name, missing)
+    raise _gone() from error
+
+
+def _gone() -> CorpusError:
+    return CorpusError(
+        "There is no such corpus here, or no longer: it was deleted, or the address is another "
+        "server's. Index its file again."
+    )

@@ -28,7 +28,17 @@ from filelock import FileLock, Timeout
 
 from components.core.errors import BusyError
 
-__all__ = ["HELD_SECONDS", "Lease", "OnWait", "fence", "file_lease", "lease_table", "lost"]
+__all__ = [
+    "HELD_SECONDS",
+    "Lease",
+    "OnWait",
+    "fence",
+    "file_is_held",
+    "file_lease",
+    "is_held",
+    "lease_table",
+    "lost",
+]
 
 OnWait = Callable[[], None]
 """Called while one waits whether who has a corpus is still there; what it raises ends that."""
@@ -38,6 +48,7 @@ HELD_SECONDS = 30.0
 
 _SAID_SECONDS = HELD_SECONDS / 3
 _ASKED_SECONDS, _WAITED_SECONDS = 2.0, 0.2
+_LOCK_SECONDS = 0.5  # longer than `file_is_held` has a lock
 _SAID_AT_MOST = 100  # times, until what was said before is deleted
 
 _schema = pa.schema([("holder", pa.string()), ("said", pa.int64()), ("until", pa.float64())])
@@ -70,7 +81,7 @@ def file_lease(path: Path) -> Iterator[None]:
     Raises:
         BusyError: another thread or process does.
     """
-    lock = FileLock(path, timeout=0)
+    lock = FileLock(path, timeout=_LOCK_SECONDS)
     try:
         lock.acquire()
     except Timeout as exc:
@@ -79,6 +90,23 @@ def file_lease(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def file_is_held(path: Path) -> bool:
+    """Whether a thread or process holds a file's lock."""
+    if not path.exists():
+        return False
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def is_held(table: Any) -> bool:
+    """Whether a process has the corpus that a table of `lease_table` is of."""
+    found = _row(table)
+    return found.holder != "" and time.time() < found.until
 
 
 def fence(table: Any) -> None:
@@ -110,12 +138,12 @@ class Lease:
         Raises:
             BusyError: another process has it.
         """
-        first = found = self._row()
+        first = found = _row(self._table)
         while not self._swap(found):
             if on_wait is None or (found.holder, found.said) != (first.holder, first.said):
                 raise _busy("")
             _wait(on_wait)
-            found = self._row()
+            found = _row(self._table)
         self._thread.start()
         return found.holder != ""
 
@@ -125,7 +153,7 @@ class Lease:
         Raises:
             BusyError: another one took it, as nothing was heard of this one.
         """
-        if self._row().holder != self._own:
+        if _row(self._table).holder != self._own:
             raise lost()
 
     def give_back(self) -> None:
@@ -136,10 +164,6 @@ class Lease:
             self._update(f"holder = '{self._own}'", holder="''", until="0.0")
         except Exception as exc:  # noqa: BLE001 - others have it half a minute later
             _log.warning("A stored corpus could not be given back: %s", exc)
-
-    def _row(self) -> _Row:
-        self._table.checkout_latest()
-        return _Row(**self._table.search().limit(1).to_list()[0])
 
     def _swap(self, found: _Row) -> bool:
         """Take it as it was found: not where another process was quicker, or has it still."""
@@ -169,6 +193,11 @@ class Lease:
         if n_said % _SAID_AT_MOST == 0:
             self._table.optimize(cleanup_older_than=timedelta(seconds=2 * HELD_SECONDS))
         return True
+
+
+def _row(table: Any) -> _Row:
+    table.checkout_latest()
+    return _Row(**table.search().limit(1).to_list()[0])
 
 
 def lost() -> BusyError:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from components.corpus.store.about_table import (
     about_schema,
     counted,
     first_about,
+    gone_with_it,
     last_text,
     n_cut,
     overwrite,
@@ -202,7 +203,7 @@ class Store:
         Raises:
             CorpusError: it was indexed with something else, or deleted, or there is no room.
         """
-        with self._lock, self._gone_with_it(name):
+        with self._lock, gone_with_it(self._tables, name):
             about = written(self._tables, name)
             if about.indexing != indexing:
                 raise CorpusError(
@@ -220,7 +221,7 @@ class Store:
         Raises:
             CorpusError: as `about`; not for a full disk, then it is kept in memory.
         """
-        with self._lock:
+        with self._lock, gone_with_it(self._tables, name):
             about = self.about(name)
             n_done = about.n_texts if state == "done" else about.n_texts_done
             own = n_cut(self._tables, about)
@@ -239,7 +240,7 @@ class Store:
         from lancedb.index import BTree
 
         about = self.about(name)
-        with self._lock, writing(about.title):
+        with self._lock, gone_with_it(self._tables, name), writing(about.title):
             if about.n_occurrences:
                 self._tables.open(name, "occurrences").create_index("word", config=BTree())
             self.set_state(name, "done")
@@ -248,18 +249,17 @@ class Store:
         """Add to a corpus inside, while nobody else does; `BusyError` where somebody does."""
         return self._tables.only_writer(name, on_wait)
 
+    def has_writer(self, name: str) -> bool:
+        """Whether somebody adds to a corpus just now, in whatever process.
+
+        Raises:
+            CorpusError: object storage is away.
+        """
+        return self._tables.has_writer(checked_name(name))
+
     def occurrences_table(self, name: str) -> Any:
         """The table of a corpus's words, for its vector indexes."""
         return self._tables.open(name, "occurrences")
-
-    @contextmanager
-    def _gone_with_it(self, name: str) -> Iterator[None]:
-        """Write to a corpus inside; where another process deleted it meanwhile, nothing is left."""
-        try:
-            yield
-        finally:
-            if not self._tables.has(name):
-                self._tables.drop(name)
 
     def _check(self, corpus: Corpus, indexing: Indexing, split: str, name: str) -> None:
         if not corpus.texts:

@@ -25,8 +25,18 @@ import pyarrow as pa
 
 from components.core.errors import CorpusError
 from components.corpus.store.about import checked_name, is_name
+from components.corpus.store.database import connect, folder_of, is_in_memory, is_remote
 from components.corpus.store.failures import AWAY, known, reading, writing
-from components.corpus.store.lease import Lease, OnWait, fence, file_lease, lease_table, lost
+from components.corpus.store.lease import (
+    Lease,
+    OnWait,
+    fence,
+    file_is_held,
+    file_lease,
+    is_held,
+    lease_table,
+    lost,
+)
 
 __all__ = ["Answer", "Part", "Tables"]
 
@@ -37,18 +47,9 @@ _GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
 _N_AT_ONCE = 8
-_INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB itself takes gigabytes
 _STALE = timedelta(seconds=2)  # what another process wrote is seen then
-_IN_MEMORY = ("memory://",)
 _NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
-_OF_STORAGE = {
-    "connect_timeout": "2s",
-    "timeout": "15s",  # of a request, of which one moves some megabytes
-    "client_max_retries": "2",
-    "client_retry_timeout": "10",  # seconds
-}
-"""Without them a page would wait minutes for object storage that is away."""
 _AWAY_SECONDS = 5.0  # in which it is not asked again, as each time takes seconds
 
 
@@ -57,7 +58,8 @@ class Tables:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.folder = None if "://" in root else Path(root)
+        self.folder = folder_of(root)
+        self._is_remote, self._is_in_memory = is_remote(root), is_in_memory(root)
         self._handles: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
         self._away_until = 0.0
@@ -66,25 +68,12 @@ class Tables:
 
     @cached_property
     def _database(self) -> Any:
-        own = self.root.startswith(_IN_MEMORY)
-        return self._connect(None if own else _STALE)
+        return connect(self.root, None if self._is_in_memory else _STALE)
 
     @cached_property
     def _writers_database(self) -> Any:
         """The same, whose tables are read anew when they are told to, and never else."""
-        return self._connect(None)
-
-    def _connect(self, interval: timedelta | None) -> Any:
-        import lancedb  # takes a second
-
-        if self.folder is not None:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return lancedb.connect(
-            self.root,
-            session=lancedb.Session(_INDEX_CACHE, _METADATA_CACHE),
-            read_consistency_interval=interval,
-            storage_options=_OF_STORAGE if self._is_remote else None,
-        )
+        return connect(self.root, None)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -104,10 +93,6 @@ class Tables:
             if sentence:
                 raise CorpusError(sentence) from exc
             raise
-
-    @property
-    def _is_remote(self) -> bool:
-        return self.folder is None and not self.root.startswith(_IN_MEMORY)
 
     def names(self) -> tuple[str, ...]:
         """The names of all corpora, damaged ones too."""
@@ -131,18 +116,11 @@ class Tables:
 
     def has(self, name: str) -> bool:
         """Whether there is a corpus of that name."""
-        path = self._path(name, "about")
-        if path is not None:
-            return path.is_dir()
-        try:
-            with self._asking():
-                self.open(name, "about").checkout_latest()
-        except (ValueError, RuntimeError) as exc:
-            if not any(sign in str(exc) for sign in _NOT_THERE):
-                raise
-            self._forget(name)
-            return False
-        return True
+        return self._has(name, "about")
+
+    def missing(self, name: str) -> tuple[Part, ...]:
+        """Which of a corpus's tables are not there: some while it is being deleted, then all."""
+        return tuple(part for part in _PARTS if not self._has(name, part))
 
     def open(self, name: str, part: Part) -> Any:
         """One of a corpus's tables."""
@@ -183,17 +161,23 @@ class Tables:
 
     def drop(self, name: str) -> None:
         """Delete a corpus's tables, what is damaged of them too."""
+        self.drop_parts(name, ("occurrences", "texts", "about"))  # found until nothing else is left
+        if self._is_remote:
+            self.drop_parts(name, _GROWING)  # who adds to it looks afterwards whether it is there
+        if self.folder is not None:
+            self._lock_path(name).unlink(missing_ok=True)
+        elif self._is_remote:
+            self._database.drop_table(_lease_key(name), ignore_missing=True)
+
+    def drop_parts(self, name: str, parts: Sequence[Part]) -> None:
+        """Delete some of a corpus's tables, or what was written to them after they were deleted."""
         self._forget(name)
-        for part in reversed(_PARTS):
+        for part in parts:
             path = self._path(name, part)
             if path is not None:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
-        if self.folder is not None:
-            self._lock_path(name).unlink(missing_ok=True)
-        elif self._is_remote:
-            self._database.drop_table(_lease_key(name), ignore_missing=True)
 
     def n_bytes(self, name: str) -> int:
         """What a corpus takes, in bytes; on object storage without its indexes."""
@@ -225,6 +209,19 @@ class Tables:
             self._forget(name)  # what another process added a moment ago is seen
             yield
 
+    def has_writer(self, name: str) -> bool:
+        """Whether a thread or process adds to a corpus just now: see `only_writer`."""
+        if self.folder is not None:
+            return file_is_held(self._lock_path(name))
+        if not self._is_remote:
+            return False
+        with reading("This corpus"):
+            key = _lease_key(name)
+            try:
+                return is_held(self._writers_database.open_table(key))
+            except ValueError:  # nobody ever did
+                return False
+
     @contextmanager
     def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
         with writing("This corpus"):
@@ -241,6 +238,20 @@ class Tables:
             self._leases.pop(name, None)
             self._writers.pop(name, None)
             lease.give_back()
+
+    def _has(self, name: str, part: Part) -> bool:
+        path = self._path(name, part)
+        if path is not None:
+            return path.is_dir()
+        try:
+            with self._asking():
+                self.open(name, part).checkout_latest()
+        except (ValueError, RuntimeError) as exc:
+            if not any(sign in str(exc) for sign in _NOT_THERE):
+                raise
+            self._forget(name)
+            return False
+        return True
 
     def _forget(self, name: str) -> None:
         with self._lock:

@@ -19,10 +19,12 @@ import streamlit as st
 from components.core.errors import CorpusError
 from components.corpus.offered import Offered, offered, stored_name
 from components.corpus.store.about import About, is_name
+from components.corpus.store.indexing import index_key
+from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP, MANAGE
 from components.ui.corpora.controls import MINE
-from components.ui.models.background import store
+from components.ui.models.background import jobs, store
 from components.ui.models.services import settings
 from components.ui.state.view import ViewState
 
@@ -38,6 +40,7 @@ __all__ = [
     "may_delete",
     "note_owners",
     "own_names",
+    "running",
     "titles",
     "with_own",
     "without_own",
@@ -57,12 +60,16 @@ class Kept:
         about: what there is to know; None where it cannot be told.
         problem: why it cannot, in a sentence, or "".
         file: the file for everybody that it comes from, or None.
+        job: what indexes it in this process, waiting or running, or None.
+        is_elsewhere: whether another process indexes it.
     """
 
     name: str
     about: About | None
     problem: str = ""
     file: Offered | None = None
+    job: Job | None = None
+    is_elsewhere: bool = False
 
     @property
     def title(self) -> str:
@@ -75,6 +82,11 @@ class Kept:
     def is_indexed(self) -> bool:
         """Whether it is there and all of its words have vectors."""
         return self.about is not None and self.about.state == "done"
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it is being indexed, here or elsewhere."""
+        return self.job is not None or self.is_elsewhere
 
 
 def is_for_one() -> bool:
@@ -135,11 +147,22 @@ def known(view: ViewState) -> tuple[Kept, ...]:
     return (*own, *(kept_of(name, file) for name, file in files.items()))
 
 
+def running(name: str) -> Job | None:
+    """The job that indexes a corpus in this process, where one waits or runs."""
+    job = jobs().get(index_key(store(), name))
+    return None if job is None or job.done() else job
+
+
 def kept_of(name: str, file: Offered | None = None) -> Kept:
     """What there is to know of a corpus of this name, or why that cannot be told."""
+    job = running(name)  # before what it writes is read: who ends meanwhile has written its end
     try:
-        about = store().about(name)
-        return Kept(name, about, file=file or for_everybody(about.indexing.model).get(name))
+        about, is_elsewhere = store().about(name), False
+        if job is None and about.state != "done":
+            is_elsewhere = store().has_writer(name)
+            about = about if is_elsewhere else store().about(name)
+        file = file or for_everybody(about.indexing.model).get(name)
+        return Kept(name, about, file=file, job=job, is_elsewhere=is_elsewhere)
     except CorpusError as exc:
         is_there = file is None or name in store().names()
         return Kept(name, None, str(exc) if is_there else "", file)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,9 @@ def test_one_of_two_servers_indexes_a_corpus_and_both_read_it(
         nonlocal n_asked
         n_asked += 1
         if n_asked == 4:
-            assert second.open(NAME).n_occurrences
+            end = time.monotonic() + 30
+            while not second.open(NAME).n_occurrences:  # a commit takes some requests
+                assert time.monotonic() < end
             try:
                 index(second, service(), NAME, ignore)
             except BusyError as exc:

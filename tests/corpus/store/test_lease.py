@@ -12,7 +12,14 @@ import pytest
 
 from components.core.errors import BusyError
 from components.corpus.store import lease
-from components.corpus.store.lease import Lease, fence, file_lease, lease_table
+from components.corpus.store.lease import (
+    Lease,
+    fence,
+    file_is_held,
+    file_lease,
+    is_held,
+    lease_table,
+)
 
 N = 4
 
@@ -87,7 +94,7 @@ def test_who_has_it_says_so_again_and_what_was_said_is_deleted(
     own = Lease(table())
     own.take()
     said = threading.Event()
-    while own._row().said < 30:
+    while lease._row(own._table).said < 30:
         assert not said.wait(0.02)
     own.give_back()
     assert len(table().list_versions()) < 30
@@ -158,4 +165,35 @@ def test_a_file_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
     ):
         pass
     with file_lease(path):
-        pass
+        assert file_is_held(path)
+    assert not file_is_held(path)
+
+
+def test_who_only_looks_turns_nobody_away(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.lock"
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            file_is_held(path)
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        for _ in range(200):
+            with file_lease(path):
+                pass
+    finally:
+        over.set()
+        looker.join()
+
+
+def test_a_table_tells_who_looks_whether_it_is_held(table: Callable[[], Any]) -> None:
+    assert not is_held(table())
+    own = Lease(table())
+    own.take()
+    assert is_held(table())
+    late(table)
+    assert not is_held(table())
+    own.give_back()
+    assert not is_held(table())

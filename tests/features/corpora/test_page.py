@@ -262,6 +262,22 @@ def test_what_a_server_left_can_go_on_or_be_cancelled() -> None:
     assert_whole(app)
 
 
+def test_what_another_process_indexes_is_followed_and_can_be_paused() -> None:
+    name = store().create(made_up_corpus(6), bundled_indexing()).name
+    store().set_state(name, "indexing")
+    with store().only_writer(name):
+        app = framed(on(name), PAGE)
+        assert "being indexed, 0%" in plainly_said(app)
+        assert "it goes on" in plainly_said(app)
+        assert "corpora_go_on" not in keys(app)
+        app = press(app, "corpora_pause")
+        assert "It pauses as soon as" in plainly_said(app)
+    assert store().about(name).state == "paused"
+    app = opened(on(name))
+    assert "Paused at 0%" in plainly_said(app)
+    assert "corpora_go_on" in keys(app)
+
+
 def bundled_indexing() -> Any:
     from components.corpus.store.about import indexing_of
     from components.ui.models.services import service

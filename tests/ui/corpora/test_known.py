@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import streamlit as st
 
 from components.core.errors import CorpusError
 from components.corpus.offered import offered, stored_name
+from components.corpus.store.indexing import INDEXES, index_key
+from components.jobs import Task
 from components.ui.corpora import known
 from components.ui.corpora.controls import MINE
-from components.ui.models.background import store
+from components.ui.models.background import jobs, store
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, ViewState
-from tests.support.corpus_store import indexed, made_up_corpus
+from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.pages import app_settings
 
 
@@ -73,6 +76,43 @@ def test_one_visitor_is_where_nothing_else_is_answered(
     monkeypatch.setattr(st, "get_option", option)
     with app_settings(DATA_DIR=str(tmp_path), HOSTS=hosts):
         assert known.is_for_one() is expected
+
+
+def test_who_ends_while_it_is_looked_at_was_not_interrupted(
+    for_one: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = store().create(made_up_corpus(2), indexing()).name
+    begin = threading.Event()
+
+    def work(_: Any) -> None:
+        begin.wait()
+        store().set_state(name, "done")
+
+    job = jobs().start(Task(index_key(store(), name), INDEXES, work))
+    usual = store().about
+
+    def about(name: str) -> Any:
+        found = usual(name)
+        if not begin.is_set():
+            begin.set()
+            job.wait()
+        return found
+
+    monkeypatch.setattr(store(), "about", about)
+    kept = known.kept_of(name)
+    assert kept.about is not None
+    assert kept.about.state == "waiting"
+    assert kept.is_under_way
+    assert known.kept_of(name).is_indexed
+    assert not known.kept_of(name).is_under_way
+
+
+def test_what_another_process_indexes_is_under_way(for_one: None) -> None:
+    name = store().create(made_up_corpus(2), indexing()).name
+    assert not known.kept_of(name).is_under_way
+    with store().only_writer(name):
+        assert known.kept_of(name).is_elsewhere
+    assert not known.kept_of(name).is_under_way
 
 
 def test_nothing_is_stored_by_looking(for_one: None, tmp_path: Path) -> None:

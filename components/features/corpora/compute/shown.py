@@ -13,7 +13,6 @@ from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import WordCount
-from components.corpus.store.indexing import index_key
 from components.features.corpora.compute.words import (
     SHOWN,
     Words,
@@ -22,12 +21,11 @@ from components.features.corpora.compute.words import (
     counted_of,
 )
 from components.features.corpora.controls import CORPUS, READY, WORD
-from components.jobs import Job
 from components.ui.corpora.known import Kept, kept_of
-from components.ui.models.background import jobs, store
+from components.ui.models.background import store
 from components.ui.state.view import ViewState
 
-__all__ = ["Shown", "ready_made", "running", "shown_of", "word_arrays", "word_rows"]
+__all__ = ["Shown", "ready_made", "shown_of", "word_arrays", "word_rows"]
 
 _MOST_ROWS = 100_000
 """Words in a download."""
@@ -81,12 +79,6 @@ class Shown:
 def ready_made(key: str) -> Corpus:
     """A corpus that ships with the app."""
     return sentiment_corpus() if key == "sentiment" else ambiguous_corpus()
-
-
-def running(name: str) -> Job | None:
-    """The job that indexes a corpus, where one waits or runs."""
-    job = jobs().get(index_key(store(), name))
-    return None if job is None or job.done() else job
 
 
 def shown_of(view: ViewState) -> Shown:

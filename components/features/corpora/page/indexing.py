@@ -6,17 +6,18 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core.errors import ContextlensError
-from components.features.corpora.compute.shown import running
 from components.features.corpora.page.managing import ask_to_delete
 from components.features.corpora.reading import model_note, number, state_of
 from components.jobs import Job
 from components.ui.corpora import changing
-from components.ui.corpora.known import Kept, may_delete
+from components.ui.corpora.known import Kept, kept_of, may_delete
 from components.ui.models import waiting
 from components.ui.models.services import service
 from components.ui.state import session
 
 __all__ = ["begin", "indexing_panel"]
+
+_SECONDS = 2.0
 
 
 def indexing_panel(kept: Kept) -> None:
@@ -27,17 +28,18 @@ def indexing_panel(kept: Kept) -> None:
         if note:
             st.caption(escape(note))
         return
-    job = running(kept.name)
     with st.container(border=True, gap="small", key="corpora_indexing"):
-        if job is not None:
-            _progress(job, kept.name, is_pausing=about.state == "paused")
+        if kept.job is not None:
+            _progress(kept.job, kept.name, is_pausing=about.state == "paused")
+        elif kept.is_elsewhere:
+            _progress_elsewhere(kept.name)
         else:
             done = f"{about.n_texts_done:,} of {number(about.n_texts, 'text')} are indexed"
             why = f" {about.why}" if about.why else ""
             said = state_of(about, is_under_way=False).capitalize()
             st.markdown(f"**{said}**: {done} and can be searched.{escape(why)}")
         with st.container(horizontal=True, gap="small"):
-            _buttons(kept, job)
+            _buttons(kept)
 
 
 def begin(name: str) -> None:
@@ -49,17 +51,36 @@ def begin(name: str) -> None:
 
 
 def _progress(job: Job, name: str, *, is_pausing: bool) -> None:
-    note = "You can leave this page or close the browser: it goes on, and comes back here."
+    waiting.follow(job, _place(name), cancel="", note=_note(is_pausing=is_pausing))
+
+
+def _progress_elsewhere(name: str) -> None:
+    """How far another process is: told by what it has stored."""
+
+    @st.fragment(run_every=_SECONDS)
+    def watch() -> None:
+        now = kept_of(name)
+        if now.about is None or now.is_indexed or not now.is_elsewhere:
+            st.rerun()
+        about = now.about
+        words = f"{about.n_texts_done:,} of {number(about.n_texts, 'text')} are indexed"
+        st.progress(about.n_texts_done / max(1, about.n_texts), text=words)
+        st.caption(_note(is_pausing=about.state == "paused"))
+
+    watch()
+
+
+def _note(*, is_pausing: bool) -> str:
     if is_pausing:
-        note = "It pauses as soon as the texts that are being read are stored."
-    waiting.follow(job, _place(name), cancel="", note=note)
+        return "It pauses as soon as the texts that are being read are stored."
+    return "You can leave this page or close the browser: it goes on, and comes back here."
 
 
-def _buttons(kept: Kept, job: Job | None) -> None:
+def _buttons(kept: Kept) -> None:
     about = kept.about
     if about is None:
         return
-    if job is None:
+    if not kept.is_under_way:
         st.button("Go on", icon=":material/play_arrow:", type="primary", key="corpora_go_on",
                   on_click=begin, args=(kept.name,))  # fmt: skip
     elif about.state != "paused":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from components.content.wording import escape
-from components.features.corpora.compute.shown import Shown, running, shown_of
+from components.features.corpora.compute.shown import Shown, shown_of
 from components.features.corpora.controls import WORD
 from components.features.corpora.figures import word_bars
 from components.features.corpora.page.indexing import indexing_panel
@@ -29,7 +29,7 @@ def picture(shown: Shown) -> None:
         return
     if shown.kept is not None:
         indexing_panel(shown.kept)
-    if shown.kept is None or running(shown.kept.name) is None:
+    if shown.kept is None or not shown.kept.is_under_way:
         _words(shown)
         return
 

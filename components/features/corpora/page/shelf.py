@@ -13,7 +13,7 @@ from components.corpus.offered import Offered, read_offered
 from components.corpus.store.about import indexing_of
 from components.features.corpora.compute.choosing import corpus_from, guess
 from components.features.corpora.compute.estimate import usual_layers
-from components.features.corpora.compute.shown import Shown, ready_made, running
+from components.features.corpora.compute.shown import Shown, ready_made
 from components.features.corpora.controls import CORPUS, READY, WORD
 from components.features.corpora.explain import READY_MADE
 from components.features.corpora.page.indexing import begin
@@ -21,7 +21,7 @@ from components.features.corpora.reading import date, facts, indexed_with, numbe
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
 from components.ui.corpora import changing
-from components.ui.corpora.known import Kept, known
+from components.ui.corpora.known import Kept, kept_of, known
 from components.ui.models import runtime
 from components.ui.models.background import store
 from components.ui.models.services import service, settings
@@ -54,7 +54,7 @@ def shelf(view: ViewState, shown: Shown) -> None:
             _stored_card(view, kept, is_chosen=kept.name == shown.key)
         for key, title in READY.items():
             _ready_card(key, title, is_chosen=key == shown.key)
-    _watch([kept.name for kept in stored if kept.name != shown.key and running(kept.name)])
+    _watch([kept.name for kept in stored if kept.name != shown.key and kept.is_under_way])
 
 
 def _watch(names: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ def _watch(names: Sequence[str]) -> None:
 
     @st.fragment(run_every=_SECONDS)
     def look() -> None:
-        if not all(map(running, names)):
+        if not all(kept_of(name).is_under_way for name in names):
             st.rerun()
 
     look()
@@ -90,7 +90,7 @@ def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
             return
         st.caption(facts(about))
         st.caption(escape(indexed_with(about)))
-        state = state_of(about, is_under_way=running(kept.name) is not None)
+        state = state_of(about, is_under_way=kept.is_under_way)
         from_whom = "for everybody · " if kept.file is not None else ""
         st.caption(f"{from_whom}{state} · {date(about.created)}")
 
