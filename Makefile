@@ -67,7 +67,7 @@ serve-app: port .venv/.app
 
 # The app's own port is not its: that is for PORT=... alone.
 serve: PORT := $(if $(filter file,$(origin PORT)),8600,$(PORT))
-serve: port .venv/.cluster
+serve: port .venv/.serve
 	@exec $(RUN_PYTHON) -m components.serving --host "$$HOST" --port "$$PORT" --replicas "$$REPLICAS"
 
 port:
@@ -93,9 +93,18 @@ setup: .venv/.app
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/dev.txt
 	@touch $@
 
-# The extra `cluster`, with what its tests need.
+# The extra `cluster` alone, and with what its tests need.
+.venv/.serve: .venv/.app locks/serve.txt
+	@$(RUN_PYTHON) $(FROM_LOCK) locks/serve.txt
+	@touch $@
+
 .venv/.cluster: .venv/.dev locks/cluster.txt
 	@$(RUN_PYTHON) $(FROM_LOCK) locks/cluster.txt
+	@touch $@
+
+# What `make bench` compares with.
+.venv/.bench: .venv/.dev locks/bench.txt
+	@$(RUN_PYTHON) $(FROM_LOCK) locks/bench.txt
 	@touch $@
 
 # --- Tests -------------------------------------------------------------------------------
@@ -130,7 +139,7 @@ chromium: .venv/.dev
 nginx:
 	@sh .ci/nginx >/dev/null
 
-bench: .venv/.dev
+bench: .venv/.bench
 	$(RUN_PYTHON) -m tests.benchmarks
 
 bench-all: .venv/.dev
@@ -150,8 +159,11 @@ $(TOOLS)/.ready: locks/tools.txt
 
 lock: $(TOOLS)/.ready
 	$(LOCK) pyproject.toml -o locks/app.txt
-	$(LOCK) pyproject.toml --extra dev -c locks/app.txt -o locks/dev.txt
-	$(LOCK) pyproject.toml --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -o locks/cluster.txt
+	$(LOCK) pyproject.toml --extra cluster -c locks/app.txt -o locks/serve.txt
+	$(LOCK) pyproject.toml --extra dev -c locks/app.txt -c locks/serve.txt -o locks/dev.txt
+	$(LOCK) pyproject.toml --extra dev --extra cluster --extra cluster-test -c locks/dev.txt -c locks/serve.txt \
+	    -o locks/cluster.txt
+	$(LOCK) pyproject.toml --extra dev --extra bench -c locks/cluster.txt -o locks/bench.txt
 	$(LOCK) --group tools -o locks/tools.txt
 	grep '^torch==' constraints.txt | $(LOCK) --no-config - -o locks/torch.txt
 

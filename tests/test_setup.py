@@ -169,7 +169,7 @@ def _lock(name: str) -> dict[str, Version]:
     return {canonicalize_name(package): Version(version) for package, version in pairs}
 
 
-LOCKS = ("app.txt", "dev.txt", "cluster.txt", "tools.txt", "torch.txt")
+LOCKS = ("app.txt", "dev.txt", "serve.txt", "cluster.txt", "bench.txt", "tools.txt", "torch.txt")
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -200,6 +200,12 @@ def test_the_locks_hold_all_that_set_up_installs() -> None:
     assert _lock("app.txt").items() <= _lock("dev.txt").items() <= _lock("cluster.txt").items()
     stated = {canonicalize_name(found.name) for found in _stated("cluster", "cluster-test")}
     assert stated - {"torch"} <= _lock("cluster.txt").keys()
+    stated = {canonicalize_name(found.name) for found in _stated("cluster")}
+    assert stated - {"torch"} <= _lock("serve.txt").keys()
+    assert _lock("app.txt").items() <= _lock("serve.txt").items() <= _lock("cluster.txt").items()
+    assert _lock("dev.txt").items() <= _lock("bench.txt").items()
+    assert "bertviz" in _lock("bench.txt")
+    assert not {"pytest", "moto"} & _lock("serve.txt").keys()  # an image is made of it
     assert "setuptools" in _lock("app.txt")  # with which the app itself is installed
 
 

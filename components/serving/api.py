@@ -115,8 +115,7 @@ class _Asked:
             try:
                 return self._answer(await self._question(method, signature, request))
             except ContextlensError as exc:
-                is_large = str(exc) == str(self._bounds.refusal())
-                return refused(fault_of(exc), 413 if is_large else None)
+                return refused(fault_of(exc), self._bounds.status(exc))
 
         return answer
 
@@ -158,7 +157,7 @@ class _Asked:
                 self._on_used(model)
 
         pool = self._quick if question.method in _QUICK else self._pool
-        return Answer(self._service, question, pool, note)
+        return Answer(self._service, question, pool, note, self._bounds.seconds)
 
 
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."

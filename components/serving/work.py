@@ -16,8 +16,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from components.core.caller import Caller, StoppedError, calling
 from components.core.errors import ContextlensError, JobError, WorkerError
@@ -32,6 +33,7 @@ __all__ = ["Answer", "Question", "refused"]
 
 _ALIVE_SECONDS = 1.0
 _TELL_SECONDS = 0.05
+_PART_BYTES = 1_000_000
 _GONE = "This was stopped, because nobody waits for it any more."
 _log = logging.getLogger("contextlens")
 
@@ -74,8 +76,10 @@ class Answer(Response):
         question: Question,
         pool: Executor,
         on_done: Callable[[bool], None],
+        seconds: float,
     ) -> None:
         super().__init__()
+        self._seconds = seconds
         self._service = service
         self._question = question
         self._pool = pool
@@ -85,8 +89,9 @@ class Answer(Response):
         self._stage = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Work, and send what comes of it; stop as soon as the client is gone."""
+        """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing."""
         self._loop = asyncio.get_running_loop()
+        send = _in_parts(send, self._seconds)
         self._news: asyncio.Queue[bytes] = asyncio.Queue()
         work: asyncio.Future[Any] = self._loop.run_in_executor(self._pool, self._work)
         gone: asyncio.Future[Any] = asyncio.ensure_future(_until_gone(receive))
@@ -98,6 +103,8 @@ class Answer(Response):
                 outcome = work.result()
                 done = isinstance(outcome, bytes)
                 await _end(outcome, scope, receive, send, begun=begun)
+        except ClientDisconnect:
+            _log.info("A client that took no answer was let go of.")
         finally:
             self._left.set()
             gone.cancel()
@@ -183,6 +190,30 @@ async def _end(
     else:
         await send(_start(MEDIA_TYPE, len(outcome)))
         await send(_part(outcome, more=False))
+
+
+def _in_parts(send: Send, seconds: float) -> Send:
+    """Send what is large in parts, so that a server hears which of them the client has taken.
+
+    Raises:
+        ClientDisconnect: a part was not taken in so many seconds.
+    """
+
+    async def send_part(message: Message) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await send(message)
+        except TimeoutError:
+            raise ClientDisconnect from None
+
+    async def send_all(message: Message) -> None:
+        body = message.get("body", b"")
+        last = max(0, len(body) - 1) // _PART_BYTES * _PART_BYTES
+        for start in range(0, last, _PART_BYTES):
+            await send_part(_part(body[start : start + _PART_BYTES]))
+        await send_part({**message, "body": body[last:]} if last else message)
+
+    return send_all
 
 
 def _start(kind: str, n_bytes: int | None = None) -> dict[str, Any]:

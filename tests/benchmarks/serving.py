@@ -21,7 +21,7 @@ from tests.support.ray_service import MISSING, has_ray, ray_service
 __all__ = ["serving"]
 
 N_TEXTS = 64
-N_REQUESTS = 8  # of 64 texts, by as many clients as there are cores
+N_REQUESTS = 32  # of 64 texts, by twice as many clients as there are cores
 N_SINGLE = 30
 REPLICAS = (1, 2)
 

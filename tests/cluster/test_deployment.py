@@ -9,12 +9,15 @@ from contextlib import closing
 from pathlib import Path
 
 import httpx2
+import numpy as np
 import pytest
 import yaml
 
 from components.core import BUNDLED_ID
+from components.core.errors import ServiceAwayError
 from components.core.remote.service import RemoteService
-from tests.support.ray_service import RayService
+from tests.support.proxied import free_port
+from tests.support.ray_service import RayService, ray_service
 
 pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).parents[2]
@@ -108,6 +111,53 @@ def test_a_replica_that_is_killed_is_not_missed(remote: RemoteService, on_ray: R
         thread.join()
     assert errors == []
     assert _until(lambda: len(on_ray.replicas()) == 2)
+
+
+def test_without_its_controller_it_answers_and_gets_a_new_one(
+    remote: RemoteService, on_ray: RayService
+) -> None:
+    killed = on_ray.controller()
+    assert killed is not None
+    killed.kill()
+    for turn in range(10):
+        assert remote.encode(BUNDLED_ID, [f"While nobody watches, {turn}"])
+    assert _until(lambda: on_ray.controller() not in {None, killed})
+
+
+def test_all_of_it_is_killed_and_started_again_in_the_middle_of_questions(tmp_path: Path) -> None:
+    """Visitors are told that it is away, and are answered as before once it is back."""
+    port, asked, told, errors = free_port(), list[str](), list[str](), list[BaseException]()
+    over = threading.Event()
+
+    def visitor(number: int) -> None:
+        while not over.is_set():
+            try:
+                asked.append(remote.encode(BUNDLED_ID, [f"{number} asks {len(asked)}"])[0].text)
+            except ServiceAwayError as exc:
+                told.append(str(exc))
+            except BaseException as exc:  # noqa: BLE001 - shown by the test
+                errors.append(exc)
+
+    with ray_service(tmp_path / "first.log", port=port) as first:
+        remote = RemoteService(first.address)
+        before = remote.encode(BUNDLED_ID, ["The python sleeps."])[0].hidden
+        threads = [threading.Thread(target=visitor, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        assert _until(lambda: len(asked) > 20)
+        first.kill()
+        assert _until(lambda: len(told) >= 4)
+    with ray_service(tmp_path / "second.log", port=port):
+        n_before = len(asked)
+        assert _until(lambda: len(asked) > n_before + 20)
+        over.set()
+        for thread in threads:
+            thread.join()
+        after = remote.encode(BUNDLED_ID, ["The python sleeps."])[0].hidden
+        remote.close()
+    assert errors == []
+    assert all("does not answer" in sentence for sentence in told)
+    assert np.allclose(before, after, atol=1e-4)
 
 
 def _until(condition: object) -> bool:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import socket
 import subprocess
 from collections import Counter
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.asyncio.client import connect
 
 from components.ui.processes.proxy import COOKIE
+from tests.support.loop import alone
 from tests.support.proxied import Proxied, Stub, free_port, get, nginx, proxied
 
 pytestmark = pytest.mark.cluster
 
-T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 SECRET = "my-private-sentence"
 
@@ -30,12 +27,6 @@ SECRET = "my-private-sentence"
 def served() -> Iterator[Proxied]:
     with proxied(pages=("meaning",), max_upload_mb=1) as own:
         yield own
-
-
-def alone(asked: Coroutine[Any, Any, T]) -> T:
-    """Runs it in a thread of its own: a browser's tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asked).result()
 
 
 async def stream(address: str, cookie: str = "") -> tuple[str, str, str]:

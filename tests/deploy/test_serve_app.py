@@ -10,13 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -25,12 +23,12 @@ from components.ui.processes.proxy import COOKIE
 from tests.load.questions import Question, questions
 from tests.load.visitor import Answer, visit
 from tests.support.app_server import ROOT
+from tests.support.loop import alone
 from tests.support.measured import measured_data
 from tests.support.proxied import free_port, get
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-T = TypeVar("T")
 PAGE = "meaning"
 SECONDS = 240.0
 
@@ -100,12 +98,6 @@ def _port() -> int:
 def _is_free(port: int) -> bool:
     taken = {each.laddr.port for each in psutil.net_connections("tcp") if each.laddr}
     return port < 65_000 and port not in taken
-
-
-def alone(asked: Coroutine[Any, Any, T]) -> T:
-    """Runs it in a thread of its own: a browser's tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asked).result()
 
 
 async def _loaded(served: Served) -> None:

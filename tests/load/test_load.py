@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import socket
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.load.questions import Question, questions
 from tests.load.visitor import PATIENCE, Answer, check_is_here, visit
 from tests.support.app_server import ROOT, launch
+from tests.support.loop import alone
 from tests.support.measured import measured_data
 
-T = TypeVar("T")
 PAGE = "meaning"
 TURNS = 3
 
@@ -61,6 +61,30 @@ def test_who_leaves_in_the_middle_changes_nothing_for_the_next(address: str) -> 
             return await visitor.ask(third.query, third.texts)
 
     assert alone(leave_and_come_again()).error == ""
+
+
+@pytest.mark.slow
+def test_who_takes_no_answer_holds_up_nobody(address: str) -> None:
+    """As a phone whose line is gone: it asked, and what comes is not read."""
+    slow, asks = list(islice(questions(), 300, 320)), list(islice(questions(), 320, 323))
+
+    async def in_company_of_a_slow_one() -> list[Answer]:
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("localhost", urlsplit(address).port))
+        async with visit(address, PAGE, line=line) as idle, visit(address, PAGE) as visitor:
+            answers = []
+            for n, ask in enumerate(slow):
+                await idle.begin(ask.query)
+                await asyncio.sleep(0.2)
+                if n % 7 == 6:
+                    own = asks[n // 7 % len(asks)]
+                    answers.append(await visitor.ask(own.query, own.texts))
+            idle.leave()
+            return answers
+
+    answers = alone(in_company_of_a_slow_one())
+    assert [answer.error for answer in answers] == [""] * 2
 
 
 @pytest.mark.slow
@@ -109,12 +133,6 @@ async def in_company(
         await asyncio.sleep(0)
         gone.leave()
         return await asking
-
-
-def alone(asked: Coroutine[Any, Any, T]) -> T:
-    """Runs it in a thread of its own: a browser's tests leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asked).result()
 
 
 async def until_loaded(address: str) -> None:

@@ -7,6 +7,7 @@ Only to this machine.
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -63,7 +64,12 @@ def check_is_here(address: str) -> None:
 
 @asynccontextmanager
 async def visit(
-    address: str, page: str, *, keeps: bool = False, cookie: str = ""
+    address: str,
+    page: str,
+    *,
+    keeps: bool = False,
+    cookie: str = "",
+    line: socket.socket | None = None,
 ) -> AsyncIterator[Visitor]:
     """A visitor of one page of an app.
 
@@ -72,23 +78,26 @@ async def visit(
         page: the page's own address below it.
         keeps: whether answers carry all that came.
         cookie: what the browser sends as such, for a proxy before several processes.
+        line: a connection to that address, where a usual one will not do.
     """
     check_is_here(address)
     place = urlsplit(address)
-    socket = await connect(
+    connection = await connect(
         f"ws://{place.netloc}/_stcore/stream",
         origin=address,
         additional_headers={"Cookie": cookie} if cookie else None,
         subprotocols=["streamlit", "PLACEHOLDER_AUTH_TOKEN"],
         max_size=None,
+        max_queue=16 if line is None else 1,
         proxy=None,
+        sock=line,
         open_timeout=PATIENCE,
     )
     try:
-        yield Visitor(socket, address, page, keeps=keeps)
+        yield Visitor(connection, address, page, keeps=keeps)
     finally:
         with suppress(WebSocketException, OSError):
-            await socket.close()
+            await connection.close()
 
 
 class Visitor:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
+import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
@@ -282,3 +287,57 @@ def test_who_runs_it_learns_which_models_are_used(local: EncoderService) -> None
             client.ask("encode", {"model": BUNDLED_ID, "texts": ["a"], "layers": [99]})
         client.ask("tokenize", {"model": BUNDLED_ID, "texts": ["a"]})
     assert used == [BUNDLED_ID]
+
+
+# Slow clients
+
+
+@contextmanager
+def begun(url: str, method: str, *, n_bytes: int) -> Iterator[socket.socket]:
+    """The connection of a question whose body has not been sent yet."""
+    place = urlsplit(url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as line:
+        head = f"POST /v1/{method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {MEDIA_TYPE}\r\n"
+        line.sendall(f"{head}content-length: {n_bytes}\r\n\r\n".encode())
+        yield line
+
+
+class Large:
+    """A service whose answers are large."""
+
+    def matrix(self, **_: Any) -> Any:
+        return np.zeros((4_000, 1_000), dtype=np.float32)  # 16 MB: no socket holds that
+
+
+def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderService) -> None:
+    with (
+        serving(create_app(local, bounds=Bounds(seconds=0.5))) as url,
+        begun(url, "encode", n_bytes=1_000) as slow,
+    ):
+        slow.sendall(b"a")
+        answer = slow.recv(10_000).decode()
+    assert answer.startswith("HTTP/1.1 408")
+    assert "was not there within 0.5 seconds" in answer
+
+
+def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
+    """There is room for one question: a second one is answered once the first was given up."""
+    service: Any = Large()
+    with serving(create_app(service, bounds=Bounds(n_questions=1, seconds=0.5))) as url:
+        body = pack({"model": "m", "name": "n"})
+        with begun(url, "matrix", n_bytes=len(body)) as idle:
+            idle.sendall(body)
+            idle.recv(1)  # it is on its way
+            assert post(url, "matrix", body).status_code == 503
+            end = time.monotonic() + 20
+            while (answer := post(url, "matrix", body)).status_code == 503:
+                assert time.monotonic() < end
+            assert unpack(answer.content).shape == (4_000, 1_000)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 999_999, 1_000_000, 1_000_001, 2_000_000, 2_500_000])
+def test_answers_of_any_size_arrive_whole(n_bytes: int) -> None:
+    service: Any = SimpleNamespace(matrix=lambda **_: np.arange(n_bytes, dtype=np.uint8))
+    with serving(create_app(service)) as url, asking(url) as client:
+        found = client.ask("matrix", {"model": "m", "name": "n"})
+    assert np.array_equal(found, np.arange(n_bytes, dtype=np.uint8))

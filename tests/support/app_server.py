@@ -1,4 +1,4 @@
-"""Streamlit apps run as their users run them, each on a free port with a log of its own."""
+"""Servers run as their users run them, each on a free port with a log of its own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["ROOT", "START_SECONDS", "AppServer", "launch", "launch_several"]
+__all__ = ["ROOT", "START_SECONDS", "AppServer", "launch", "launch_service", "launch_several"]
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 180.0
@@ -23,12 +23,13 @@ START_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class AppServer:
-    """A running app."""
+    """A running app, or the service that runs its models."""
 
     name: str
     address: str
     process: subprocess.Popen[bytes]
     log: Path
+    health: str = "/_stcore/health"
 
     def stop(self) -> None:
         """Ends it and its children."""
@@ -53,7 +54,7 @@ class AppServer:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2) as answer:
+                with urllib.request.urlopen(f"{self.address}{self.health}", timeout=2) as answer:
                     if answer.status == 200:
                         return
             except (urllib.error.URLError, OSError):
@@ -78,6 +79,14 @@ def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = RO
     port = _free_port(1 + n)
     flags = ["--processes", str(n), "--port", str(port)]
     return _started("serve-app", port, ["components.ui.processes", *flags], log, env, root)
+
+
+def launch_service(log: Path, env: Mapping[str, str]) -> AppServer:
+    """Starts the service that runs models apart, in one process; it may not answer yet."""
+    port = _free_port()
+    factory = ["--factory", "components.serving.api:from_env"]
+    module = ["uvicorn", *factory, "--port", str(port), "--log-level", "warning"]
+    return replace(_started("service", port, module, log, env, ROOT), health="/healthz")
 
 
 def _started(

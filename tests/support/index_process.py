@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from importlib import import_module
 from typing import Any
 
@@ -42,10 +43,17 @@ def main(task: dict[str, Any]) -> None:
     own.append = said  # type: ignore[method-assign]
     service = _service(task)
     say("go")
+    over = threading.Event()
+    reader = threading.Thread(target=_read, args=(own, task["name"], over))
+    if task.get("reads"):
+        reader.start()
     try:
         indexing.index(own, service, task["name"], lambda stage, _: say(stage))
     except Exception as exc:  # noqa: BLE001 - it is what the test looks at
         say(f"failed {exc}")
+    over.set()
+    if task.get("reads"):
+        reader.join()
     about = own.about(task["name"])
     say(f"state {about.state} {about.n_texts_done} {about.why}")
     if task.get("room_again"):
@@ -53,6 +61,20 @@ def main(task: dict[str, Any]) -> None:
         own.set_state(task["name"], "waiting")
         indexing.index(own, service, task["name"], lambda stage, _: say(stage))
     say("over")
+
+
+def _read(store: Any, name: str, over: threading.Event) -> None:
+    """Search what is indexed, as other visitors do meanwhile, and once more at the end."""
+    is_last = False
+    while not is_last:
+        is_last = over.is_set()
+        try:
+            found = store.open(name).occurrences("python")
+            store.open(name).at(found.rows)
+        except Exception as exc:  # noqa: BLE001 - it is what the test looks at
+            say(f"unread {exc}")
+        else:
+            say(f"read {len(found)}")
 
 
 def _service(task: dict[str, Any]) -> Any:

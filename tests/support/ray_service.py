@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from components.serving.__main__ import MISSING
+from tests.support.proxied import free_port
 
 __all__ = ["MISSING", "RayService", "has_ray", "ray_service"]
 
@@ -42,20 +42,39 @@ class RayService:
         children = psutil.Process(self.process.pid).children(recursive=True)
         return [child for child in children if _title(child).startswith("ray::ServeReplica")]
 
+    def controller(self) -> psutil.Process | None:
+        """The process of Ray Serve that starts replicas and watches over them."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        found = (each for each in children if _title(each).startswith("ray::ServeController"))
+        return next(found, None)
+
+    def kill(self) -> None:
+        """All of it at once: Ray's head, proxy, controller and replicas."""
+        everything = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        for each in everything:
+            with suppress(psutil.Error):
+                each.kill()
+        self.process.wait(10)
+        psutil.wait_procs(everything, timeout=10)
+
 
 @contextmanager
 def ray_service(
-    log: Path, *, replicas: int = 1, cores: int = 2, env: Mapping[str, str] | None = None
+    log: Path,
+    *,
+    replicas: int = 1,
+    cores: int = 2,
+    port: int = 0,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[RayService]:
-    """A service on a free port of this machine.
+    """A service on a port of this machine, by default a free one.
 
     Raises:
         AssertionError: it does not start, with its log; or the extra is missing, and how to get it.
     """
     assert has_ray(), MISSING
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = port or free_port()
     options = {"port": port, "replicas": replicas, "cores": cores}
     flags = [part for name, value in options.items() for part in (f"--{name}", str(value))]
     own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
-import httpx2
+import urllib3
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
@@ -42,10 +43,9 @@ _SILENT_SECONDS = 30.0
 """The longest silence: a service that works says so every second."""
 _QUICK_SECONDS = 5.0  # for what is known again without any work
 _N_CONNECTIONS = 64
-_IDLE_SECONDS = 4.0  # a server closes what is idle for 5
+_CHUNK_BYTES = 1 << 20
 _ON_THE_WAY = {404, 502, 503, 504}
 """Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
-_RESETS = (httpx2.NetworkError, httpx2.RemoteProtocolError, httpx2.ConnectTimeout)
 
 
 class _LostError(Exception):
@@ -66,14 +66,12 @@ class Connection:
         self._lock = threading.Lock()
         self._away_until = 0.0
         self._is_away = False
-        self._client = httpx2.Client(
+        # Asked directly, and with no other password than its own: urllib3 reads no environment.
+        self._client = urllib3.PoolManager(
             headers={} if token is None else {"authorization": f"Bearer {token}"},
-            limits=httpx2.Limits(
-                max_connections=_N_CONNECTIONS,
-                max_keepalive_connections=_N_CONNECTIONS,
-                keepalive_expiry=_IDLE_SECONDS,
-            ),
-            trust_env=False,  # asked directly, and with no other password than its own
+            maxsize=_N_CONNECTIONS,
+            block=True,
+            retries=False,
         )
 
     @property
@@ -84,7 +82,7 @@ class Connection:
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._client.close()
+        self._client.clear()
 
     def ask(
         self,
@@ -116,7 +114,7 @@ class Connection:
                 answer = self._once(method, arguments.get("model"), body, told, quick=quick)
             except _LostError as exc:
                 lost = exc
-            except httpx2.TimeoutException as exc:
+            except ReadTimeoutError as exc:
                 lost = _LostError(str(exc))
                 break  # it had its time
             else:
@@ -140,15 +138,24 @@ class Connection:
     def _once(self, method: str, model: Any, body: bytes, told: Told | None, *, quick: bool) -> Any:
         silence = _QUICK_SECONDS if quick else _SILENT_SECONDS
         try:
-            with self._client.stream(
+            answer = self._client.request(
                 "POST",
                 f"{self._url}{PREFIX}/{method}",
-                content=body,
-                headers=self._headers(model),
-                timeout=httpx2.Timeout(silence, connect=_CONNECT_SECONDS),
-            ) as answer:
+                body=body,
+                headers={**self._client.headers, **self._headers(model)},
+                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=silence),
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+            )
+            try:
                 return self._read(answer, told)
-        except _RESETS as exc:
+            finally:
+                answer.close()  # one that was read to its end has given its connection back
+                answer.release_conn()
+        except ReadTimeoutError:
+            raise
+        except HTTPError as exc:
             raise _LostError(str(exc) or type(exc).__name__) from exc
 
     def _headers(self, model: Any) -> dict[str, str]:
@@ -164,21 +171,21 @@ class Connection:
             headers[BULK_HEADER] = "1"
         return headers
 
-    def _read(self, answer: httpx2.Response, told: Told | None) -> Any:
-        if answer.status_code != 200:
+    def _read(self, answer: urllib3.BaseHTTPResponse, told: Told | None) -> Any:
+        if answer.status != 200:
             raise self._refusal(answer)
         kind = answer.headers.get("content-type", "")
         if kind == MEDIA_TYPE:
             return unpack(answer.read())
         if kind != STREAM_TYPE:
             raise _LostError(f"an answer of the kind {kind!r}")  # another server stands there
-        return _outcome(_heeding(answer.iter_raw()), told)
+        return _outcome(_heeding(answer.stream(_CHUNK_BYTES)), told)
 
-    def _refusal(self, answer: httpx2.Response) -> Exception:
+    def _refusal(self, answer: urllib3.BaseHTTPResponse) -> Exception:
         """The error that an answer without a result stands for."""
         body = answer.read()
         fault = Fault.read(body)
-        if answer.status_code in {401, 403}:
+        if answer.status in {401, 403}:
             return SettingsError(
                 f"The service that runs the models ({self._url}) does not take this app's token. "
                 "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
@@ -187,10 +194,10 @@ class Connection:
             return fault.error()
         if b"backpressure" in body:  # too many wait at the cluster's door
             return Fault(BusyError.__name__, _BUSY, 1.0).error()
-        if answer.status_code in _ON_THE_WAY:
-            return _LostError(f"the status {answer.status_code}")
+        if answer.status in _ON_THE_WAY:
+            return _LostError(f"the status {answer.status}")
         return WorkerError(
-            f"The service that runs the models answered with the status {answer.status_code}. "
+            f"The service that runs the models answered with the status {answer.status}. "
             "Try again; whoever runs it finds the reason in its log."
         )
 

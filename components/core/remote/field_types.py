@@ -12,6 +12,11 @@ import numpy as np
 __all__ = ["misfit"]
 
 _Fits = Callable[[Any], bool]
+_TYPES: Mapping[Any, frozenset[type]] = {
+    float: frozenset({int, float}),
+    **{each: frozenset({each}) for each in (int, str, bool, NoneType)},
+}
+"""What a value of such a type may be, exactly."""
 
 
 def misfit(cls: type, values: Mapping[str, Any]) -> str | None:
@@ -50,6 +55,9 @@ def _check(hint: Any) -> _Fits:
 
 def _tuple_check(inner: tuple[Any, ...]) -> _Fits:
     if inner[-1] is Ellipsis:
+        types = _TYPES.get(inner[0])
+        if types is not None:
+            return lambda value: isinstance(value, tuple) and types.issuperset(map(type, value))
         each = _check(inner[0])
         return lambda value: isinstance(value, tuple) and all(map(each, value))
     some = [_check(hint) for hint in inner]
@@ -62,8 +70,7 @@ def _tuple_check(inner: tuple[Any, ...]) -> _Fits:
 
 def _class_check(hint: type) -> _Fits:
     """Of one class; a whole number is a number, and true and false are none."""
-    if hint is float:
-        return lambda value: type(value) in (int, float)
-    if hint in (int, str, bool, NoneType):
-        return lambda value: type(value) is hint
+    types = _TYPES.get(hint)
+    if types is not None:
+        return lambda value: type(value) in types
     return lambda value: isinstance(value, hint)

@@ -55,6 +55,8 @@ CLASSES: Mapping[str, type] = {
 _KNOWN = frozenset(DTYPES.values())
 _FIELDS = {name: tuple(f.name for f in fields(each)) for name, each in CLASSES.items()}
 _PLAIN = (str, int, float, type(None))  # bool is an int
+_AS_THEY_ARE = frozenset({*_PLAIN, bool})
+"""The types that JSON has too; lists of nothing else are not looked through."""
 
 
 def pack(value: Any) -> bytes:
@@ -73,7 +75,7 @@ def pack(value: Any) -> bytes:
 
 def _plain(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """A value as JSON has it; its arrays are put beside it, each under a name of its own."""
-    if type(value) in (str, int, float, bool, type(None)):
+    if type(value) in _AS_THEY_ARE:
         return value
     if isinstance(value, np.ndarray):
         return {"array": _named(value, arrays)}
@@ -88,7 +90,9 @@ def _plain(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         items = [[_plain(key, arrays), _plain(each, arrays)] for key, each in value.items()]
         return {"mapping": items}
     if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray | memoryview):
-        items = [_plain(each, arrays) for each in value]
+        items = list(value)
+        if not _AS_THEY_ARE.issuperset(map(type, items)):
+            items = [_plain(each, arrays) for each in items]
         return {"tuple": items} if isinstance(value, tuple) else items
     raise RequestError(f"A value of the kind {type(value).__name__!r} cannot be sent to a service.")
 
@@ -129,7 +133,7 @@ def unpack(body: bytes) -> Any:
 
 def _value(plain: Any, tensors: dict[str, np.ndarray]) -> Any:
     if isinstance(plain, list):
-        return [_value(each, tensors) for each in plain]
+        return _items(plain, tensors)
     if not isinstance(plain, dict):
         return plain
     if len(plain) != 1:
@@ -159,7 +163,13 @@ def _made(name: str, inner: Any, tensors: dict[str, np.ndarray]) -> Any:
 def _tuple(inner: Any, tensors: dict[str, np.ndarray]) -> tuple[Any, ...]:
     if not isinstance(inner, list):
         raise _broken("a tuple in it is no list")
-    return tuple([_value(each, tensors) for each in inner])
+    return tuple(_items(inner, tensors))
+
+
+def _items(plain: list[Any], tensors: dict[str, np.ndarray]) -> list[Any]:
+    if _AS_THEY_ARE.issuperset(map(type, plain)):
+        return plain
+    return [_value(each, tensors) for each in plain]
 
 
 def _mapping(inner: Any, tensors: dict[str, np.ndarray]) -> dict[Any, Any]:

@@ -30,7 +30,7 @@ MOST_CHARACTERS = 2**29 - 24
 """The longest string of V8: a view whose script is longer runs in no Chromium."""
 UNSEEN_SECONDS = 0.1
 """A wait that nobody notices (J. Nielsen, Usability Engineering, 1993)."""
-INSTALL = '.venv/bin/python -m pip install "bertviz==1.4.1"'
+INSTALL = "pip install -e .[bench]"
 PACKAGES = ("bertviz", "transformers", "torch")
 Seen = tuple[float, float]
 """Seconds from a text to its whole view, and the view's megabytes."""

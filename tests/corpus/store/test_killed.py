@@ -196,13 +196,18 @@ def test_a_kill_with_the_real_model_changes_no_bit(
 def test_a_full_disk_ends_it_with_one_sentence_and_a_store_that_works(
     tmp_path: Path, process: Begun, full_bytes: int
 ) -> None:
-    """With no byte left not even the state can be written; the sentence is told all the same."""
+    """With no byte left not even the state can be written; the sentence is told all the same.
+
+    Others search what is there meanwhile, and find it.
+    """
     pytest.importorskip("resource")
     root = str(tmp_path / "full")
     corpus = made_up_corpus(120)
     name = Store(root).create(corpus, indexing(tuple(range(4)))).name
-    task = {"root": root, "name": name, "full_after": 10, "full_bytes": full_bytes}
+    task = {"root": root, "name": name, "full_after": 10, "full_bytes": full_bytes, "reads": True}
     lines = until_over(process, task)
+    assert not [line for line in lines if line.startswith("unread ")]
+    assert int(next(line for line in reversed(lines) if line.startswith("read ")).split()[1])
     failed = next(line for line in lines if line.startswith("failed "))
     assert "disk that corpora are stored on is full. What was stored stays" in failed
     state = next(line for line in lines if line.startswith("state "))

@@ -7,29 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
 
 import psutil
 import pytest
 
 from components.ui.processes.child import Child, Command, GivenUpError
+from tests.support.loop import alone
 
-T = TypeVar("T")
 SECONDS = 60.0
 SLEEPS = "echo $$ >> $PIDS; exec sleep 600"
-
-
-def alone(asked: Coroutine[Any, Any, T]) -> T:
-    """Runs it in a thread of its own: a browser's tests leave a running loop in this one."""
-
-    async def bounded() -> T:
-        return await asyncio.wait_for(asked, SECONDS)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, bounded()).result()
 
 
 def child(tmp_path: Path, script: str, said: list[str], pauses: tuple[float, ...]) -> Child:

@@ -1,0 +1,110 @@
+"""The real app, killed in the middle of indexing and started again: nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.cache import CachedService
+from components.corpus.corpus import Corpus
+from components.corpus.store.about import indexing_of
+from components.corpus.store.indexing import index
+from components.corpus.store.store import Store
+from components.features.corpora.controls import CORPUS
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT
+from tests.load.visitor import visit
+from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.corpus_store import ignore, rows_in
+from tests.support.loop import alone
+from tests.support.measured import measured_data
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+N_TEXTS = 2_000
+SECONDS = 180.0
+
+
+def test_who_indexes_is_killed_and_the_next_one_goes_on(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, service: EncoderService
+) -> None:
+    """Its visitor reloads meanwhile, and again once the server is back."""
+    texts = tuple(f"On day {i} the old python slept by the bank {'and ' * (i % 5)}." for i in
+                  range(N_TEXTS))  # fmt: skip
+    own = indexing_of(service.load(BUNDLED_ID), (0, 6), "exact")
+    data = measured_data(tmp_path_factory, tmp_path / "data")
+    root = str(data / "corpora")
+    name = Store(root).create(Corpus("days", texts), own).name
+    query = urlencode({"s": encode(CORPUS.put(DEFAULT, name))})
+
+    server = begun(tmp_path / "first.log", data)
+    try:
+        shown(server, query, b"Indexing text")
+        shown(server, query, b"Indexing text")  # a reload stops nothing
+        until(lambda: Store(root).about(name).n_texts_done > N_TEXTS // 10)
+        os.killpg(server.process.pid, signal.SIGKILL)
+        server.process.wait(10)
+    finally:
+        server.stop()
+    left = Store(root).about(name)
+    assert left.state == "indexing"
+    assert N_TEXTS // 10 < left.n_texts_done < N_TEXTS
+
+    server = begun(tmp_path / "second.log", data)
+    try:
+        shown(server, query, b"days")
+        until(lambda: Store(root).about(name).state == "done")
+        shown(server, query, b"python")
+    finally:
+        server.stop()
+    whole = Store(str(tmp_path / "whole"))
+    whole.create(Corpus("days", texts), own, name=name)
+    assert isinstance(service, CachedService)
+    index(whole, service, name, ignore)
+    found, expected = rows_in(Store(root), name), rows_in(whole, name)
+    exact = [column for column in found.column_names if column not in vectors(found)]
+    assert found.select(exact).equals(expected.select(exact))
+    for column in vectors(found):
+        own, other = (np.stack(rows[column].to_numpy()) for rows in (found, expected))
+        assert np.allclose(own, other, atol=2e-3), column  # half precision, by other threads
+
+
+def vectors(rows: pa.Table) -> list[str]:
+    """The columns with a vector for each word."""
+    return [field.name for field in rows.schema if pa.types.is_fixed_size_list(field.type)]
+
+
+def begun(log: Path, data: Path) -> AppServer:
+    """The app with this data, once it answers."""
+    env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+    server = launch(ROOT / "app.py", log, env)
+    server.wait()
+    return server
+
+
+def shown(server: AppServer, query: str, text: bytes) -> None:
+    """A new visitor opens Corpora, until it shows the text."""
+
+    async def look() -> bytes:
+        async with visit(server.address, "corpora", keeps=True) as visitor:
+            answer = await visitor.ask(query)
+            assert not answer.error, answer.error
+            return answer.shown
+
+    until(lambda: text in alone(look()))
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
