@@ -5,6 +5,7 @@ All that a service is asked may be asked twice, so what is lost on the way is as
 
 from __future__ import annotations
 
+import logging
 import random
 import secrets
 import threading
@@ -44,6 +45,7 @@ _SILENT_SECONDS = 30.0
 _QUICK_SECONDS = 5.0  # for what is known again without any work
 _N_CONNECTIONS = 64
 _CHUNK_BYTES = 1 << 20
+_log = logging.getLogger("contextlens")
 _ON_THE_WAY = {404, 502, 503, 504}
 """Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
 
@@ -78,7 +80,7 @@ class Connection:
     def away(self) -> str | None:
         """What to say as long as the service does not answer, or None."""
         with self._lock:
-            return self._sentence() if self._is_away else None
+            return _AWAY if self._is_away else None
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -107,7 +109,7 @@ class Connection:
         body = pack(dict(arguments))
         with self._lock:
             if time.monotonic() < self._away_until:
-                raise ServiceAwayError(self._sentence())
+                raise ServiceAwayError(_AWAY)
         for pause in _PAUSES[: 2 if quick else None]:
             _rest(pause * random.uniform(0.5, 1.5))
             try:
@@ -120,20 +122,15 @@ class Connection:
             else:
                 self._note(is_away=False)
                 return answer
+        if not self._is_away:
+            _log.warning("The service at %s does not answer: %s", self._url, lost)
         self._note(is_away=True)
-        raise ServiceAwayError(self._sentence()) from lost
+        raise ServiceAwayError(_AWAY) from lost
 
     def _note(self, *, is_away: bool) -> None:
         with self._lock:
             self._is_away = is_away
             self._away_until = time.monotonic() + _AWAY_SECONDS if is_away else 0.0
-
-    def _sentence(self) -> str:
-        return (
-            f"The service that runs the models ({self._url}) does not answer. What was computed "
-            "before can still be seen; try again in a moment for anything new. If it stays away, "
-            "tell whoever runs this app."
-        )
 
     def _once(self, method: str, model: Any, body: bytes, told: Told | None, *, quick: bool) -> Any:
         silence = _QUICK_SECONDS if quick else _SILENT_SECONDS
@@ -187,7 +184,7 @@ class Connection:
         fault = Fault.read(body)
         if answer.status in {401, 403}:
             return SettingsError(
-                f"The service that runs the models ({self._url}) does not take this app's token. "
+                "The service that runs the models does not take this app's token. "
                 "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
             )
         if fault is not None:
@@ -202,6 +199,10 @@ class Connection:
         )
 
 
+_AWAY = (
+    "The service that runs the models does not answer. What was computed before can still be seen; "
+    "try again in a moment for anything new. If it stays away, tell whoever runs this app."
+)
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 
 

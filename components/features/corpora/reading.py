@@ -36,10 +36,12 @@ def _leads(words: Words) -> str:
         return "No word here says what it is about"
     first = words.rows[0]
     times = "once" if first.n == 1 else f"{first.n:,} times"
-    ties = [row for row in words.rows[1:2] if row.n == first.n]
-    if ties and bool(ties[0].n_senses) == bool(first.n_senses):
+    if any(row.n == first.n for row in words.rows[1:2]):
         second = shortened(words.rows[1].word, 24)
-        return f"“{shortened(first.word, 24)}” and “{second}” lead: {times} each"
+        own = f"“{shortened(first.word, 24)}”"
+        if any(row.n == first.n for row in words.rows[2:3]):
+            return f"{own}, “{second}” and others lead: {times} each"
+        return f"{own} and “{second}” lead: {times} each"
     return f"“{shortened(first.word, 24)}” leads: {times}{_in_senses(first)}"
 
 

@@ -55,7 +55,9 @@ def test_the_headline_names_the_word_that_leads() -> None:
     tied = replace(WORDS, rows=(WordRow("a", 3), WordRow("b", 3)))
     assert words_title(tied) == "“a” and “b” lead: 3 times each"
     marked = replace(WORDS, rows=(WordRow("a", 3, 2), WordRow("b", 3)))
-    assert words_title(marked) == "“a” leads: 3 times, in 2 senses"
+    assert words_title(marked) == "“a” and “b” lead: 3 times each"
+    many = replace(WORDS, rows=tuple(WordRow(word, 3) for word in "abcd"))
+    assert words_title(many) == "“a”, “b” and others lead: 3 times each"
 
 
 def test_the_reading_says_how_much_can_be_compared_and_the_chosen_word() -> None:
