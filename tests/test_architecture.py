@@ -35,7 +35,7 @@ SHARED = ("core", "content", "jobs", "analysis", "figures", "corpus", "maps")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "core": ("core",),
     "content": ("content",),
-    "jobs": ("core.caller", "core.errors", "jobs"),
+    "jobs": ("core.caller", "core.errors", "core.sizes", "jobs"),
     "analysis": (*PURE, "analysis"),
     "figures": (*PURE, "analysis", "figures"),
     "corpus": ("core", "content", "jobs", "corpus"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from components.core.caller import StoppedError
 from components.core.errors import BusyError
+from components.core.sizes import size_of
 
 __all__ = ["ByteCache", "CacheInfo"]
 
@@ -115,7 +115,7 @@ class ByteCache:
             future.set_result(value)
 
     def _store(self, key: Hashable, value: Any) -> None:
-        size = _size(value) + _OVERHEAD
+        size = size_of(value) + _OVERHEAD
         if size > self._max_entry_bytes:
             return
         self._entries[key] = (value, size)
@@ -123,16 +123,3 @@ class ByteCache:
         while self._bytes > self._max_bytes:
             _, (_, freed) = self._entries.popitem(last=False)
             self._bytes -= freed
-
-
-def _size(value: Any) -> int:
-    """Bytes of the arrays and strings in a result, or what it says itself."""
-    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays do
-        return own
-    if isinstance(value, str):
-        return sys.getsizeof(value)
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))
-    if is_dataclass(value):
-        return sum(_size(getattr(value, field.name)) for field in fields(value))
-    return 0

@@ -15,6 +15,7 @@ from typing import Any
 
 from components.core.caller import calling
 from components.core.errors import BusyError
+from components.core.sizes import size_of
 from components.jobs.failure import without_variables
 from components.jobs.job import Job, Report
 from components.jobs.line import Line
@@ -30,7 +31,7 @@ class Jobs:
     """The jobs of one process. Thread-safe.
 
     Args:
-        max_bytes: of all results together, by their `nbytes`; the least used are forgotten, the
+        max_bytes: of all results together, by `size_of`; the least used are forgotten, the
             newest is always kept.
         lease_seconds: how long a visitor counts as waiting after it last looked.
         clock: gives seconds.
@@ -191,7 +192,7 @@ class Jobs:
         try:
             with calling(job.caller()):
                 result = job.task.work(Report(job), *(job.given or ())) if job.task else None
-            nbytes += int(getattr(result, "nbytes", 0))
+            nbytes += size_of(result)
         except BaseException as exc:  # noqa: BLE001 - it is those who wait that must hear of it
             state = "stopped" if isinstance(exc, StoppedError) else "failed"
             result, error = None, without_variables(exc)

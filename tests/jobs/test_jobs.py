@@ -589,3 +589,15 @@ def test_when_the_server_stops_so_does_all_work_and_nothing_begins(jobs: Jobs) -
     assert not own.work.report()
     with pytest.raises(BusyError, match="shutting down"):
         jobs.start(task("c"), ANN)
+
+
+def test_results_that_do_not_say_their_size_make_room_too() -> None:
+    """What lists and numbers take counts, not only what stands beside a job."""
+    jobs = Jobs(1_000_000)
+    found = [
+        jobs.start(Task(n, POINTS, lambda _: [float(i) for i in range(10_000)]), ANN)
+        for n in range(6)
+    ]
+    for job in found:
+        assert job.wait(WAIT)
+    assert sum(jobs.get(n) is not None for n in range(6)) < 5

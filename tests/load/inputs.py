@@ -19,15 +19,13 @@ from tests.load.questions import Question, questions
 from tests.load.results import requests_per_second
 from tests.load.server import App
 from tests.load.simulation import System
-from tests.load.turns import Turn, ask_for_a_while, open_tabs
+from tests.load.turns import Turn, ask_for_a_while
 
 __all__ = ["Inputs", "fitted", "measure", "system"]
 
 COMPANY = (1, 2, 4, 8, 16)
 """Visitors without a pause, one turn each."""
 QUESTIONS = (1, 2, 4, 8, 16, 32)  # of two sentences, in a batch of the encoder
-TABS = 25
-"""Open meanwhile, as those of visitors who read: what an answer takes grows with them."""
 REPEATS = 7
 SKIPPED = 100_000  # questions that no visitor of the load test ever comes to
 
@@ -77,10 +75,9 @@ class Inputs:
 async def measure(app: App, asks: Iterator[Question], seconds: float) -> Inputs:
     """Each company for so many seconds, then the encoder alone."""
     turns: dict[int, Turn] = {}
-    async with open_tabs(app, asks, TABS):
-        for visitors in COMPANY:
-            await app.rest()
-            turns[visitors] = await ask_for_a_while(app, asks, visitors, seconds, 0.0)
+    for visitors in COMPANY:
+        await app.rest()
+        turns[visitors] = await ask_for_a_while(app, asks, visitors, seconds, 0.0)
     await app.rest()
     with worker(set_up_encoder) as encode:
         tokens, took, cores = encode(REPEATS)

@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--visitors", type=int, nargs="+", default=[10, 25, 50])
     add("--processes", type=int, default=1, help="of the app, behind nginx (1)")
     add("--seconds", type=float, default=120.0, help="of each turn of the load test (120)")
-    add("--input-seconds", type=float, default=20.0, help="of each turn of the inputs (20)")
+    add("--input-seconds", type=float, default=15.0, help="of each turn of the inputs (15)")
     add(
         "--keep", action="store_true", help="in docs/capacity.json and .md, where it is one process"
     )

@@ -6,8 +6,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 
 import psutil
@@ -16,7 +15,7 @@ from tests.load.questions import Question
 from tests.load.server import App, Footprint
 from tests.load.visitor import Answer, visit
 
-__all__ = ["Turn", "ask_for_a_while", "leave_for_a_while", "open_for_a_while", "open_tabs"]
+__all__ = ["Turn", "ask_for_a_while", "leave_for_a_while", "open_for_a_while"]
 
 _LOOKS = 200  # at the memory in a turn
 _MOST_WORK = 0.5  # seconds after a question in which its visitor leaves
@@ -81,17 +80,6 @@ async def leave_for_a_while(
 ) -> Turn:
     """Everybody asks, goes while the script runs, and comes again as somebody new."""
     return await _Turn(app, asks, seconds).run("leave in the middle", visitors, _leaving)
-
-
-@asynccontextmanager
-async def open_tabs(app: App, asks: Iterator[Question], n: int) -> AsyncIterator[None]:
-    """So many visitors who have asked once and read on."""
-    async with AsyncExitStack() as stack:
-        for _ in range(n):
-            visitor = await stack.enter_async_context(visit(app.address, app.page))
-            question = next(asks)
-            await visitor.ask(question.query, question.texts)
-        yield
 
 
 class _Turn:

@@ -1,0 +1,27 @@
+"""How many bytes a result takes in memory, for what is bounded in bytes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+__all__ = ["size_of"]
+
+
+def size_of(value: Any) -> int:
+    """Bytes that a result takes with all that is in it, or what it says itself as `nbytes`.
+
+    What is in it twice counts twice; of objects that are no dataclass only their own bytes count.
+    """
+    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays do
+        return own
+    size = sys.getsizeof(value)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return size + sum(map(size_of, value))
+    if isinstance(value, Mapping):
+        return size + sum(size_of(key) + size_of(each) for key, each in value.items())
+    if is_dataclass(value) and not isinstance(value, type):
+        return size + sum(size_of(getattr(value, field.name)) for field in fields(value))
+    return size
