@@ -67,7 +67,8 @@ def main() -> int:
 async def soak(n_requests: float, seconds: float, seed: int = 0) -> Soak:
     """Ask so many requests, or for so long, of servers that are started for it."""
     found, left = Soak(), iter(range(1, int(n_requests) + 1))
-    own = httpx2.AsyncClient(trust_env=False, timeout=PATIENCE)
+    limits = httpx2.Limits(keepalive_expiry=2.0)  # servers close what is idle for 5 s
+    own = httpx2.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits)
     async with _servers() as (servers, addresses), own as client:
         tabs = Tabs(addresses[0], questions())
         kinds = asks(client, tabs, *addresses)
