@@ -17,6 +17,7 @@ __all__ = ["ByteCache", "CacheInfo"]
 
 _OVERHEAD = 1024
 """Bytes counted for each entry beside its arrays: key, strings, objects."""
+_GONE = "Who computed this was ended."  # a page's script, say, in Streamlit's own way
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class ByteCache:
             with self._lock:
                 futures = [self._pending.pop(key) for key in keys]
             for future in futures:
-                future.set_exception(exc)
+                future.set_exception(exc if isinstance(exc, Exception) else StoppedError(_GONE))
             raise
         with self._lock:
             futures = [self._pending.pop(key) for key in keys]

@@ -24,7 +24,8 @@ class Caller:
     Attributes:
         name: alike for all that one visitor asks for; None for nobody in particular.
         bulk: long work, before which what a visitor waits for goes.
-        is_cancelled: whether nobody wants the result any more; asked often, from any thread.
+        is_cancelled: whether nobody wants the result any more; asked often, by the thread that
+            waits for it, which an exception of its own may end.
     """
 
     name: Hashable = None

@@ -175,6 +175,30 @@ def test_an_error_leaves_nothing_behind() -> None:
     assert cache.info().n_entries == 1
 
 
+def test_who_is_ended_while_it_computes_leaves_the_work_to_who_waits() -> None:
+    """As Streamlit ends a script whose tab is closed: by an exception that is no `Exception`."""
+    cache, begun, gone = ByteCache(100_000), threading.Event(), threading.Event()
+
+    class EndedError(BaseException):
+        pass
+
+    def leave() -> Any:
+        begun.set()
+        gone.wait(SECONDS)
+        raise EndedError
+
+    with ThreadPoolExecutor(2) as pool:
+        leaver = pool.submit(cache.get, "key", leave)
+        begun.wait(SECONDS)
+        stayer = pool.submit(cache.get, "key", lambda: "value")
+        while cache.info().hits == 0:
+            threading.Event().wait(0.001)
+        gone.set()
+        with pytest.raises(EndedError):
+            leaver.result(SECONDS)
+        assert stayer.result(SECONDS) == "value"
+
+
 def test_too_few_values_are_an_error_and_hang_no_one() -> None:
     cache = ByteCache(100_000)
     waiting = threading.Event()

@@ -173,7 +173,19 @@ def session() -> str:
 
 def caller() -> Caller | None:
     """The visitor whose page, callback or fragment this thread runs; None where it runs none."""
-    return None if get_script_run_ctx(suppress_warning=True) is None else Caller(session())
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return None
+    return Caller(session(), is_cancelled=_is_gone)
+
+
+def _is_gone() -> bool:
+    """False, as long as the visitor waits for what this thread computes.
+
+    Where the tab is closed, or the visitor asked for another view, Streamlit ends the script as
+    soon as it reads the session's state, with an exception of its own.
+    """
+    st.session_state.get(_SESSION)
+    return False
 
 
 def kept(name: str) -> Any:

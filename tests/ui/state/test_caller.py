@@ -29,5 +29,35 @@ def test_a_page_and_its_fragments_ask_as_their_visitor_and_no_other() -> None:
     assert "name=None" not in first
 
 
+seen: list[object] = []
+
+
+def left() -> None:
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    from components.ui.state import session
+    from tests.ui.state.test_caller import seen
+
+    ctx, asks = get_script_run_ctx(), session.caller()
+    assert ctx is not None
+    assert ctx.script_requests is not None
+    assert asks is not None
+    assert asks.is_cancelled is not None
+    seen.append(asks.is_cancelled())
+    ctx.script_requests.request_stop()  # as Streamlit does when the tab is closed
+    try:
+        asks.is_cancelled()
+        seen.append("went on")
+    except BaseException as exc:
+        seen.append(type(exc).__name__)
+        raise
+
+
+def test_a_page_stops_waiting_when_its_visitor_is_gone() -> None:
+    seen.clear()
+    assert not AppTest.from_function(left).run().exception
+    assert seen == [False, "StopException"]
+
+
 def test_a_thread_without_a_page_is_nobody() -> None:
     assert session.caller() is None
