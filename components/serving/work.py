@@ -11,7 +11,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -24,9 +24,10 @@ from components.core.caller import Caller, StoppedError, calling
 from components.core.errors import ContextlensError, JobError, WorkerError
 from components.core.protocol import EncoderService
 from components.core.remote.faults import Fault, fault_of
-from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame
+from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame, head
 from components.core.remote.names import STREAM_TYPE
-from components.core.remote.wire import MEDIA_TYPE, pack
+from components.core.remote.tensors import Buffer
+from components.core.remote.wire import MEDIA_TYPE, pack, packed
 from components.core.schema import ProgressEvent
 
 __all__ = ["Answer", "Question", "refused"]
@@ -91,7 +92,7 @@ class Answer(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing."""
         self._loop = asyncio.get_running_loop()
-        send = _in_parts(send, self._seconds)
+        send = _timed(send, self._seconds)
         self._news: asyncio.Queue[bytes] = asyncio.Queue()
         work: asyncio.Future[Any] = self._loop.run_in_executor(self._pool, self._work)
         gone: asyncio.Future[Any] = asyncio.ensure_future(_until_gone(receive))
@@ -101,7 +102,7 @@ class Answer(Response):
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 outcome = work.result()
-                done = isinstance(outcome, bytes)
+                done = not isinstance(outcome, Fault)
                 await _end(outcome, scope, receive, send, begun=begun)
         except ClientDisconnect:
             _log.info("A client that took no answer was let go of.")
@@ -132,14 +133,14 @@ class Answer(Response):
             await send(_part(sent))
         return begun
 
-    def _work(self) -> bytes | Fault:
+    def _work(self) -> list[Buffer] | Fault:
         """What the service says, or what is wrong; in a thread."""
         question = self._question
         caller = Caller(question.caller.name, question.caller.bulk, self._left.is_set)
         tell = {"progress": self._tell} if question.tells and question.in_frames else {}
         try:
             with calling(caller):
-                return pack(getattr(self._service, question.method)(**question.arguments, **tell))
+                return packed(getattr(self._service, question.method)(**question.arguments, **tell))
         except ContextlensError as exc:
             return fault_of(exc)
         except StoppedError:
@@ -178,22 +179,43 @@ async def _until_gone(receive: Receive) -> None:
 
 
 async def _end(
-    outcome: bytes | Fault, scope: Scope, receive: Receive, send: Send, *, begun: bool
+    outcome: list[Buffer] | Fault, scope: Scope, receive: Receive, send: Send, *, begun: bool
 ) -> None:
     """The whole answer, or its last frame."""
+    if isinstance(outcome, Fault):
+        if begun:
+            await send(_part(frame(ERROR, outcome.body()), more=False))
+        else:
+            await refused(outcome)(scope, receive, send)
+        return
+    n_bytes = sum(len(buffer) for buffer in outcome)
     if begun:
-        is_fault = isinstance(outcome, Fault)
-        body = outcome.body() if isinstance(outcome, Fault) else outcome
-        await send(_part(frame(ERROR if is_fault else RESULT, body), more=False))
-    elif isinstance(outcome, Fault):
-        await refused(outcome)(scope, receive, send)
+        await send(_part(head(RESULT, n_bytes)))
     else:
-        await send(_start(MEDIA_TYPE, len(outcome)))
-        await send(_part(outcome, more=False))
+        await send(_start(MEDIA_TYPE, n_bytes))
+    for part in _parts(outcome):
+        await send(_part(part))
+    await send(_part(b"", more=False))
 
 
-def _in_parts(send: Send, seconds: float) -> Send:
-    """Send what is large in parts, so that a server hears which of them the client has taken.
+def _parts(buffers: Iterable[Buffer]) -> Iterator[bytes]:
+    """What lies in buffers, copied a part at a time: a server hears which the client has taken."""
+    held: list[Buffer] = []
+    room = _PART_BYTES
+    for buffer in buffers:
+        for start in range(0, len(buffer), _PART_BYTES):
+            piece = memoryview(buffer)[start : start + _PART_BYTES]
+            if len(piece) > room:
+                yield b"".join(held)
+                held, room = [], _PART_BYTES
+            held.append(piece)
+            room -= len(piece)
+    if held:
+        yield b"".join(held)
+
+
+def _timed(send: Send, seconds: float) -> Send:
+    """Send as long as the client takes it.
 
     Raises:
         ClientDisconnect: a part was not taken in so many seconds.
@@ -206,14 +228,7 @@ def _in_parts(send: Send, seconds: float) -> Send:
         except TimeoutError:
             raise ClientDisconnect from None
 
-    async def send_all(message: Message) -> None:
-        body = message.get("body", b"")
-        last = max(0, len(body) - 1) // _PART_BYTES * _PART_BYTES
-        for start in range(0, last, _PART_BYTES):
-            await send_part(_part(body[start : start + _PART_BYTES]))
-        await send_part({**message, "body": body[last:]} if last else message)
-
-    return send_all
+    return send_part
 
 
 def _start(kind: str, n_bytes: int | None = None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from os import cpu_count
 from pathlib import Path
 from statistics import median
@@ -16,6 +15,7 @@ from components.core.remote.service import RemoteService
 from components.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import short_sentences
+from tests.benchmarks.workers import interleaved
 from tests.support.ray_service import MISSING, has_ray, ray_service
 
 __all__ = ["serving"]
@@ -48,24 +48,32 @@ def serving(rounds: int) -> Outcome:
 
 
 def _measured(n: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of one text, and texts a second, of both services in turn."""
+    """Seconds of one text, and texts a second, of both services in turn.
+
+    Each is asked from a process of its own, as the app asks: the one that asks Ray has no model.
+    """
     cores = cpu_count() or 1
-    texts = short_sentences(N_TEXTS * N_REQUESTS, 0)
-    found: dict[str, list[float]] = {"one": [], "one far": [], "many": [], "many far": []}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.txt"
-        with (
-            ray_service(log, replicas=n, cores=cores) as ray,
-            closing(RemoteService(ray.address)) as remote,
-        ):
-            services: dict[str, EncoderService] = {"": LocalService(Settings()), " far": remote}
-            for service in services.values():  # both replicas get to know the model
-                _throughput(service, texts, cores * 2)
-            for _ in range(rounds):
-                for name, service in services.items():
-                    found[f"one{name}"].append(_one(service))
-                    found[f"many{name}"].append(_throughput(service, texts, cores * 2))
+        with ray_service(log, replicas=n, cores=cores) as ray:
+            contenders = {"": (set_up, cores * 2), " far": (set_up, cores * 2, ray.address)}
+            given = interleaved(contenders, [()] * rounds)
+    found: dict[str, list[float]] = {"one": [], "one far": [], "many": [], "many far": []}
+    for name, turns in given.items():
+        for one, many in turns:
+            found[f"one{name}"].append(one)
+            found[f"many{name}"].append(many)
     return found
+
+
+def set_up(n_clients: int, address: str | None = None) -> Callable[[], tuple[float, float]]:
+    """What measures the local service, or the one at an address, once all of it is warm."""
+    service: EncoderService = (
+        LocalService(Settings()) if address is None else RemoteService(address)
+    )
+    texts = short_sentences(N_TEXTS * N_REQUESTS, 0)
+    _throughput(service, texts, n_clients)  # all replicas get to know the model
+    return lambda: (_one(service), _throughput(service, texts, n_clients))
 
 
 def _one(service: EncoderService) -> float:

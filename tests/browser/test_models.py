@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, expect
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
+from tests.support.measured import measured_data
 from tests.support.rest import PATIENCE
 from tests.support.tabs import Tabs
 from tests.support.tiny_models import build
@@ -101,10 +102,11 @@ def address(
     tabs: Tabs,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> str:
-    """The app on this hub with nothing on disk; its model is loaded and measured meanwhile."""
+    """The app on this hub, which nothing was fetched from; its own model is loaded meanwhile."""
+    folder = tmp_path_factory.mktemp("nothing_fetched") / "data"
     env = {
         **app_settings,
-        "CONTEXTLENS_DATA_DIR": str(tmp_path_factory.mktemp("nothing_measured")),
+        "CONTEXTLENS_DATA_DIR": str(measured_data(tmp_path_factory, folder)),
         "CONTEXTLENS_ALLOW_DOWNLOADS": "1",
         "CONTEXTLENS_HUB_ENDPOINT": hub.server.endpoint,
         "HF_HUB_CACHE": str(tmp_path_factory.mktemp("hub")),
@@ -190,6 +192,9 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     expect(area(reader)).to_have_count(0)
     assert_picked(reader, model)
     assert reader.page.url != before
+    measured = reader.main.get_by_text("random pairs", exact=False)  # here, by the running app
+    expect(measured.first).to_be_visible()
+    reader.settle()
     reader.back()
     is_on(reader, 384)
     assert reader.page.url == before

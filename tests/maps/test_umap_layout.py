@@ -72,8 +72,8 @@ def test_the_number_of_threads_and_tasks_changes_nothing(
 def test_maps_are_as_good_as_umap_learns_on_the_same_links(kind: str) -> None:
     vectors = {
         "clusters": clusters,
-        "digits": lambda: load_digits().data[::2],
-        "swiss roll": lambda: make_swiss_roll(800, random_state=0)[0],
+        "digits": lambda: load_digits().data[::4],
+        "swiss roll": lambda: make_swiss_roll(500, random_state=0)[0],
     }[kind]()
     space, graph, start = linked(vectors)
 

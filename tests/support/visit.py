@@ -68,8 +68,9 @@ class Visit:
 
     def follow(self, path: str) -> None:
         """To another address of the app as Back goes to one: the document is not loaded anew."""
-        with self.rerun():
-            self.page.evaluate(FOLLOW, path)
+        since = self.runs.now
+        self.page.evaluate(FOLLOW, path)
+        self.runs.wait(since)
         self.wait()
 
     def wait(self) -> None:

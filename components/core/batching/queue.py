@@ -85,11 +85,13 @@ class Queue:
         parts: dict[Ticket, list[int]] = {}
         for _, _, ticket, place in chosen:
             parts.setdefault(ticket, []).append(place)
+        alone = self._is_alone(bulk)
         batch = Batch(
             kind,
             tuple((ticket, tuple(places)) for ticket, places in parts.items()),
             bulk,
-            wide=self._n_streams == 1 or self._is_alone(bulk),
+            alone=alone,
+            wide=alone or self._n_streams == 1,
         )
         self._running.append(batch)
         return batch
@@ -170,7 +172,7 @@ class _Line:
             self._count(ticket.name, len(ticket.waiting), ticket.n_tokens)
 
     def remove(self, ticket: Ticket) -> None:
-        if ticket.waiting:
+        if ticket in self._tickets.get(ticket.name, ()):  # one that was refused never waited
             self._count(ticket.name, -len(ticket.waiting), -ticket.n_tokens)
             ticket.waiting.clear()
             self._leave(ticket)

@@ -28,6 +28,9 @@ from components.core.threads import give_way
 
 __all__ = ["Processors", "Streams"]
 
+_CROWD_SECONDS = 1.0
+"""How long several callers count as there after the last of their batches."""
+
 
 @dataclass(frozen=True)
 class Processors:
@@ -36,7 +39,8 @@ class Processors:
     Attributes:
         n_streams: batches at once.
         share: has the calling thread compute with one of so many parts of the processors.
-        crowd: what is around all batches while several callers' follow each other.
+        crowd: what is around all batches while several callers' follow each other, and a moment
+            longer.
     """
 
     n_streams: int
@@ -61,7 +65,7 @@ class Streams:
             False: ThreadPoolExecutor(n, "contextlens-batches"),
             True: ThreadPoolExecutor(n, "contextlens-bulk", give_way),
         }
-        self._crowd: AbstractContextManager[None] | None = None
+        self._crowd = _Crowd(processors.crowd)
         self._own = threading.local()  # has a stream
 
     def run(self, kind: Work, texts: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
@@ -138,9 +142,8 @@ class Streams:
         meters.QUEUED.set(self._queue.n_waiting)
 
     def _submit(self, batch: Batch) -> None:
-        if not batch.wide and self._crowd is None:
-            self._crowd = self._processors.crowd()
-            self._crowd.__enter__()
+        if not batch.alone:
+            self._crowd.come()
         try:
             self._threads[batch.bulk].submit(self._run, batch)
         except RuntimeError:  # the interpreter ends
@@ -160,14 +163,11 @@ class Streams:
             self._done(batch, time.monotonic() - begun)
 
     def _done(self, batch: Batch, seconds: float | None = None) -> None:
-        crowd = None
         with self._lock:
             self._queue.done(batch, seconds)
             self._dispatch()
             if self._queue.is_idle:
-                crowd, self._crowd = self._crowd, None
-        if crowd is not None:  # it may take a while
-            crowd.__exit__(None, None, None)
+                self._crowd.go()
 
     # What a caller computes itself
 
@@ -199,6 +199,44 @@ class Streams:
             batch, call.batch = call.batch, None
         if batch is not None:
             self._done(batch)
+
+
+class _Crowd:
+    """What is around batches while several callers are there; left a moment after the last.
+
+    Who asks again and again is away for moments, for each of which it would be made anew.
+    """
+
+    def __init__(self, around: Callable[[], AbstractContextManager[None]]) -> None:
+        self._around = around
+        self._lock = threading.Lock()
+        self._entered: AbstractContextManager[None] | None = None
+        self._leaving: threading.Timer | None = None
+
+    def come(self) -> None:
+        with self._lock:
+            if self._leaving is not None:
+                self._leaving.cancel()
+                self._leaving = None
+            if self._entered is None:
+                self._entered = self._around()
+                self._entered.__enter__()
+
+    def go(self) -> None:
+        with self._lock:
+            if self._entered is not None and self._leaving is None:
+                self._leaving = threading.Timer(_CROWD_SECONDS, self._leave)
+                self._leaving.daemon = True
+                self._leaving.start()
+
+    def _leave(self) -> None:
+        with self._lock:
+            if self._leaving is not threading.current_thread():  # somebody came
+                return
+            self._leaving = None
+            left, self._entered = self._entered, None
+        if left is not None:
+            left.__exit__(None, None, None)
 
 
 def _nothing() -> None:

@@ -59,12 +59,14 @@ class Batch:
         kind: theirs.
         parts: of each ticket, the places of its texts.
         bulk: whether they are long work's.
+        alone: whether nobody was beside or after them as they began.
         wide: whether they get all processors; else the part of one of several streams.
     """
 
     kind: Kind
     parts: tuple[tuple[Ticket, tuple[int, ...]], ...]
     bulk: bool
+    alone: bool
     wide: bool
 
     @property

@@ -10,7 +10,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -20,7 +20,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
 from components.core.remote.faults import Fault
-from components.core.remote.frames import ERROR, PROGRESS, RESULT, frames
+from components.core.remote.frames import ERROR, HEAD_BYTES, PROGRESS, RESULT, read_head
 from components.core.remote.names import (
     BULK_HEADER,
     CALLER_HEADER,
@@ -28,7 +28,8 @@ from components.core.remote.names import (
     PREFIX,
     STREAM_TYPE,
 )
-from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from components.core.remote.tensors import Take
+from components.core.remote.wire import MEDIA_TYPE, pack, unpack, unpack_from
 
 __all__ = ["Connection", "Told"]
 
@@ -44,7 +45,7 @@ _SILENT_SECONDS = 30.0
 """The longest silence: a service that works says so every second."""
 _QUICK_SECONDS = 5.0  # for what is known again without any work
 _N_CONNECTIONS = 64
-_CHUNK_BYTES = 1 << 20
+_PART_BYTES = 1 << 26
 _log = logging.getLogger("contextlens")
 _ON_THE_WAY = {404, 502, 503, 504}
 """Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
@@ -172,11 +173,17 @@ class Connection:
         if answer.status != 200:
             raise self._refusal(answer)
         kind = answer.headers.get("content-type", "")
-        if kind == MEDIA_TYPE:
-            return unpack(answer.read())
-        if kind != STREAM_TYPE:
+        if kind not in {MEDIA_TYPE, STREAM_TYPE}:
             raise _LostError(f"an answer of the kind {kind!r}")  # another server stands there
-        return _outcome(_heeding(answer.stream(_CHUNK_BYTES)), told)
+        take = _taking(answer)
+        if kind == STREAM_TYPE:
+            found = _outcome(take, told)
+        elif answer.length_remaining is None:
+            found = unpack(answer.read())
+        else:
+            found = unpack_from(take, answer.length_remaining)
+        answer.read()  # its end: only then can the connection be used again
+        return found
 
     def _refusal(self, answer: urllib3.BaseHTTPResponse) -> Exception:
         """The error that an answer without a result stands for."""
@@ -206,24 +213,40 @@ _AWAY = (
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 
 
-def _outcome(chunks: Iterable[bytes], told: Told | None) -> Any:
+def _outcome(take: Take, told: Told | None) -> Any:
     """What came of long work; who asked is told how far it is meanwhile."""
-    for kind, body in frames(chunks):
+    while True:
+        kind, length = read_head(take(HEAD_BYTES))
         if kind == RESULT:
-            return unpack(body)
+            return unpack_from(take, length)
+        body = take(length)
         if kind == ERROR:
             fault = Fault.read(body)
             raise _LostError("an error that cannot be read") if fault is None else fault.error()
         if kind == PROGRESS and told is not None:
             told(unpack(body))
-    raise _LostError("the answer ended before its end")
 
 
-def _heeding(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same, as long as anybody wants the result; a sign of life comes every second."""
-    for chunk in chunks:
+def _taking(answer: urllib3.BaseHTTPResponse) -> Take:
+    """The answer's next so many bytes, as long as anybody wants them.
+
+    Many come in parts, so that no more memory is taken than for what is there.
+    """
+
+    def part(n: int) -> bytes:
         _heed()
-        yield chunk
+        data = answer.read(n) if n else b""
+        if len(data) < n:
+            raise _LostError("the answer ended before its end")
+        return data
+
+    def take(n: int) -> bytes:
+        if n <= _PART_BYTES:
+            return part(n)
+        starts = range(0, n, _PART_BYTES)
+        return b"".join(part(min(_PART_BYTES, n - start)) for start in starts)
+
+    return take
 
 
 def _heed() -> None:

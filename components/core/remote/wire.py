@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ import numpy as np
 from components.core import schema
 from components.core.errors import RequestError
 from components.core.remote.field_types import misfit
-from components.core.remote.tensors import DTYPES, BrokenFileError, read, write
+from components.core.remote.tensors import DTYPES, BrokenFileError, Buffer, Take, read, write
 
-__all__ = ["CLASSES", "MEDIA_TYPE", "VERSION", "pack", "unpack"]
+__all__ = ["CLASSES", "MEDIA_TYPE", "VERSION", "pack", "packed", "unpack", "unpack_from"]
 
 MEDIA_TYPE = "application/x-contextlens"
 VERSION = "1"
@@ -61,6 +62,15 @@ _AS_THEY_ARE = frozenset({*_PLAIN, bool})
 
 def pack(value: Any) -> bytes:
     """A value as a body.
+
+    Raises:
+        RequestError: it holds something that cannot be sent.
+    """
+    return b"".join(packed(value))
+
+
+def packed(value: Any) -> list[Buffer]:
+    """The same as buffers that follow each other; arrays are not copied.
 
     Raises:
         RequestError: it holds something that cannot be sent.
@@ -112,8 +122,21 @@ def unpack(body: bytes) -> Any:
     Raises:
         RequestError: the body is broken, or holds what no service and no client sends.
     """
+    return unpack_from(BytesIO(body).read, len(body))
+
+
+def unpack_from(take: Take, size: int) -> Any:
+    """The value of a body that comes in.
+
+    Args:
+        take: gives its next so many bytes; fewer only at its end.
+        size: of the body.
+
+    Raises:
+        RequestError: the body is broken, or holds what no service and no client sends.
+    """
     try:
-        tensors, metadata = read(body)
+        tensors, metadata = read(take, size)
     except BrokenFileError:
         raise _broken("it is no whole safetensors file") from None
     version = metadata.get("contextlens")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,13 @@ ARRAYS = st.dictionaries(
 )
 
 
+def read_whole(body: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    return read(BytesIO(body).read, len(body))
+
+
 @given(ARRAYS)
 def test_the_library_reads_what_is_written(arrays: dict[str, np.ndarray]) -> None:
-    found = load(write(arrays, {"some": "text"}))
+    found = load(b"".join(write(arrays, {"some": "text"})))
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         assert found[name].tobytes() == array.tobytes()
@@ -33,7 +38,7 @@ def test_the_library_reads_what_is_written(arrays: dict[str, np.ndarray]) -> Non
 
 @given(ARRAYS)
 def test_what_the_library_writes_is_read(arrays: dict[str, np.ndarray]) -> None:
-    found, metadata = read(save(arrays, {"some": "text"}))
+    found, metadata = read_whole(save(arrays, {"some": "text"}))
     assert metadata == {"some": "text"}
     for name, array in arrays.items():
         assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
@@ -73,4 +78,11 @@ ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 )
 def test_what_does_not_fit_together_is_refused(broken: bytes) -> None:
     with pytest.raises(BrokenFileError):
-        read(broken)
+        read_whole(broken)
+
+
+@given(ARRAYS, st.integers(1, 40))
+def test_a_file_that_ends_early_is_refused(arrays: dict[str, np.ndarray], missing: int) -> None:
+    whole = b"".join(write(arrays, {}))
+    with pytest.raises(BrokenFileError):
+        read(BytesIO(whole[:-missing]).read, len(whole))

@@ -166,7 +166,7 @@ def test_any_bytes_are_refused(body: bytes) -> None:
 
 
 def body(value: Any, **arrays: np.ndarray) -> bytes:
-    return write(arrays, {"contextlens": "1", "value": json.dumps(value)})
+    return b"".join(write(arrays, {"contextlens": "1", "value": json.dumps(value)}))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_an_array_of_another_kind_in_a_class_is_refused() -> None:
 def test_depth_has_an_end() -> None:
     deep = write({}, {"contextlens": "1", "value": "[" * 100_000 + "]" * 100_000})
     with pytest.raises(RequestError, match="no JSON that can be read"):
-        unpack(deep)
+        unpack(b"".join(deep))
 
 
 def test_a_pickle_is_no_body() -> None:
@@ -216,7 +216,7 @@ def test_a_pickle_is_no_body() -> None:
 
 def test_another_version_is_named() -> None:
     with pytest.raises(RequestError, match="version 1 is needed, and this one has '2'"):
-        unpack(write({}, {"contextlens": "2", "value": "1"}))
+        unpack(b"".join(write({}, {"contextlens": "2", "value": "1"})))
 
 
 def test_a_passport_keeps_what_settings_hold() -> None:

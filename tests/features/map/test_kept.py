@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from components.core.errors import CorpusError
 from components.core.words import split_words
@@ -17,9 +15,8 @@ from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.fields import field
-from tests.support.pages import bundled_app, everything_said, framed
+from tests.support.pages import bundled_app, everything_said, framed, settled
 
-SECONDS = 300
 CHOOSING = SOURCE.put(DEFAULT, "kept")
 
 
@@ -45,16 +42,6 @@ def keep(n: int = 12, title: str = "mine.csv") -> str:
     return indexed(store(), replace(corpus, spans=tuple(split_words(t)[0] for t in corpus.texts)))
 
 
-def drawn(app: AppTest) -> AppTest:
-    end = time.monotonic() + SECONDS
-    while app.get("progress"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-        app = app.run()
-    assert not app.exception
-    return app
-
-
 def test_the_texts_are_the_store_s() -> None:
     corpus = corpus_of(on(keep()))
     assert corpus is not None
@@ -64,15 +51,26 @@ def test_the_texts_are_the_store_s() -> None:
 
 
 @pytest.mark.parametrize("name", ["g" * 16, "short", "../../etc", "<img src=x>"])
-def test_a_corpus_that_is_not_there_is_said_and_another_can_be_chosen(name: str) -> None:
+def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
     with pytest.raises(CorpusError, match=r"no corpus|no such corpus"):
         corpus_of(on(name))
+
+
+@pytest.mark.parametrize("name", ["g" * 16, "../../etc"])
+def test_where_a_corpus_is_not_there_the_page_offers_the_others(name: str) -> None:
+    keep()
+    app = settled(framed(on(name), PAGE))
+    assert len(app.error) == 1
+    assert list(field(app.selectbox, "map_kept").options) == ["Choose one", "mine.csv"]
+
+
+def test_where_a_corpus_is_not_there_another_can_be_chosen() -> None:
     other = keep()
-    app = drawn(framed(on(name), PAGE))
+    app = settled(framed(on("<img src=x>"), PAGE))
     assert len(app.error) == 1
     menu = field(app.selectbox, "map_kept")
     assert list(menu.options) == ["Choose one", "mine.csv"]
-    app = drawn(menu.set_value(other).run())
+    app = settled(menu.set_value(other).run())
     assert not app.error
     assert app.get("plotly_chart")
 
@@ -84,7 +82,7 @@ def test_without_any_the_way_to_the_corpora_is_shown() -> None:
 
 
 def test_it_is_drawn_with_its_marked_words() -> None:
-    app = drawn(framed(on(keep(30)), PAGE))
+    app = settled(framed(on(keep(30)), PAGE))
     assert not app.error
     assert "mine\\.csv: **30** words" in everything_said(app)
     assert any(own.key and own.key.startswith("map_every_word") for own in app.toggle)

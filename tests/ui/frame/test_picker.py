@@ -17,7 +17,9 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID
+from components.content.wording import escape
+from components.core import BUNDLED_ID, Settings, open_service, registry
+from components.core.errors import ContextlensError
 from components.jobs import Job
 from components.ui.models import runtime, tasks
 from components.ui.models.background import jobs
@@ -428,19 +430,40 @@ def said(app: AppTest) -> str:
     return error_.value.replace("\\", "").replace("\u2060", "")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("fault", "words"), FAULTS.values(), ids=FAULTS.keys())
-def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
-    server: HubServer,
-    served: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: Fault,
-    words: str,
-) -> None:
-    # The hub's client asks again after 1, 2, 4 and 8 s: here at once.
+@pytest.fixture
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's client asks again after 1, 2, 4 and 8 s: here at once."""
     hasty = SimpleNamespace(sleep=lambda _: None)
     monkeypatch.setattr("huggingface_hub.utils._http.time", hasty)
+
+
+@pytest.mark.usefixtures("_hasty")
+@pytest.mark.parametrize(("fault", "words"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_is_one_sentence_and_the_model_can_be_loaded_after_it(
+    served: Path, tmp_path: Path, fault: Fault, words: str
+) -> None:
+    with hub_server({PRESET: served}) as hub:
+        service = open_service(Settings(data_dir=tmp_path / "data", hub_endpoint=hub.endpoint))
+        good = hub.repositories[PRESET]
+        with (
+            fault(hub, Path(shutil.copytree(served, tmp_path / "bad"))),
+            pytest.raises(ContextlensError) as raised,
+        ):
+            service.load(PRESET)
+        assert words in str(raised.value)
+        assert len(str(raised.value)) < 400
+        hub.faults = None
+        hub.repositories[PRESET] = good
+        assert service.load(PRESET).revision == hub.commit(PRESET)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_hasty")
+@pytest.mark.parametrize("name", ["404", "disk full", "code"])
+def test_a_fault_is_said_the_page_goes_on_and_a_retry_works(
+    server: HubServer, served: Path, tmp_path: Path, name: str
+) -> None:
+    fault, words = FAULTS[name]
     app = type_in(framed(), TEXT)
     good = server.repositories[PRESET]
     with fault(server, Path(shutil.copytree(served, tmp_path / "bad"))):
@@ -578,23 +601,32 @@ def test_the_title_or_an_old_label_of_a_preset_names_it(server: HubServer, typed
     assert_goes_on(app.run(), PRESET)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "../..",
-        "/etc/passwd",
-        "https://hub.example/org/name",
-        "folder:../..",
-        "folder:none",
-        "a" * 10_000,
-        "org/na\x00me",
-        "org/na\u202eme",
-        "<b>bold</b>",
-        "![x](http://example.org/x.png)",
-    ],
-    ids=lambda typed: typed[:12],
+NO_MODELS = (
+    "../..",
+    "/etc/passwd",
+    "https://hub.example/org/name",
+    "folder:../..",
+    "folder:none",
+    "a" * 10_000,
+    "org/na\x00me",
+    "org/na\u202eme",
+    "<b>bold</b>",
+    "![x](http://example.org/x.png)",
 )
+
+
+@pytest.mark.parametrize("typed", NO_MODELS, ids=lambda typed: typed[:12])
+def test_what_cannot_be_a_model_is_said_in_a_sentence_that_is_no_markdown(typed: str) -> None:
+    with hub_server({}) as hub, pytest.raises(ContextlensError) as raised:
+        registry.check_model(typed, Settings(hub_endpoint=hub.endpoint))
+    assert not hub.requests
+    assert len(str(raised.value)) < 500
+    assert "![x](" not in escape(str(raised.value))
+    assert "<b>" not in escape(str(raised.value))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", [NO_MODELS[i] for i in (0, 5, 9)], ids=lambda typed: typed[:12])
 def test_what_cannot_be_a_model_stops_at_the_door(server: HubServer, typed: str) -> None:
     app = type_model(type_in(framed(), TEXT), typed)
     assert_goes_on(app)
