@@ -65,7 +65,7 @@ STAYS_OUT: dict[str, set[str]] = {
 }
 DRAWS = {"page", "looks", "widgets"}
 """The files and folders of a feature that may import streamlit."""
-HEADLESS = {"view", "address", "controls", "compute", "reading"}
+HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
 """Files of `ui` that stay free of streamlit."""
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
 INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +16,9 @@ import yaml
 
 from components.core import BUNDLED_ID
 from components.core.errors import ServiceAwayError
+from components.core.remote.names import MODEL_HEADER, PREFIX
 from components.core.remote.service import RemoteService
+from components.core.remote.wire import MEDIA_TYPE, pack, unpack
 from tests.support.proxied import free_port
 from tests.support.ray_service import RayService, ray_service
 
@@ -122,6 +125,36 @@ def test_without_its_controller_it_answers_and_gets_a_new_one(
     for turn in range(10):
         assert remote.encode(BUNDLED_ID, [f"While nobody watches, {turn}"])
     assert _until(lambda: on_ray.controller() not in {None, killed})
+
+
+def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
+    """Two long questions, one for each replica, asked once; then there is to be one replica."""
+    texts = [
+        f"{number} and {'many more words of the very same kind ' * 12}" for number in range(128)
+    ]
+    body = pack({"model": BUNDLED_ID, "texts": texts, "layers": [0]})
+    headers = {"content-type": MEDIA_TYPE, MODEL_HEADER: BUNDLED_ID}
+    statuses: list[int] = []
+
+    def ask(address: str) -> None:
+        with httpx2.Client(trust_env=False, timeout=240) as client:
+            answer = client.post(f"{address}{PREFIX}/encode", content=body, headers=headers)
+            statuses.append(answer.status_code)
+            assert len(unpack(answer.content)) == len(texts)
+
+    with (
+        ray_service(tmp_path / "log.txt", replicas=2) as ray,
+        ThreadPoolExecutor(2) as pool,
+        ray.shrinker() as begin,
+    ):
+        both = ray.replicas()
+        asked = [pool.submit(ask, ray.address) for _ in range(2)]
+        assert _until(lambda: all(replica.cpu_percent() > 30 for replica in both))
+        begin()
+        for question in asked:
+            question.result()
+        assert _until(lambda: len(ray.replicas()) == 1)
+    assert statuses == [200, 200]
 
 
 def test_all_of_it_is_killed_and_started_again_in_the_middle_of_questions(tmp_path: Path) -> None:

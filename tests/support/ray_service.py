@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,6 +22,17 @@ __all__ = ["MISSING", "RayService", "has_ray", "ray_service"]
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 240.0
+_SHRINK = """
+import sys
+import ray
+from ray import serve
+from components.serving.deployment import NAME, build
+
+ray.init(address=sys.argv[1], log_to_driver=False)
+print("ready", flush=True)
+sys.stdin.readline()
+serve.run(build({"replicas": 1, "cores": 1}), name=NAME, route_prefix="/", blocking=False)
+"""
 
 
 def has_ray() -> bool:
@@ -47,6 +58,25 @@ class RayService:
         children = psutil.Process(self.process.pid).children(recursive=True)
         found = (each for each in children if _title(each).startswith("ray::ServeController"))
         return next(found, None)
+
+    @contextmanager
+    def shrinker(self) -> Iterator[Callable[[], None]]:
+        """Ready to leave one replica, as who deploys it anew with fewer does; call it to begin."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        flags = [flag for child in children for flag in _title(child).split()]
+        address = next(flag for flag in flags if flag.startswith("--gcs-address=")).split("=")[1]
+        command = [sys.executable, "-c", _SHRINK, address]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert "ready" in process.stdout.readline()
+
+            def begin() -> None:
+                process.stdin.write("begin\n")
+                process.stdin.flush()
+
+            yield begin
 
     def kill(self) -> None:
         """All of it at once: Ray's head, proxy, controller and replicas."""

@@ -302,10 +302,6 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     return sent
 
 
-def slowly(request: Request, reply: Reply) -> Reply:
-    return replace(reply, bytes_per_second=1_000_000) if request.kind == "file" else reply
-
-
 def sidebar_text(app: AppTest) -> str:
     kinds = (app.sidebar.caption, app.sidebar.markdown)
     return "\n".join(element.value.replace("\\", "") for kind in kinds for element in kind)
@@ -339,9 +335,17 @@ def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, mod
 def test_fetching_a_model_shows_how_far_it_is(
     server: HubServer, bars: list[tuple[float, str]]
 ) -> None:
+    seen_enough = threading.Event()
+
+    def slowly(request: Request, reply: Reply) -> Reply:
+        slow = replace(reply, bytes_per_second=200_000, hurry=seen_enough)
+        return slow if request.kind == "file" else reply
+
     server.faults = slowly
     app = opened_on(PRESET)
     while app.get("progress"):
+        if len({value for value, _ in bars}) > 4 and bars[-1][1].endswith(" left"):
+            seen_enough.set()
         app = app.run()
     app = arrived(app)
     assert not app.error
