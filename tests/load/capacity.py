@@ -182,19 +182,23 @@ def _inputs(inputs: Inputs) -> str:
 
 
 def _compared(compared: Sequence[Mapping[str, Any]]) -> str:
-    head = ("visitors, every 2 s", "others", "requests/s", "p50 s", "p95 s", "largest error")
+    head = ("visitors, every 2 s", "of what it can do", "others", "requests/s", "p50 s", "p95 s")
+    head += ("largest error",)
     names = ("requests_per_second", "p50", "p95")
     rows = [
         (
             f"{one['visitors']}",
+            f"{one['wanted']:.0%}",
             f"{one['others']:.0%}",
             *(f"{one['foretold'][name]:.2f} / {one['found'][name]:.2f}" for name in names),
-            f"{max(one['errors'].values(), key=abs):+.0%}",
+            f"{max(one['errors'].values(), key=abs):+.0%}{'' if one['is_judged'] else ', near'}",
         )
         for one in compared
     ]
     others = max(one["others"] for one in compared)
     said = ["Foretold / found."]
+    if not all(one["is_judged"] for one in compared):
+        said.append("“Near” what the app can do, a turn is not judged.")
     if others > BUSY:
         said.append(f"No confirmation: other programs took up to {others:.0%} of the machine.")
     return _table(head, rows) + "\n\n" + " ".join(said)

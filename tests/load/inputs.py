@@ -21,7 +21,16 @@ from tests.load.server import App
 from tests.load.simulation import System
 from tests.load.turns import Turn, ask_for_a_while
 
-__all__ = ["Inputs", "fitted", "measure", "system"]
+__all__ = [
+    "Encoder",
+    "Inputs",
+    "Round",
+    "fitted",
+    "inputs_of",
+    "measure_encoder",
+    "one_round",
+    "system",
+]
 
 COMPANY = (1, 2, 4, 8, 16)
 """Visitors without a pause, one turn each."""
@@ -72,32 +81,53 @@ class Inputs:
         return cls(**{**given, "rates": rates})
 
 
-async def measure(app: App, asks: Iterator[Question], seconds: float) -> Inputs:
-    """Each company for so many seconds, then the encoder alone."""
+Round = Mapping[int, Turn]
+"""A turn of each company, one after the other."""
+
+
+async def one_round(app: App, asks: Iterator[Question], seconds: float) -> Round:
+    """Each company for so many seconds."""
     turns: dict[int, Turn] = {}
     for visitors in COMPANY:
         await app.rest()
         turns[visitors] = await ask_for_a_while(app, asks, visitors, seconds, 0.0)
     await app.rest()
+    return turns
+
+
+def measure_encoder() -> Encoder:
+    """The encoder alone, in a process of its own."""
     with worker(set_up_encoder) as encode:
         tokens, took, cores = encode(REPEATS)
-    batch_seconds, token_seconds = fitted(tokens, took)
-    lone, full = turns[COMPANY[0]], turns[COMPANY[-1]]
-    alone = [answer.seconds for answer in lone.answers]
+    return Encoder(*fitted(tokens, took), tokens[0], cores)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """See `Inputs`."""
+
+    batch_seconds: float
+    token_seconds: float
+    question_tokens: int
+    encoder_cores: float
+
+
+def inputs_of(rounds: Sequence[Round], encoder: Encoder) -> Inputs:
+    """Medians over rounds; a lone visitor's answers are those of all of them."""
+    lone = [each[COMPANY[0]] for each in rounds]
+    full = [each[COMPANY[-1]] for each in rounds]
+    alone = [answer.seconds for turn in lone for answer in turn.answers]
     return Inputs(
         made=time.strftime("%Y-%m-%d"),
         machine=described(),
-        rates={n: requests_per_second(turn) for n, turn in turns.items()},
+        rates={n: median(requests_per_second(each[n]) for each in rounds) for n in COMPANY},
         spread=tuple(round(one / fmean(alone), 4) for one in alone),
-        processor_seconds=full.busy / requests_per_second(full),
-        busy=full.busy,
-        answer_bytes=median(answer.n_bytes for answer in lone.answers),
-        process_mb=full.memory[-1],
-        batch_seconds=batch_seconds,
-        token_seconds=token_seconds,
-        question_tokens=tokens[0],
-        encoder_cores=cores,
-        others=max(turn.others for turn in turns.values()),
+        processor_seconds=median(turn.busy / requests_per_second(turn) for turn in full),
+        busy=median(turn.busy for turn in full),
+        answer_bytes=median(answer.n_bytes for turn in lone for answer in turn.answers),
+        process_mb=full[-1].memory[-1],
+        others=max(turn.others for each in rounds for turn in each.values()),
+        **asdict(encoder),
     )
 
 

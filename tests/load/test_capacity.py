@@ -15,7 +15,12 @@ from tests.load.capacity import (
     documented,
     visitors_need,
 )
-from tests.load.inputs import Inputs, fitted
+from tests.load.inputs import COMPANY, Encoder, Inputs, fitted, inputs_of
+from tests.load.predict import Compared
+from tests.load.server import Footprint
+from tests.load.simulation import Prediction
+from tests.load.turns import Turn
+from tests.load.visitor import Answer
 from tests.support.app_server import ROOT
 
 INPUTS = Inputs(
@@ -86,3 +91,27 @@ def test_the_page_shows_the_kept_figures() -> None:
     page = (ROOT / "docs" / "capacity.md").read_text(encoding="utf-8")
     kept = json.loads((ROOT / "docs" / "capacity.json").read_text(encoding="utf-8"))
     assert documented(page, kept) == page, "run: python -m tests.load.predict --keep"
+
+
+def turn(visitors: int, n_answers: int) -> Turn:
+    """Ten seconds in which so many questions were answered."""
+    answers = tuple(Answer(i * 0.1, 0.08, "", 90_000, True) for i in range(n_answers))
+    app = Footprint(1000.0, 30, 50)
+    return Turn("app", "asking", visitors, 10.0, answers, (), 0, app, app, (1000.0,), 1.1, 0.1, 0.0)
+
+
+def test_of_several_rounds_the_medians_count() -> None:
+    rounds = [{n: turn(n, answers + n) for n in COMPANY} for answers in (60, 10, 50)]
+    found = inputs_of(rounds, Encoder(0.004, 0.0002, 30, 2.0))
+    assert found.rates == {n: pytest.approx((50 + n) / 10) for n in COMPANY}
+    assert found.processor_seconds == pytest.approx(1.1 / 6.6)
+    assert len(found.spread) == 61 + 11 + 51
+    assert (found.question_tokens, found.batch_seconds) == (30, 0.004)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_judged"), [(0.4, True), (0.84, True), (0.9, False), (1.1, False), (1.9, True)]
+)
+def test_turns_near_what_the_app_can_do_are_not_judged(wanted: float, is_judged: bool) -> None:
+    some = Prediction(12.0, 0.2, 0.4)
+    assert Compared(25, wanted, some, some, 0.0).is_judged is is_judged
