@@ -2,8 +2,7 @@
 
 An app process is a flow-equivalent server (Chandy, Herzog and Woo, 1975): all that goes on in it is
 one station, and how many questions a second it answers depends on how many are in it, which was
-measured. It answers them in the order in which they came: under load its answers take about
-equally long, however their work differs, which one that all share evenly would not give. Encoder
+measured. They share it evenly, as the threads of their scripts share one interpreter. Encoder
 replicas, where there are any, take what waits as one batch, up to a budget of tokens.
 """
 
@@ -113,10 +112,10 @@ def simulate(system: System, crowd: Crowd, *, seed: int = 0) -> Prediction:
 
 @dataclass
 class _Process:
-    """Its clock tells how much work it has done while anybody was in it."""
+    """Its clock tells how much work each who was there all the time has got."""
 
     clock: float = 0.0
-    due: deque[tuple[float, int]] = field(default_factory=deque)  # clock when done, visitor
+    due: list[tuple[float, int, int]] = field(default_factory=list)  # clock when done, order, whose
 
 
 class _Run:
@@ -143,7 +142,7 @@ class _Run:
                 getattr(self, f"_{kind}")(visitors)
             elif process is not None:
                 self._pass(at)
-                self._answer(process.due.popleft()[1])
+                self._answer(heappop(process.due)[2])
             else:
                 return self._prediction()
 
@@ -151,8 +150,8 @@ class _Run:
         heappush(self._events, (when, next(self._order), kind, visitors))
 
     def _speed(self, process: _Process) -> float:
-        """Work that a process does in a second."""
-        return self._system.rate(len(process.due)) * self._share
+        """Work that a process does in a second for each who is in it."""
+        return self._system.rate(len(process.due)) / len(process.due) * self._share
 
     @property
     def _share(self) -> float:
@@ -206,8 +205,7 @@ class _Run:
         for visitor in visitors:
             process = self._processes[visitor % len(self._processes)]
             work = self._dice.choice(self._system.spread)
-            before = process.due[-1][0] if process.due else process.clock
-            process.due.append((before + work, visitor))
+            heappush(process.due, (process.clock + work, next(self._order), visitor))
 
     def _answer(self, visitor: int) -> None:
         self._times.append((self._asked[visitor], self._now))
