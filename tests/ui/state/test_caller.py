@@ -29,15 +29,13 @@ def test_a_page_and_its_fragments_ask_as_their_visitor_and_no_other() -> None:
     assert "name=None" not in first
 
 
-seen: list[object] = []
-
-
 def left() -> None:
+    import streamlit as st
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     from components.ui.state import session
-    from tests.ui.state.test_caller import seen
 
+    seen = st.session_state.setdefault("seen", [])
     ctx, asks = get_script_run_ctx(), session.caller()
     assert ctx is not None
     assert ctx.script_requests is not None
@@ -54,9 +52,9 @@ def left() -> None:
 
 
 def test_a_page_stops_waiting_when_its_visitor_is_gone() -> None:
-    seen.clear()
-    assert not AppTest.from_function(left).run().exception
-    assert seen == [False, "StopException"]
+    app = AppTest.from_function(left).run()
+    assert not app.exception
+    assert app.session_state["seen"] == [False, "StopException"]
 
 
 def test_a_thread_without_a_page_is_nobody() -> None:
