@@ -67,7 +67,8 @@ class RayService:
         address = next(flag for flag in flags if flag.startswith("--gcs-address=")).split("=")[1]
         command = [sys.executable, "-c", _SHRINK, address]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
+        env = {**os.environ, "RAY_AUTH_MODE": "token"}  # which the service's own Ray asks for
+        with subprocess.Popen(command, cwd=ROOT, env=env, **pipes) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             assert "ready" in process.stdout.readline()
