@@ -34,6 +34,7 @@ __all__ = [
 
 COMPANY = (1, 2, 4, 8, 16)
 """Visitors without a pause, one turn each."""
+ALONE = 3  # times as long as the others' is the turn that tells how work varies
 QUESTIONS = (1, 2, 4, 8, 16, 32)  # of two sentences, in a batch of the encoder
 REPEATS = 7
 SKIPPED = 100_000  # questions that no visitor of the load test ever comes to
@@ -45,7 +46,7 @@ class Inputs:
 
     Attributes:
         rates: questions a second of one app process, for so many visitors without a pause.
-        spread: a lone visitor's answers, each over their mean.
+        spread: a lone visitor's answers, one after the other, each over their mean.
         processor_seconds: of a question, where the process has more than enough to do.
         busy: processors that such a process takes.
         answer_bytes: that the server sends for a question.
@@ -86,11 +87,12 @@ Round = Mapping[int, Turn]
 
 
 async def one_round(app: App, asks: Iterator[Question], seconds: float) -> Round:
-    """Each company for so many seconds."""
+    """Each company for so many seconds, a lone visitor for longer."""
     turns: dict[int, Turn] = {}
     for visitors in COMPANY:
         await app.rest()
-        turns[visitors] = await ask_for_a_while(app, asks, visitors, seconds, 0.0)
+        lasts = seconds * ALONE if visitors == 1 else seconds
+        turns[visitors] = await ask_for_a_while(app, asks, visitors, lasts, 0.0)
     await app.rest()
     return turns
 

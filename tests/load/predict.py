@@ -1,9 +1,9 @@
 """`python -m tests.load.predict`: does the simulation foretell what the load test finds?
 
-Before each turn of the load test it measures how quick the app is at the time, foretells the turn,
-runs it, and prints both side by side with the errors. A turn that wants nearly what the app can do
-is not judged: there a speed that is some percent off makes a wait that is half off. To this machine
-only. Writes build/predict.json.
+Before and after each turn of the load test it measures how quick the app is at the time; from that
+alone it computes what the turn's visitors should have met, and prints both side by side with the
+errors. A turn that wants nearly what the app can do is not judged: there a speed that is some
+percent off makes a wait that is half off. To this machine only. Writes build/predict.json.
 """
 
 from __future__ import annotations
@@ -97,13 +97,14 @@ async def _compare(given: argparse.Namespace) -> tuple[Inputs, list[Compared]]:
         app = alone
         if given.processes > 1:
             app = await stack.enter_async_context(served(ROOT, given.processes))
+        rounds.append(await one_round(alone, asks, given.input_seconds))
         for n in given.visitors:
-            rounds.append(await one_round(alone, asks, given.input_seconds))
-            now = inputs_of(rounds[-1:], encoder)
-            crowd = Crowd(phases(n, THINK, seed=n), THINK, given.seconds)
-            foretold = simulate(system(now, processes=given.processes), crowd)
             random.seed(n)  # when each visitor first asks
             turn = await ask_for_a_while(app, asks, n, given.seconds, THINK)
+            rounds.append(await one_round(alone, asks, given.input_seconds))
+            now = inputs_of(rounds[-2:], encoder)
+            crowd = Crowd(phases(n, THINK, seed=n), THINK, given.seconds)
+            foretold = simulate(system(now, processes=given.processes), crowd)
             processes = min(given.processes, max(1.0, now.machine["cpus"] / now.busy))
             wanted = n / THINK / (max(now.rates.values()) * processes)
             compared.append(Compared(n, wanted, foretold, _found(turn), turn.others))

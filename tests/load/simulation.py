@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, cycle
 
 import numpy as np
 
@@ -51,7 +51,8 @@ class System:
         processes: how many, each with visitors of its own.
         busy: processors that a process with more than enough to do takes.
         cores: that the processes share.
-        spread: how much work questions were in proportion to their mean, as measured.
+        spread: how much work questions were in proportion to their mean, in the order measured:
+            one after the other comes to a process, as a machine's slow moments come together.
         encoder: None where processes encode themselves, which is in the rates then.
     """
 
@@ -99,7 +100,7 @@ def phases(visitors: int, think: float, seed: int) -> list[float]:
     return [dice.uniform(0, think) for _ in range(visitors)]
 
 
-def simulate(system: System, crowd: Crowd, *, seed: int = 0) -> Prediction:
+def simulate(system: System, crowd: Crowd) -> Prediction:
     """What the crowd meets.
 
     Raises:
@@ -107,7 +108,7 @@ def simulate(system: System, crowd: Crowd, *, seed: int = 0) -> Prediction:
     """
     if not crowd.starts:
         raise ValueError("Nobody asks: give at least one visitor.")
-    return _Run(system, crowd, seed).run()
+    return _Run(system, crowd).run()
 
 
 @dataclass
@@ -119,9 +120,9 @@ class _Process:
 
 
 class _Run:
-    def __init__(self, system: System, crowd: Crowd, seed: int) -> None:
+    def __init__(self, system: System, crowd: Crowd) -> None:
         self._system, self._crowd = system, crowd
-        self._dice = random.Random(seed)
+        self._work = cycle(system.spread)
         self._processes = [_Process() for _ in range(system.processes)]
         self._events: list[tuple[float, int, str, tuple[int, ...]]] = []
         self._order = count()
@@ -204,8 +205,8 @@ class _Run:
     def _enter(self, visitors: tuple[int, ...]) -> None:
         for visitor in visitors:
             process = self._processes[visitor % len(self._processes)]
-            work = self._dice.choice(self._system.spread)
-            heappush(process.due, (process.clock + work, next(self._order), visitor))
+            done = process.clock + next(self._work)
+            heappush(process.due, (done, next(self._order), visitor))
 
     def _answer(self, visitor: int) -> None:
         self._times.append((self._asked[visitor], self._now))

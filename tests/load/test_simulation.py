@@ -45,14 +45,16 @@ def test_who_comes_second_shares_with_the_first() -> None:
 
 def test_little_work_is_done_before_much_that_came_first() -> None:
     """Shared evenly, of a tenth and nineteen tenths of the mean, the tenth takes a fifth."""
-    spread = (0.1, 1.9)
-    times = {
-        round(
-            simulate(System({1: 10.0}, spread=spread), Crowd([0.0, 0.0], 9.0, 1.0), seed=s).p50, 4
-        )
-        for s in range(20)
-    }
-    assert times == {0.02, 0.11, 0.38}  # both short, one of each, both long
+    found = simulate(System({1: 10.0}, spread=(1.9, 0.1)), Crowd([0.0, 0.0], 9.0, 1.0))
+    assert (found.p50, found.p95) == (pytest.approx(0.11), pytest.approx(0.2 - 0.05 * 0.18))
+
+
+def test_slow_moments_come_together_as_they_were_measured() -> None:
+    """Of each five seconds the last is half as quick, and who asks then waits for others too."""
+    crowd, often = Crowd(phases(10, 1.0, 1), 1.0, 20.0), (1.0, 1.0, 1.0, 1.0, 2.0) * 10
+    apart = simulate(System({1: 15.0}, spread=often), crowd)
+    together = simulate(System({1: 15.0}, spread=sorted(often)), crowd)
+    assert together.p95 > 1.2 * apart.p95
 
 
 def test_company_makes_a_process_quicker_or_slower_as_measured() -> None:
