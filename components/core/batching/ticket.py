@@ -41,7 +41,7 @@ class Ticket:
     ) -> None:
         self.kind = kind
         self.lengths = lengths
-        self.name: Hashable = (self,) if name is None else name  # nobody in particular is one more
+        self.name: Hashable = object() if name is None else name  # nobody in particular is one more
         self.bulk = bulk
         self.waiting = deque(sorted(range(len(lengths)), key=lambda i: -lengths[i]))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -277,3 +279,22 @@ def test_memory_is_kept_while_a_crowd_is_there_and_given_back_after_it(n_streams
     assert given_back.wait(SECONDS)
     streams.run(KIND, ["many"] * 100, [4] * 100)
     assert seen == ["in", "out", "in"]
+
+
+def test_results_go_with_the_last_who_has_them() -> None:
+    """At once, not when garbage is next looked for: those of a long text are many megabytes."""
+
+    class Result:
+        """What comes of a text."""
+
+    found = streams_of().run(Recorded(work=lambda some: [Result() for _ in some]), ["a"], [1])
+    gone = threading.Event()
+    weakref.finalize(found[0], gone.set)
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        del found
+        assert gone.wait(SECONDS)
+    finally:
+        if collects:
+            gc.enable()
