@@ -36,6 +36,12 @@ settings.register_profile(
 settings.load_profile("any_machine")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than processors: one always waits for a browser or a process."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported and collected stays: looking through it for garbage takes a third of that.
