@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
 from components.core import ModelCard
+from components.core.errors import ServiceAwayError
 from components.ui.access import sign_in
 from components.ui.frame import navigation, picker
 from components.ui.models import runtime, wishes
@@ -25,7 +26,10 @@ def draw(view: ViewState) -> DeltaGenerator:
         sign_in.account(view)
         navigation.menu(view)
         st.divider()
-        picker.draw(view)
+        try:
+            picker.draw(view)
+        except ServiceAwayError:  # and has told of no models before; the page says so
+            st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
         finish(card_place, view)
         st.divider()

@@ -14,7 +14,7 @@ from components.analysis.baseline import Baseline
 from components.analysis.ruler import Ruler
 from components.content.wording import escape, shortened
 from components.core import ModelCard, ModelSpec, registry
-from components.core.errors import BusyError, ContextlensError
+from components.core.errors import BusyError, ContextlensError, ServiceAwayError
 from components.jobs import Job, State, Task, Visitor
 from components.ui.access import guard
 from components.ui.access.roles import FETCH
@@ -48,8 +48,14 @@ _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
 
 def is_loaded(model: str) -> bool:
-    """Whether a model is in memory, so that using it costs nothing."""
-    return service().spec(model).loaded
+    """Whether a model is in memory, so that using it costs nothing.
+
+    Not where the service has never said so and does not answer now.
+    """
+    try:
+        return service().spec(model).loaded
+    except ServiceAwayError:
+        return False
 
 
 def is_near(model: str) -> bool:
@@ -126,10 +132,10 @@ def start_ahead(model: str) -> None:
 
     Not one that would have to be fetched: a view alone is nobody's wish for that.
     """
-    if is_loaded(model):
-        _note_own(model)
-    elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
-        with suppress(ContextlensError):  # the page says so, if it needs it
+    with suppress(ContextlensError):  # the page says so, if it needs it
+        if is_loaded(model):
+            _note_own(model)
+        elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
             start_loading(model)
 
 

@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from components.core.access import DEMO_CHARACTERS
 from components.core.caller import Caller
-from components.core.errors import StateError
+from components.core.errors import ServiceAwayError, StateError
 from components.ui.models.services import service, settings
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from components.ui.state.bounds import MAX_TEXT, check_demo, n_characters
@@ -60,7 +60,10 @@ _TURNS = "_turns"  # by key, how often a widget was replaced by one with another
 
 def default() -> ViewState:
     """The opening example on the first model that is allowed here."""
-    first = service().models()[0].id
+    try:
+        first = service().models()[0].id
+    except ServiceAwayError:  # and has never answered: the page says so
+        first = next(iter(settings().models), DEFAULT.model)
     return DEFAULT if first == DEFAULT.model else replace(DEFAULT, model=first)
 
 
@@ -68,7 +71,7 @@ def current() -> ViewState:
     """The view that the address names; the default view and a notice where it names none."""
     parameter = st.query_params.get(_PARAMETER, "")
     known = st.session_state.get(_VIEW)
-    if known is not None and known[0] == parameter:
+    if parameter and known is not None and known[0] == parameter:
         view: ViewState = known[1]
         return view
     try:

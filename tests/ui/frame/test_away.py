@@ -1,0 +1,54 @@
+"""An app whose service has never answered: each page says so in its frame, and goes on later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.core import EncoderService
+from components.serving.api import create_app
+from components.ui.state.view import DEFAULT
+from tests.support.fields import field
+from tests.support.pages import app_settings, framed, press
+from tests.support.proxied import free_port
+from tests.support.remote_server import serving
+
+ROOT = Path(__file__).parents[3]
+AWAY = "does not answer"
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """Where the service of this app is to be; nothing is there."""
+    port = free_port()
+    with app_settings(
+        DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0", SERVICE_URL=f"http://127.0.0.1:{port}"
+    ):
+        yield port
+
+
+@pytest.mark.parametrize("page", [page.stem for page in sorted(ROOT.glob("pages/*.py"))])
+def test_each_page_says_it_in_its_frame(port: int, page: str) -> None:
+    del port
+    app = framed(page=page)
+    assert len(app.title) == 1
+    assert field(app.text_input, "side_sentences_0").value == DEFAULT.sentences[0].text
+    said = [message.value for message in (*app.error, *app.warning)]
+    assert said
+    assert all(AWAY in sentence for sentence in said)
+    beside = [caption.value for caption in app.sidebar.caption]
+    assert "The models can be chosen once the service answers." in beside
+
+
+def test_it_goes_on_once_the_service_is_there(port: int, service: EncoderService) -> None:
+    app = framed(page="meaning")
+    end = time.monotonic() + 60
+    with serving(create_app(service), port=port):
+        while app.error:  # it is not asked at once again
+            assert time.monotonic() < end
+            app = press(app, "try_again")
+        assert not app.warning
+        assert field(app.selectbox, "model").value == DEFAULT.model
