@@ -128,7 +128,11 @@ def test_without_its_controller_it_answers_and_gets_a_new_one(
 
 
 def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
-    """Two long questions, one for each replica, asked once; then there is to be one replica."""
+    """Two long questions, one for each replica, asked once; then there is to be one replica.
+
+    Without the 30 seconds that Ray lets each replica live on, whether it has anything or not.
+    """
+    env = {"RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0.5"}
     texts = [
         f"{number} and {'many more words of the very same kind ' * 12}" for number in range(128)
     ]
@@ -143,7 +147,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
             assert len(unpack(answer.content)) == len(texts)
 
     with (
-        ray_service(tmp_path / "log.txt", replicas=2) as ray,
+        ray_service(tmp_path / "log.txt", replicas=2, env=env) as ray,
         ThreadPoolExecutor(2) as pool,
         ray.shrinker() as begin,
     ):

@@ -77,7 +77,10 @@ class RayService:
                 process.stdin.write("begin\n")
                 process.stdin.flush()
 
-            yield begin
+            try:
+                yield begin
+            finally:
+                process.kill()  # Ray's controller does the rest
 
     def kill(self) -> None:
         """All of it at once: Ray's head, proxy, controller and replicas."""
