@@ -134,7 +134,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
     """
     env = {"RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "0.5"}
     texts = [
-        f"{number} and {'many more words of the very same kind ' * 12}" for number in range(128)
+        f"{number} and {'many more words of the very same kind ' * 12}" for number in range(500)
     ]
     body = pack({"model": BUNDLED_ID, "texts": texts, "layers": [0]})
     headers = {"content-type": MEDIA_TYPE, MODEL_HEADER: BUNDLED_ID}
