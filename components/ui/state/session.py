@@ -71,7 +71,7 @@ def current() -> ViewState:
     """The view that the address names; the default view and a notice where it names none."""
     parameter = st.query_params.get(_PARAMETER, "")
     known = st.session_state.get(_VIEW)
-    if parameter and known is not None and known[0] == parameter:
+    if known is not None and known[0] == parameter:
         view: ViewState = known[1]
         return view
     try:
