@@ -47,6 +47,7 @@ _GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
 _N_AT_ONCE = 8
+_N_SWEEPS = 3  # of a folder in which somebody may be writing
 _STALE = timedelta(seconds=2)  # what another process wrote is seen then
 _NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
@@ -175,7 +176,10 @@ class Tables:
         for part in parts:
             path = self._path(name, part)
             if path is not None:
-                shutil.rmtree(path, ignore_errors=True)
+                for _ in range(_N_SWEEPS):
+                    shutil.rmtree(path, ignore_errors=True)
+                    if not path.exists():
+                        break
             else:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
 
