@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from components.core import EncoderService
 from components.serving.api import create_app
@@ -18,6 +19,12 @@ from tests.support.remote_server import serving
 
 ROOT = Path(__file__).parents[3]
 AWAY = "does not answer"
+WAIT = "The models can be chosen once the service answers."
+
+
+def beside(app: AppTest) -> list[str]:
+    """The captions in the sidebar."""
+    return [caption.value for caption in app.sidebar.caption]
 
 
 @pytest.fixture
@@ -39,16 +46,15 @@ def test_each_page_says_it_in_its_frame(port: int, page: str) -> None:
     said = [message.value for message in (*app.error, *app.warning)]
     assert said
     assert all(AWAY in sentence for sentence in said)
-    beside = [caption.value for caption in app.sidebar.caption]
-    assert "The models can be chosen once the service answers." in beside
+    assert WAIT in beside(app)
 
 
 def test_it_goes_on_once_the_service_is_there(port: int, service: EncoderService) -> None:
     app = framed(page="meaning")
     end = time.monotonic() + 60
     with serving(create_app(service), port=port):
-        while app.error:  # it is not asked at once again
+        while app.error or WAIT in beside(app):  # it is not asked at once again
             assert time.monotonic() < end
-            app = press(app, "try_again")
+            app = press(app, "try_again") if app.error else app.run()
         assert not app.warning
         assert field(app.selectbox, "model").value == DEFAULT.model
