@@ -166,7 +166,7 @@ def _check_there(tables: Tables, name: str, error: Exception | None) -> None:
     missing = tables.missing(name)
     if not missing:
         return
-    if "about" in missing:
+    if "about" in missing or error is None:  # where that was written, it may be there again
         tables.drop(name)
     else:  # it is being deleted, or damaged
         tables.drop_parts(name, missing)

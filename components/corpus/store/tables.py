@@ -47,7 +47,6 @@ _GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
 _N_AT_ONCE = 8
-_N_SWEEPS = 3  # of a folder in which somebody may be writing
 _STALE = timedelta(seconds=2)  # what another process wrote is seen then
 _NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
@@ -161,10 +160,13 @@ class Tables:
             self.open(name, "occurrences").checkout_latest()
 
     def drop(self, name: str) -> None:
-        """Delete a corpus's tables, what is damaged of them too."""
+        """Delete a corpus's tables, what is damaged of them too.
+
+        Whoever writes to it looks afterwards whether it is there: see `gone_with_it`. What was
+        written before "about" was gone is deleted once more.
+        """
         self.drop_parts(name, ("occurrences", "texts", "about"))  # found until nothing else is left
-        if self._is_remote:
-            self.drop_parts(name, _GROWING)  # who adds to it looks afterwards whether it is there
+        self.drop_parts(name, _GROWING)
         if self.folder is not None:
             self._lock_path(name).unlink(missing_ok=True)
         elif self._is_remote:
@@ -176,10 +178,7 @@ class Tables:
         for part in parts:
             path = self._path(name, part)
             if path is not None:
-                for _ in range(_N_SWEEPS):
-                    shutil.rmtree(path, ignore_errors=True)
-                    if not path.exists():
-                        break
+                shutil.rmtree(path, ignore_errors=True)
             else:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,10 +15,12 @@ import pytest
 from components.core import EncoderService, Settings, open_service
 from components.core.errors import BusyError, CorpusError, JobError
 from components.corpus.corpus import Corpus
-from components.corpus.store import chunks, run
+from components.corpus.store import chunks, run, tables
 from components.corpus.store.about import About, indexing_of
+from components.corpus.store.about_table import gone_with_it, overwrite
 from components.corpus.store.indexing import go_on, index, index_key, pause, start, unfinished
 from components.corpus.store.store import Store
+from components.corpus.store.tables import Part
 from components.jobs import Jobs, Visitor
 from tests.support import corpus_store as made_up
 from tests.support.corpus_store import MadeUpService, ignore, indexed, made_up_corpus, rows_in
@@ -212,6 +215,38 @@ def test_what_another_server_deletes_while_it_is_indexed_here_leaves_nothing(
     assert job.wait(20)
     assert isinstance(job.exception(), CorpusError)
     assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
+
+
+@pytest.mark.parametrize("n_before", range(1, 6))
+@pytest.mark.parametrize("part", ["about", "occurrences"])
+def test_what_is_written_between_two_steps_of_a_deletion_goes_with_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch, n_before: int, part: Part
+) -> None:
+    """Folder after folder is deleted; after so many of them, another server writes."""
+    about = create(store, 4)
+    rows = whole(store, about, 4).combine_chunks().to_batches()
+    other = tables.Tables(store.root)
+    other.open(about.name, part)  # as it was about to write
+    n_done = 0
+
+    def write(to: tables.Tables) -> None:
+        if part == "about":
+            overwrite(to, about)
+        else:
+            to.append(about.name, rows)
+
+    def rmtree(path: Path, **settings: Any) -> None:
+        nonlocal n_done
+        shutil.rmtree(path, **settings)
+        n_done += 1
+        if n_done == n_before:
+            with suppress(CorpusError), gone_with_it(other, about.name):
+                write(other)
+
+    monkeypatch.setattr(tables, "shutil", SimpleNamespace(rmtree=rmtree))
+    store.delete(about.name)
+    assert n_done >= n_before
+    assert not list(Path(store.root).glob(f"{about.name}.*"))
 
 
 def test_the_corpus_of_one_server_is_known_to_another_that_looked_before(store: Store) -> None:
