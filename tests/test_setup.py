@@ -19,6 +19,7 @@ from packaging.version import Version
 from streamlit import config as streamlit_config
 
 from components.core import BUNDLED_ID, Settings, settings
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -75,19 +76,19 @@ def test_a_port_that_is_none_meets_a_sentence(port: str) -> None:
 
 
 def test_a_host_of_another_machine_meets_a_sentence() -> None:
-    answer = _make("run", "HOST=192.0.2.1", f"PORT={_free_port()}")
+    answer = _make("run", "HOST=192.0.2.1", f"PORT={free_port()}")
     assert answer.returncode != 0
     assert "HOST=192.0.2.1 is not an address of this machine." in answer.stderr
 
 
-def test_a_free_port_passes_the_check() -> None:
-    answer = _make("port", f"PORT={_free_port()}")
+def test_afree_port_passes_the_check() -> None:
+    answer = _make("port", f"PORT={free_port()}")
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_the_host_of_the_environment_does_not_open_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "0.0.0.0")
-    recipe = _make("-n", "run", f"PORT={_free_port()}").stdout
+    recipe = _make("-n", "run", f"PORT={free_port()}").stdout
     assert "Contextlens starts on http://localhost:" in recipe
     assert "0.0.0.0" not in recipe
 
@@ -97,11 +98,6 @@ def test_an_unfit_python_is_refused_by_name(tmp_path: Path) -> None:
     answer = _make("-C", str(tmp_path), "port", "PYTHON=/nowhere/python3")
     assert answer.returncode != 0
     assert "PYTHON=/nowhere/python3 is not a Python 3.11, 3.12 or 3.13." in answer.stderr
-
-
-def _free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        return int(server.getsockname()[1])
 
 
 # --- pins ----------------------------------------------------------------------------------

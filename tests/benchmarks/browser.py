@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.support.ports import free_port
 
 __all__ = ["ROOT", "Server", "chromium", "served", "visit"]
 
@@ -77,9 +78,7 @@ def served(
     command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT
 ) -> Iterator[Server]:
     """`python -m COMMAND` as a Streamlit server on a free port, once it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     options = {
         "port": port,
         "headless": "true",

@@ -19,7 +19,7 @@ from components.core.errors import ServiceAwayError
 from components.core.remote.names import MODEL_HEADER, PREFIX
 from components.core.remote.service import RemoteService
 from components.core.remote.wire import MEDIA_TYPE, pack, unpack
-from tests.support.proxied import free_port
+from tests.support.ports import free_port
 from tests.support.ray_service import RayService, ray_service
 
 pytestmark = pytest.mark.cluster

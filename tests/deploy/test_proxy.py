@@ -15,7 +15,8 @@ from websockets.asyncio.client import connect
 
 from components.ui.processes.proxy import COOKIE
 from tests.support.loop import alone
-from tests.support.proxied import Proxied, Stub, free_port, get, nginx, proxied
+from tests.support.ports import free_port
+from tests.support.proxied import Proxied, Stub, get, nginx, proxied
 
 pytestmark = pytest.mark.cluster
 

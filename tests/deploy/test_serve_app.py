@@ -25,7 +25,8 @@ from tests.load.visitor import Answer, visit
 from tests.support.app_server import ROOT
 from tests.support.loop import alone
 from tests.support.measured import measured_data
-from tests.support.proxied import free_port, get
+from tests.support.ports import free_port
+from tests.support.proxied import get
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -66,7 +67,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     data = measured_data(tmp_path_factory, folder / "data")
     own = {"CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_MAX_UPLOAD_MB": "1",
            "TMPDIR": tempfile.gettempdir()}  # fmt: skip
-    port, log = _port(), folder / "serve.log"
+    port, log = free_port(3), folder / "serve.log"
     command = [sys.executable, "-m", "components.ui.processes"]
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -85,19 +86,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     finally:
         process.terminate()
         process.wait(60)
-
-
-def _port() -> int:
-    """The first of three that are free."""
-    while True:
-        port = free_port()
-        if all(_is_free(port + i) for i in (1, 2)):
-            return port
-
-
-def _is_free(port: int) -> bool:
-    taken = {each.laddr.port for each in psutil.net_connections("tcp") if each.laddr}
-    return port < 65_000 and port not in taken
 
 
 async def _loaded(served: Served) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 __all__ = ["ROOT", "START_SECONDS", "AppServer", "launch", "launch_service", "launch_several"]
 
@@ -68,7 +68,7 @@ def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT
 
     Its log has everything, visitors' words too, unless the environment says otherwise.
     """
-    port = _free_port()
+    port = free_port()
     options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
     flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
     return _started(script.name, port, ["streamlit", "run", str(script), *flags], log, env, root)
@@ -76,14 +76,14 @@ def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT
 
 def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
     """Starts so many processes of the app behind nginx, as `make serve-app` does."""
-    port = _free_port(1 + n)
+    port = free_port(1 + n)
     flags = ["--processes", str(n), "--port", str(port)]
     return _started("serve-app", port, ["components.ui.processes", *flags], log, env, root)
 
 
 def launch_service(log: Path, env: Mapping[str, str]) -> AppServer:
     """Starts the service that runs models apart, in one process; it may not answer yet."""
-    port = _free_port()
+    port = free_port()
     factory = ["--factory", "components.serving.api:from_env"]
     module = ["uvicorn", *factory, "--port", str(port), "--log-level", "warning"]
     return replace(_started("service", port, module, log, env, ROOT), health="/healthz")
@@ -104,15 +104,3 @@ def _started(
             start_new_session=True,  # so that stopping it stops its children too
         )
     return AppServer(name, f"http://localhost:{port}", process, log)
-
-
-def _free_port(n: int = 1) -> int:
-    """The first of so many ports in a row that nobody listens on."""
-    while True:
-        with ExitStack() as probes, suppress(OSError):
-            port = 0
-            for i in range(n):
-                probe = probes.enter_context(socket.socket())
-                probe.bind(("127.0.0.1", port + i if port else 0))
-                port = port or int(probe.getsockname()[1])
-            return port

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 
 from components.core.access import Access
 from components.ui.access.roles import person_of
+from tests.support.ports import free_port
 
 __all__ = ["ISSUER", "PEOPLE", "claims", "cookies", "knows", "owner_of", "provider", "settings_of"]
 
@@ -38,9 +38,7 @@ _SECONDS = 120.0
 @contextmanager
 def provider(log: Path) -> Iterator[str]:
     """A running provider's address. Nobody is asked for a password."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     people = [
         part
         for name, own in PEOPLE.items()

@@ -26,17 +26,11 @@ from starlette.websockets import WebSocket
 
 from components.ui.processes.plan import nginx_path
 from components.ui.processes.proxy import Proxy, configuration
+from tests.support.ports import free_port
 
-__all__ = ["Answer", "Proxied", "Stub", "free_port", "get", "nginx", "proxied"]
+__all__ = ["Answer", "Proxied", "Stub", "get", "nginx", "proxied"]
 
 _SECONDS = 20.0
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def nginx() -> str:

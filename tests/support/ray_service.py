@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from components.serving.__main__ import MISSING
-from tests.support.proxied import free_port
+from tests.support.ports import free_port
 
 __all__ = ["MISSING", "RayService", "has_ray", "ray_service"]
 

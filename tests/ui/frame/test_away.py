@@ -14,7 +14,7 @@ from components.serving.api import create_app
 from components.ui.state.view import DEFAULT
 from tests.support.fields import field
 from tests.support.pages import app_settings, framed, press
-from tests.support.proxied import free_port
+from tests.support.ports import free_port
 from tests.support.remote_server import serving
 
 ROOT = Path(__file__).parents[3]

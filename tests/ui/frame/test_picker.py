@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import resource
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +38,7 @@ from tests.support.pages import (
     shown_view,
     type_in,
 )
+from tests.support.ports import free_port
 from tests.support.tiny_models import build
 
 SECONDS = 300
@@ -503,9 +503,7 @@ def test_a_connection_cut_in_the_middle_goes_on_within_the_fetch(server: HubServ
 def test_without_a_network_the_page_goes_on_and_a_retry_works(
     served: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with app_on(tmp_path_factory, f"http://127.0.0.1:{port}"):
         app = choose(type_in(framed(), TEXT), PRESET)
         assert_goes_on(app)
