@@ -178,6 +178,7 @@ def test_a_kind_of_too_few_words_is_held_against_all() -> None:
         assert measured.band("mean", centred=False, kind=kind).of == of
 
 
+@pytest.mark.slow
 def test_words_of_several_pieces_are_more_alike_than_whole_ones(sample: Sample) -> None:
     """Held against all pairs, 43 of 100 pairs of cut words would stand out at layer 1."""
     measured = measure(sample.words)
@@ -434,6 +435,7 @@ def test_sampling_again_gives_the_same_words(sample: Sample) -> None:
     np.testing.assert_array_equal(again.static, sample.words.static)
 
 
+@pytest.mark.slow
 def test_the_bundled_models_baseline_is_above_zero_and_centring_takes_that_away(
     sample: Sample,
 ) -> None:
@@ -449,6 +451,7 @@ def test_the_bundled_models_baseline_is_above_zero_and_centring_takes_that_away(
         assert (np.abs(centred.mean) < 0.01).all()
 
 
+@pytest.mark.slow
 def test_another_draw_of_pairs_would_give_nearly_the_same_band(sample: Sample) -> None:
     """Brute force over all pairs of the real words, at the last layer."""
     vectors = sample.words.vectors[0, :, -1]

@@ -146,6 +146,7 @@ def test_progress_of_a_large_file_comes_in_small_steps(large: Path, cache: Path)
     assert_good(events)
 
 
+@pytest.mark.slow
 def test_progress_is_never_ahead_of_what_arrived(large: Path, cache: Path) -> None:
     replies = iter([2 * STEP + 1000, None])
 
@@ -364,6 +365,7 @@ def test_a_refused_file_is_said_and_a_retry_fetches_the_rest(
     assert cached(ID, cache_dir=cache) is not None
 
 
+@pytest.mark.slow
 def test_a_cut_connection_goes_on_from_the_last_whole_step(large: Path, cache: Path) -> None:
     def cut_once(reply: Reply) -> Reply:
         return replace(reply, cut_after=2 * STEP + 1000) if reply.status == 200 else reply

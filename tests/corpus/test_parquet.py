@@ -77,6 +77,7 @@ def test_values_of_every_kind_become_text() -> None:
     assert (sheet.format, sheet.encoding, sheet.notes) == ("Parquet", "", ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 def test_a_frame_written_by_pandas_is_read_back(compression: str) -> None:
     frame = pd.DataFrame(
@@ -143,6 +144,7 @@ def test_what_unpacks_to_too_much_is_refused_by_its_own_account() -> None:
         parquet(content, max_bytes=100_000)
 
 
+@pytest.mark.slow
 def test_a_text_that_repeats_may_not_unpack_to_more_than_is_read() -> None:
     """One text of 1 MB for each of 20,000 rows, in a file of a few kB: 20 GB of text."""
     long = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000), pa.array(["x" * 1_000_000]))

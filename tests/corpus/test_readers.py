@@ -228,6 +228,7 @@ def test_damaged_parquet_is_read_or_refused(slips: list[tuple[int, str, bytes]])
     check("a.parquet", b"PAR1" + slipped(parquet_bytes()[4:-4], slips) + b"PAR1")
 
 
+@pytest.mark.slow
 def test_a_large_table_is_read_in_seconds() -> None:
     row = "I love my pet python and the river bank was full of money,positive,12345\n"
     content = ("text,label,id\n" + row * 130_000).encode()

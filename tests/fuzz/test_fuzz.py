@@ -81,6 +81,7 @@ class Doubling(Random):
         return seq[0]
 
 
+@pytest.mark.slow
 def test_a_list_that_is_repeated_again_and_again_can_still_be_written() -> None:
     changed = mutated_json(Doubling(), b"[[1, 2, 3]]", [])
     assert 1_000_000 < len(changed) < 20_000_000

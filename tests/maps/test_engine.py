@@ -153,6 +153,7 @@ def test_of_too_many_texts_the_same_random_ones_are_read(
             assert first.points.labels["number"][i] == text.split()[1]
 
 
+@pytest.mark.slow
 def test_all_texts_are_read_in_their_order_where_there_is_room(draw: Any) -> None:
     picture = draw(FEW, unit="sentences")
     assert picture.points.texts == FEW.texts
@@ -455,6 +456,7 @@ def test_a_check_that_waits_is_given_the_map_by_the_store_which_counts_its_bytes
     assert all(job.wait(WAIT) for job in places)
 
 
+@pytest.mark.slow
 def test_a_map_that_had_to_make_room_can_be_checked_and_drawn_again(
     counting: CountingService, card: ModelCard
 ) -> None:

@@ -122,6 +122,7 @@ def test_aligned_maps_hold_the_layers_together_and_are_the_same_again() -> None:
         assert measured.trustworthiness > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1, 40, 5), (2, 40, 5), (3, 14, 5), (3, 3, 2), (1, 1, 1)])
 @pytest.mark.parametrize("how", ["joint", "aligned"])
 def test_few_layers_and_few_points_have_maps(shape: tuple[int, int, int], how: How) -> None:

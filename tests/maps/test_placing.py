@@ -198,6 +198,7 @@ def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing
     assert_same(projection.project(own, PCA), placing.project(own, PCA))
 
 
+@pytest.mark.slow
 def test_a_small_map_does_not_wait_behind_a_large_one(placing: Placing) -> None:
     begun, end = threading.Event(), threading.Event()
 

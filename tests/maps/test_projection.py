@@ -197,6 +197,7 @@ def test_permuted_points_are_permuted_on_a_pca_map() -> None:
     np.testing.assert_allclose(first.coordinates[order], second.coordinates, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_tsne_is_scikit_learns_on_the_same_start() -> None:
     random = np.random.default_rng(0)
     sheet = random.uniform(size=(200, 2)) * [2, 1] @ random.normal(size=(2, 12))

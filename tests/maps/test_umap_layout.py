@@ -89,6 +89,7 @@ def test_maps_are_as_good_as_umap_learns_on_the_same_links(kind: str) -> None:
         assert ours[2] > theirs[2] - 2 * worse
 
 
+@pytest.mark.slow
 def test_an_easy_picture_is_umap_learns() -> None:
     """A long sheet with a hole in it: there is one way to lay it out."""
     sheet = np.random.default_rng(0).uniform((0, 0), (24, 10), (800, 2))

@@ -230,6 +230,7 @@ def test_what_progress_raises_at_the_client_stops_the_work(slow: tuple[Slow, str
     assert service.stopped.wait(20)
 
 
+@pytest.mark.slow
 def test_signs_of_life_come_while_the_work_goes_on(slow: tuple[Slow, str]) -> None:
     service, url = slow
     asked = []

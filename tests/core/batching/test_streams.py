@@ -258,6 +258,7 @@ def test_an_error_inside_a_turn_gives_the_stream_back() -> None:
     assert streams.run(KIND, ["a"], [1]) == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_streams", [1, 2])
 def test_memory_is_kept_while_a_crowd_is_there_and_given_back_after_it(n_streams: int) -> None:
     seen: list[str] = []

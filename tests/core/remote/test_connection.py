@@ -113,6 +113,7 @@ def test_who_is_away_is_not_asked_for_a_while(monkeypatch: pytest.MonkeyPatch) -
         assert len(app.asked) == 3
 
 
+@pytest.mark.slow
 def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.2)
     with scripted(silent) as (app, client):
@@ -200,6 +201,7 @@ def test_what_progress_raises_comes_out() -> None:
         client.ask("intervene", {}, told=stop)
 
 
+@pytest.mark.slow
 def test_a_caller_who_gave_up_is_heeded() -> None:
     stopped = threading.Event()
 

@@ -90,6 +90,7 @@ def held(store: Store, jobs: Jobs, name: str, n_free: int = 3) -> Iterator[Gate]
         gate.open()
 
 
+@pytest.mark.slow
 def test_a_job_indexes_a_corpus_and_says_how_far_it_is(store: Store, jobs: Jobs) -> None:
     about = create(store)
     job = start(jobs, store, service(), about.name, ME)
@@ -121,6 +122,7 @@ def test_progress_is_told_in_words(store: Store, monkeypatch: pytest.MonkeyPatch
 # Pause, go on, stop, delete
 
 
+@pytest.mark.slow
 def test_pausing_stores_what_is_there_and_going_on_repeats_nothing(
     store: Store, jobs: Jobs
 ) -> None:
@@ -164,6 +166,7 @@ def test_it_goes_on_at_once_where_the_pause_is_taken_back(store: Store, jobs: Jo
     assert rows_in(store, about.name).equals(whole(store, about))
 
 
+@pytest.mark.slow
 def test_the_next_server_goes_on_where_one_was_stopped(store: Store) -> None:
     about, waiting, done = create(store), create(store, 8), indexed(store, made_up_corpus(5))
     old = Jobs(10**6)
@@ -249,6 +252,7 @@ def test_what_is_written_between_two_steps_of_a_deletion_goes_with_it(
     assert not list(Path(store.root).glob(f"{about.name}.*"))
 
 
+@pytest.mark.slow
 def test_the_corpus_of_one_server_is_known_to_another_that_looked_before(store: Store) -> None:
     other = Store(store.root)
     assert other.names() == ()
@@ -314,6 +318,7 @@ def test_two_visitors_index_and_query_at_once(store: Store, jobs: Jobs) -> None:
     assert rows_in(store, yours.name).equals(rows_in(store, alone))
 
 
+@pytest.mark.slow
 def test_one_visitors_corpora_take_turns_and_leave_room_for_anothers(
     store: Store, jobs: Jobs
 ) -> None:
@@ -411,6 +416,7 @@ def test_nothing_begins_while_the_server_ends(store: Store) -> None:
 # With a real model
 
 
+@pytest.mark.slow
 def test_a_corpus_in_the_bundled_model_has_its_words_vectors(store: Store) -> None:
     real = open_service(Settings(allow_downloads=False))
     texts = ("A python sleeps.", "I write Python, in " + "very " * 600 + "long lines of python.")

@@ -249,6 +249,7 @@ def test_what_is_not_there_is_told_in_one_sentence(
 ODD = st.text(st.sampled_from("ab'\"\\%;_\n\t-()= *é🐍蟒ไ"), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(ODD, min_size=1, max_size=6))
 def test_words_of_any_characters_are_found_as_the_referee_finds_them(

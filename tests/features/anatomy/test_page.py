@@ -71,6 +71,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opened", [lambda: alone(page=PAGE), page], ids=["alone", "framed"])
 def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -> None:
     app = opened()

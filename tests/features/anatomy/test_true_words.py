@@ -183,6 +183,7 @@ def check_title(said: str, tree: Node, chosen: Node) -> None:
         assert said == f"{whole:,} parameters"
 
 
+@pytest.mark.slow
 def test_every_sentence_on_a_model_and_its_parts_holds(service: EncoderService) -> None:
     chance, base = random.Random(1), service.architecture(BUNDLED_ID)
     card = service.load(BUNDLED_ID)

@@ -172,6 +172,7 @@ def test_any_text_works(service: EncoderService, text: str, show: str) -> None:
         assert "<img" not in re.sub(r"\\(.)", "", said)
 
 
+@pytest.mark.slow
 def test_a_text_of_512_tokens_is_cut_and_a_head_that_was_let_go_is_asked_for(
     service: EncoderService,
 ) -> None:

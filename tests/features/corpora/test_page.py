@@ -161,6 +161,7 @@ def test_downloads_have_every_word_with_its_count() -> None:
 # From a file to a corpus
 
 
+@pytest.mark.slow
 def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
     assert "**mine.csv** · CSV" in plainly_said(app)
@@ -186,6 +187,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert_whole(app)
 
 
+@pytest.mark.slow
 def test_marked_words_have_their_senses() -> None:
     app = kept(table(word=["python"] * 12, sense=SENSES))
     app = app.run()  # indexing may have ended between the picture and its bar
@@ -194,6 +196,7 @@ def test_marked_words_have_their_senses() -> None:
     assert title(app) == "“python” leads: 12 times, in 2 senses"
 
 
+@pytest.mark.slow
 def test_layers_and_columns_can_be_chosen() -> None:
     app = upload(opened(), table(word=["python"] * 12, sense=SENSES))
     layers = next(m for m in app.multiselect if m.key.startswith("corpora_layers_"))
@@ -215,6 +218,7 @@ def test_without_a_layer_there_is_nothing_to_index() -> None:
     assert "corpora_index" not in keys(app)
 
 
+@pytest.mark.slow
 def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     kept(table())
     (name,) = store().names()
@@ -228,6 +232,7 @@ def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     assert len(store().names()) == 2  # indexed otherwise
 
 
+@pytest.mark.slow
 def test_deleting_takes_a_second_click() -> None:
     app = kept(table())
     (name,) = store().names()
@@ -317,6 +322,7 @@ def test_a_file_whose_marks_miss_is_said_and_can_be_indexed_without_them() -> No
     assert_whole(app)
 
 
+@pytest.mark.slow
 def test_a_corpus_in_another_script_and_one_without_words_are_shown() -> None:
     app = kept("text\nЯ вижу питона\nПитон спит\n水は流れる\n".encode())
     assert has_picture(app)
@@ -390,6 +396,7 @@ def test_what_is_called_rudely_takes_no_effect() -> None:
     assert_whole(app)
 
 
+@pytest.mark.slow
 def test_an_error_of_the_store_leaves_the_file_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(opened(), table())
 
@@ -417,6 +424,7 @@ def public(tmp_path: Path) -> Callable[..., Any]:
     return serve
 
 
+@pytest.mark.slow
 def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) -> None:
     with public():
         other = indexed(store(), made_up_corpus(3, name="other's.csv"))
@@ -437,6 +445,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
         assert MINE.of(shown_view(app)) == ""
 
 
+@pytest.mark.slow
 def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
     nine = MINE.put(DEFAULT, ",".join(f"{i:016}" for i in range(8)))
     with public(CORPUS_MB="1"):
@@ -458,6 +467,7 @@ def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
         assert_whole(app)
 
 
+@pytest.mark.slow
 def test_the_operator_s_files_are_indexed_once_for_all(
     public: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -207,6 +207,7 @@ def test_an_example_is_opened_with_the_model_in_use(tiny_root: Path, tmp_path: P
         assert target(links(app)["Bank, river or money"]).model == "folder:bert"
 
 
+@pytest.mark.slow
 def test_the_example_about_capitals_waits_for_a_model_that_sees_them(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def test_two_meanings_are_said_only_where_references_part_them(
 # The answers
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=13),
     st.integers(0, 12),

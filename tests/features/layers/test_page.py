@@ -105,6 +105,7 @@ def test_a_long_text_says_what_is_left_out() -> None:
     assert "its last 90 tokens are left out" in everything_said(app)
 
 
+@pytest.mark.slow
 def test_layers_are_compared_over_the_words_that_are_chosen() -> None:
     app = opened(SECTION.put(DEFAULT, "Layers compared"))
     cka = seen(app, "layers_alike")

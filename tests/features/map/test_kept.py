@@ -64,6 +64,7 @@ def test_where_a_corpus_is_not_there_the_page_offers_the_others(name: str) -> No
     assert list(field(app.selectbox, "map_kept").options) == ["Choose one", "mine.csv"]
 
 
+@pytest.mark.slow
 def test_where_a_corpus_is_not_there_another_can_be_chosen() -> None:
     other = keep()
     app = settled(framed(on("<img src=x>"), PAGE))

@@ -210,6 +210,7 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert measured["recall of 15"] == last.recall
 
 
+@pytest.mark.slow
 def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> None:
     app = settled(alone(map_view(**QUICK), PAGE))
     assert_whole(app)
@@ -277,6 +278,7 @@ def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
     assert "PCA was drawn: UMAP needs at least 15 points" in plainly_said(app)
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_texts_is_said() -> None:
     content = "\n".join(f"{i} and so on and on in many words as before" for i in range(150))
     digest = shared("mine.txt", content.encode())
@@ -299,6 +301,7 @@ def test_empty_sentences_are_said() -> None:
 # Points
 
 
+@pytest.mark.slow
 def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     app = click(framed(map_view(layer=3, **QUICK)), 7)
     assert_whole(app)
@@ -370,6 +373,7 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     assert numbers_on(app) == set()
 
 
+@pytest.mark.slow
 def test_marks_come_with_the_address_and_count_for_their_points_alone(
     service: EncoderService,
 ) -> None:
@@ -421,6 +425,7 @@ def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
     assert marked_in(app, "map_chart") == at(own, 2, 5, 30)
 
 
+@pytest.mark.slow
 def test_another_method_stands_beside() -> None:
     app = framed(map_view(beside="method", other_method="tsne", other_layer=999, **QUICK))
     assert_whole(app)
@@ -470,6 +475,7 @@ def test_two_more_seeds_are_drawn_when_asked_for() -> None:
 LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
 
 
+@pytest.mark.slow
 def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     app = click(framed(map_view(**QUICK)), 7)
     old, shown = picture(app), table(app)

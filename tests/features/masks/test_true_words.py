@@ -272,6 +272,7 @@ def check_note(said: str, lab: Lab, told: LabRow | None, layer: int) -> None:
     assert is_two(real, lengths[: told.n_real].mean())
 
 
+@pytest.mark.slow
 def test_every_sentence_on_a_batch_holds() -> None:
     chance, draw = random.Random(1), np.random.default_rng(1)
     for _ in range(N):

@@ -290,6 +290,7 @@ def test_taking_a_sentence_away_leaves_the_others_in_their_fields() -> None:
         assert fields == ["python a", "python c", "python d"]
 
 
+@pytest.mark.slow
 def test_references_can_be_added_up_to_eight_and_all_taken_away() -> None:
     app = framed()
     for n in range(3, MAX_SENTENCES + 1):

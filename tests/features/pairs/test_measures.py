@@ -50,6 +50,7 @@ def scores_of(cosines: np.ndarray, gold: np.ndarray, split: np.ndarray | None = 
 # Thresholds
 
 
+@pytest.mark.slow
 @given(pairs_of_both)
 def test_no_threshold_gets_more_right(pairs: list[tuple[float, bool]]) -> None:
     cosines, same = (np.array(own) for own in zip(*pairs, strict=True))

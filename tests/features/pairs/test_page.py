@@ -114,6 +114,7 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
 
 
+@pytest.mark.slow
 def test_another_layer_shows_its_own_cosines() -> None:
     app = opened()
     before, rows = reading(app), numbers(app)

@@ -217,6 +217,7 @@ def test_pieces_are_found_as_a_family_writes_them(
     assert look_up("the", model).startswith(f"“{piece}” is ID **{token_id}** in the vocabulary")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(query=texts)
 def test_any_query_is_answered(look_up: Callable[..., str], query: str) -> None:

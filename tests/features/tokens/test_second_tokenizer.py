@@ -61,6 +61,7 @@ def asked(app: AppTest) -> AppTest:
     return press(app, "get_tokenizer")
 
 
+@pytest.mark.slow
 def test_another_tokenizer_is_fetched_and_set_beside(
     tiny_root: Path, tiny_service: EncoderService, tmp_path: Path
 ) -> None:

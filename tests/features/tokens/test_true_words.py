@@ -194,6 +194,7 @@ def check_tokens(said: str, tokens: Tokens, own: tuple[str, ...], names: tuple[s
     assert bool(several) == ("is cut into" in said)
 
 
+@pytest.mark.slow
 def test_every_sentence_on_tokens_holds(tiny_service: EncoderService) -> None:
     chance = random.Random(1)
     for model in MODELS:
@@ -282,6 +283,7 @@ def check_merged(said: str, both: list[Tokens]) -> None:
         assert matches
 
 
+@pytest.mark.slow
 def test_every_sentence_on_the_vocabulary_holds(tiny_service: EncoderService) -> None:
     chance = random.Random(3)
     for model in MODELS:

@@ -160,6 +160,7 @@ def test_as_many_as_one_keeps_fit_an_address_and_one_more_is_refused(for_many: N
         known.check_may_add(view)
 
 
+@pytest.mark.slow
 def test_there_is_no_such_bound_for_one(for_one: None) -> None:
     keep(known.MOST + 1)
     known.check_may_add(DEFAULT)

@@ -49,6 +49,7 @@ def test_each_page_says_it_in_its_frame(port: int, page: str) -> None:
     assert WAIT in beside(app)
 
 
+@pytest.mark.slow
 def test_it_goes_on_once_the_service_is_there(port: int, service: EncoderService) -> None:
     app = framed(page="meaning")
     end = time.monotonic() + 60

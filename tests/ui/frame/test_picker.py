@@ -181,6 +181,7 @@ def test_what_is_fetched_and_how_far_it_is_stands_in_the_sidebar(
     assert 0 <= bar.proto.value < 100
 
 
+@pytest.mark.slow
 def test_back_after_the_change_is_not_undone(server: HubServer) -> None:
     app = type_in(framed(), TEXT)
     before = app.query_params["s"]
@@ -281,6 +282,7 @@ def test_reset_takes_the_wish_back(server: HubServer, gate: threading.Event) -> 
     assert_goes_on(app.run(), text=DEFAULT.sentences[0].text)
 
 
+@pytest.mark.slow
 def test_who_went_elsewhere_keeps_the_model_found_there(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -296,6 +298,7 @@ def test_who_went_elsewhere_keeps_the_model_found_there(
     assert_goes_on(app.run(), SECOND)
 
 
+@pytest.mark.slow
 def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -321,6 +324,7 @@ def test_a_visitor_who_leaves_does_not_stop_what_was_chosen(
     assert runtime.is_loaded(PRESET)
 
 
+@pytest.mark.slow
 def test_a_model_that_was_dropped_from_memory_before_the_change_is_loaded_again(
     served: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
@@ -514,6 +518,7 @@ def test_without_a_network_the_page_goes_on_and_a_retry_works(
             assert_goes_on(app.run(), PRESET)
 
 
+@pytest.mark.slow
 def test_weights_that_do_not_fit_their_config_are_said_each_time(
     server: HubServer, served: Path, tmp_path: Path
 ) -> None:
@@ -528,6 +533,7 @@ def test_weights_that_do_not_fit_their_config_are_said_each_time(
     assert_goes_on(choose(app, SECOND), SECOND)
 
 
+@pytest.mark.slow
 def test_a_copy_that_was_damaged_on_this_machine_is_fetched_again(
     server: HubServer, hub_cache: Path
 ) -> None:
@@ -552,6 +558,7 @@ def test_a_failure_can_be_dismissed(server: HubServer) -> None:
     assert not app.error
 
 
+@pytest.mark.slow
 def test_another_choice_replaces_a_failure(server: HubServer) -> None:
     server.faults = lambda request, reply: error(500) if request.repo == PRESET else reply
     app = choose(choose(type_in(framed(), TEXT), PRESET), SECOND)

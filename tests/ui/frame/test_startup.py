@@ -71,6 +71,7 @@ def test_the_end_leaves_what_is_not_done_to_be_gone_on_with(tmp_path: Path) -> N
         assert store().about(name).state in {"waiting", "indexing"}
 
 
+@pytest.mark.slow
 def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) -> None:
     """It takes a second, in which a first page would wait."""
     code = (

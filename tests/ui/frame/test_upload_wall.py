@@ -51,6 +51,7 @@ def test_a_visit_may_send_so_many_bytes_and_another_one_is_not_kept_from_it(
     assert put(client, "two", 1_000_000) == (200, "1000000")
 
 
+@pytest.mark.slow
 def test_a_visit_may_send_so_many_files(client: TestClient) -> None:
     for _ in range(200):
         assert put(client, "one", 0)[0] == 200
@@ -59,6 +60,7 @@ def test_a_visit_may_send_so_many_files(client: TestClient) -> None:
     assert said.endswith("Reload the page.\n")
 
 
+@pytest.mark.slow
 def test_strangers_are_left_to_streamlit_and_forget_no_visit(client: TestClient) -> None:
     put(client, "one", 11_000_000)
     for i in range(300):

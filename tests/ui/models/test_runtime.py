@@ -151,6 +151,7 @@ def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
     assert only_file(data).stat().st_mtime_ns == written
 
 
+@pytest.mark.slow
 def test_each_model_has_a_baseline_of_its_own(card: ModelCard, data: Path) -> None:
     first = measured(card)
     second = measured(runtime.service().load("folder:electra"))
@@ -367,6 +368,7 @@ def assert_progress(bars: list[tuple[float, str]], model: str) -> None:
     assert any(text.endswith(" left") for text in plain)
 
 
+@pytest.mark.slow
 def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
     server: HubServer, served: Path, open_with: Callable[..., EncoderService]
 ) -> None:
@@ -385,6 +387,7 @@ def test_a_model_chosen_in_the_picker_gives_the_page_its_numbers(
     assert app.query_params["s"] == encode(replace(view, model=PRESET))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_fetched_model_is_used_again_without_a_request(server: HubServer, model: str) -> None:
     app = asked_for(model)
@@ -451,6 +454,7 @@ def test_a_visitor_who_leaves_does_not_stop_the_fetch(server: HubServer) -> None
     assert runtime.is_loaded(PRESET)
 
 
+@pytest.mark.slow
 def test_a_page_can_be_left_at_once_while_the_hub_does_not_answer(server: HubServer) -> None:
     app = framed()
     go_on = threading.Event()
@@ -623,6 +627,7 @@ def test_another_visitors_fetch_is_not_joined_without_a_click(server: HubServer)
     assert not buttons(framed(replace(DEFAULT, model=PRESET)))
 
 
+@pytest.mark.slow
 def test_what_is_on_this_machine_needs_no_click(server: HubServer, models: Path) -> None:
     asked_for(OTHER)
     n_requests = len(server.requests)
@@ -657,6 +662,7 @@ def test_the_operators_own_first_model_needs_no_click(
         assert buttons(app)["go_on_without"] == "Go on with tiny-bert"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "section", "key", "label"),
     [

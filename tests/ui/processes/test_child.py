@@ -82,6 +82,7 @@ def test_one_that_is_renewed_starts_again_at_once_and_nobody_counts_it(tmp_path:
     assert said == []
 
 
+@pytest.mark.slow
 def test_its_end_takes_along_what_it_started(tmp_path: Path) -> None:
     kept = child(tmp_path, "sleep 600 & echo $! >> $PIDS; exec sleep 600", [], ())
 
@@ -116,6 +117,7 @@ def test_what_a_proxy_prints_is_handed_on(tmp_path: Path) -> None:
     assert done.stdout.split() == ["one", "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such a signal")
 def test_it_ends_with_whoever_supervises_it_even_if_that_one_is_killed(tmp_path: Path) -> None:
     code = (

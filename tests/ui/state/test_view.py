@@ -93,6 +93,7 @@ def test_a_view_without_sentences_has_an_empty_one() -> None:
     assert from_json(json.dumps(packed(s=[]))).sentences == (Sentence(""),)
 
 
+@pytest.mark.slow
 @unhurried
 @given(views())
 def test_a_view_comes_back_from_its_address_as_it_was(view: ViewState) -> None:
@@ -118,6 +119,7 @@ def test_the_default_view_needs_no_address() -> None:
     assert decode("") == DEFAULT
 
 
+@pytest.mark.slow
 @unhurried
 @given(views(st.text(any_character, max_size=20)))
 def test_half_characters_are_replaced_and_nothing_moves(view: ViewState) -> None:
@@ -215,6 +217,7 @@ def bomb(megabytes: int) -> str:
 
 
 # 200 MB are 260 kB of address and refused for their length; 11 MB just pass for short.
+@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [11, 200])
 def test_an_address_that_inflates_is_refused_before_it_fills_the_memory(megabytes: int) -> None:
     parameter = bomb(megabytes)
@@ -470,6 +473,7 @@ def test_a_choice_of_another_type_than_the_default_is_not_believed(kept: Any, de
     assert type(found) is type(default)
 
 
+@pytest.mark.slow
 @unhurried
 @given(views(), st.text(max_size=5), st.text(max_size=5), st.booleans())
 def test_what_is_chosen_is_what_is_read(view: ViewState, page: str, name: str, on: bool) -> None:

@@ -163,6 +163,7 @@ def test_few_or_no_candidates_are_given_as_they_are(n: int) -> None:
     assert found.indices.shape == found.cosines.shape == (3, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in ALL)])
 def test_the_pooler_by_hand_is_the_model_s_own(tiny_service: EncoderService, model: str) -> None:
     own = tiny_service.encode(model, [TEXT])[0]

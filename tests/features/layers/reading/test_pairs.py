@@ -126,6 +126,7 @@ def is_on_the_edge(cosines: np.ndarray, candidates: Sequence[int]) -> bool:
     return bool((abs(gaps - TIE) < 1e-5).any() or (abs(ends % 1 - 0.5) < 1e-3).any())
 
 
+@pytest.mark.slow
 def test_every_sentence_on_nearest_tokens_is_true() -> None:
     chance, edges = random.Random(2), 0
     for _ in range(N_MADE):

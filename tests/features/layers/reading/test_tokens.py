@@ -219,6 +219,7 @@ def odd_measure(chance: random.Random, kind: Kind) -> Measure:
     return Measure(kind, tuple(range(n_layers))[rows], values[rows], own, others)
 
 
+@pytest.mark.slow
 def test_every_sentence_of_the_main_picture_is_true() -> None:
     chance = random.Random(1)
     for i in range(N_MADE):
@@ -229,6 +230,7 @@ def test_every_sentence_of_the_main_picture_is_true() -> None:
         Picture(found, labels, layer, baseline).assert_true()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_is_said_of_the_model_s_own_vectors_is_true(
     name: str, service: EncoderService

@@ -67,6 +67,7 @@ def has_button(app: AppTest, key: str) -> bool:
 # Large maps
 
 
+@pytest.mark.slow
 def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = on_map(map_view(**LONG))
     assert not under_way()
@@ -87,6 +88,7 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     assert "This map was stopped. It would take about" in everything_said(app)
 
 
+@pytest.mark.slow
 def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> None:
     app = on_map(map_view(**LONG, seed=1))
     app = app.button(key="map_draw").click().run()
@@ -120,6 +122,7 @@ def make_room() -> None:
     assert jobs().start(Task("huge", once, lambda _: Huge())).wait(SECONDS)
 
 
+@pytest.mark.slow
 def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> None:
     app = on_map(map_view(**QUICK, seed=11))
     first = kept_map(app)
