@@ -44,7 +44,7 @@ help:
 	@echo "                PYTHON=python3.12 the Python to use, INDEX=address a package index for torch"
 	@echo "make test       lint, types, all tests; finds or installs a Chromium"
 	@echo "make test-fast  the same without the browser and what takes seconds"
-	@echo "make test-cluster  what needs Ray: installs the extra, about 3 minutes"
+	@echo "make test-cluster  what needs Ray: installs the extra, about 5 minutes"
 	@echo "make bench      measure speed and memory beside what else one would pick"
 	@echo "make bench-all  measure our own targets of speed and memory"
 	@echo "make format     rewrite the source in the project's style"
@@ -115,9 +115,13 @@ test: chromium lint
 test-fast: lint
 	$(PYTEST) -m "not browser and not slow and not cluster"
 
-# One after the other: each cluster takes what the machine has.
+# One cluster after the other; beside them what runs without one.
 test-cluster: chromium nginx .venv/.cluster
-	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(RUN_PYTHON) -m pytest -n 0 -m cluster
+	@export CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)"; said=$$(mktemp); \
+	$(RUN_PYTHON) -m pytest -n 0 -m "cluster and not ray" > $$said 2>&1 & beside=$$!; \
+	trap 'kill $$beside; rm -f $$said; exit 1' INT TERM; \
+	$(RUN_PYTHON) -m pytest -n 0 -m "cluster and ray"; failed=$$?; \
+	wait $$beside || failed=$$?; cat $$said; rm -f $$said; exit $$failed
 
 lint: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .

@@ -12,7 +12,7 @@ from tests.support.gate import Gate, gate
 from tests.support.ray_service import RayService
 from tests.support.visit import Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.cluster]
+pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.ray]
 AWAY = "does not answer"
 
 

@@ -14,7 +14,7 @@ from tests.support.contract import CHECKS, Subject
 from tests.support.oracle import Oracle
 from tests.support.ray_service import RayService
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.ray]
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ from tests.support.ray_workers import Held
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.ray,
     pytest.mark.usefixtures("ray_runtime"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of Ray, about itself
 ]
