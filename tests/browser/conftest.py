@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from components.ui.state.view import DEFAULT
 from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.components_page import COMPONENTS_APP, Opened, open_components
 from tests.support.measured import measured_data
 from tests.support.rest import PATIENCE
 from tests.support.tabs import Tab, Tabs
@@ -31,7 +32,7 @@ FLAGS = (
 )
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
-LONGEST = {"test_app", "test_everyone", "test_models", "test_tokens"}
+LONGEST = {"test_app", "test_everyone", "test_history", "test_models"}
 _RUNNING = pytest.StashKey[list[AppServer]]()
 _FAILED = pytest.StashKey[bool]()
 
@@ -169,6 +170,18 @@ def visit(app: str, take: Callable[..., Tab]) -> Callable[..., Visit]:
         return reader
 
     return open_
+
+
+@pytest.fixture
+def similarity(visit: Callable[..., Visit]) -> Visit:
+    """A reader of Meaning in context."""
+    return visit("/meaning")
+
+
+@pytest.fixture
+def opened(run_app: Callable[..., str], take: Callable[..., Tab]) -> Opened:
+    """The page of components, on a desk."""
+    return open_components(take, run_app(COMPONENTS_APP), viewport={"width": 1200, "height": 900})
 
 
 def _listen(page: Page, address: str, failures: list[str]) -> None:

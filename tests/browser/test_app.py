@@ -1,4 +1,4 @@
-"""The real app as its readers use it: first visits, choosing, history, any text, downloads."""
+"""The real app as its readers use it: first visits, choosing, any text, downloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from playwright.sync_api import expect
 from components.content.examples import EXAMPLES
 from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
-from components.ui.state.address import MAX_ADDRESS, encode, to_json
+from components.ui.state.address import MAX_ADDRESS, to_json
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browser import HOSTILE
 
@@ -30,15 +29,6 @@ pytestmark = pytest.mark.browser
 
 A, B = (sentence.text for sentence in DEFAULT.sentences)
 OPENING = ["python, word 5 of sentence A", "python, word 5 of sentence B"]
-
-
-@pytest.fixture
-def similarity(visit: Callable[..., Visit]) -> Visit:
-    return visit("/meaning")
-
-
-def address_of(view: ViewState) -> str:
-    return "/meaning?" + urlencode({"s": encode(view)})
 
 
 def with_texts(*texts: str, references: Sequence[str] = ()) -> ViewState:
@@ -114,143 +104,6 @@ def test_the_keyboard_alone_changes_the_word_the_address_and_the_reading(
     assert here.chosen[:2] == ["pet, word 4 of sentence A", "coding, word 3 of sentence B"]
     assert here.page.url != before
     assert "“pet” in A and “coding” in B" in here.reading
-
-
-# History and addresses
-
-
-def test_back_forward_and_reload_restore_the_view(similarity: Visit) -> None:
-    here = similarity
-
-    def seen() -> tuple[object, ...]:
-        return here.rows, here.chosen, here.layer, here.title, here.reading
-
-    steps = [seen()]
-    actions: list[Callable[[], object]] = [
-        lambda: here.pick("sentence A", "pet"),
-        lambda: here.to_layer(5),
-        lambda: here.option("Sentences"),
-        lambda: here.type("Sentence B", "We like coding in a new python"),
-        lambda: here.add("Two words"),
-    ]
-    begun = here.page.evaluate("history.length")
-    for act in actions:
-        act()
-        steps.append(seen())
-    assert here.page.evaluate("history.length") == begun + 6  # one each, two of the last
-    for back, expected in zip((2, 1, 1, 1, 1), steps[-2::-1], strict=True):
-        here.back(back)
-        assert seen() == expected
-    for expected in steps[1:4]:
-        here.forward()
-        assert seen() == expected
-    here.reload()
-    assert seen() == steps[3]
-    expect(here.menu("Options").get_by_role("radio", name="Sentences")).to_be_checked()
-    here.leave_menu()
-    here.forward()
-    assert seen() == steps[4]
-
-
-def test_menus_opened_later_show_the_view_and_change_only_what_is_changed(
-    similarity: Visit,
-) -> None:
-    here = similarity
-    here.pick("sentence A", "pet")
-    here.pick("sentence B", "coding")
-    edit = here.menu("Edit").get_by_role("textbox")
-    assert [box.input_value() for box in edit.all()] == [A, B]
-    here.type("Sentence A", "Our pet python", within=here.page.get_by_role("dialog"))
-    here.click("Add a sentence", within=here.page.get_by_role("dialog"))
-    here.leave_menu()
-    assert here.rows == ["Our pet python", B, "empty", "snake", "programming"]
-    for label in "ABC":
-        name = f"Take sentence {label} away"
-        expect(here.side.get_by_role("button", name=name)).to_be_visible()
-    references = here.menu("References").get_by_role("textbox")
-    assert [box.input_value() for box in references.all()] == ["snake", "programming"]
-    here.leave_menu()
-    options = here.menu("Options")
-    for name in ("mean", "All"):
-        expect(options.get_by_role("radio", name=name)).to_be_checked()
-    here.leave_menu()
-    here.option("Sentences")
-    address = here.page.url
-    here.reload()
-    assert here.rows == ["Our pet python", B, "empty", "snake", "programming"]
-    assert here.page.url == address
-    options = here.menu("Options")
-    for name in ("mean", "Sentences"):
-        expect(options.get_by_role("radio", name=name)).to_be_checked()
-
-
-def test_back_pressed_quickly_goes_back_each_time(similarity: Visit) -> None:
-    here = similarity
-    for text in ("one python", "two python", "three python"):
-        here.type("Sentence A", text)
-    slow = here.page.context.new_cdp_session(here.page)
-    slow.send("Emulation.setCPUThrottlingRate", {"rate": 6})
-    since = here.runs.now  # as on a phone, busy drawing the first step when the last comes
-    here.page.evaluate("for (const wait of [0, 120, 240]) setTimeout(() => history.back(), wait)")
-    here.page.wait_for_function("() => !location.search")
-    here.runs.wait(since)
-    slow.send("Emulation.setCPUThrottlingRate", {"rate": 1})
-    expect(here.words("sentence A").first).to_have_text("I")
-    here.wait()
-    assert here.page.url.endswith("/meaning")
-    assert here.rows[0] == A
-    expect(here.side.get_by_role("textbox", name="Sentence A")).to_have_value(A)
-
-
-def test_the_menu_keeps_the_view(similarity: Visit) -> None:
-    here = similarity
-    here.type("Sentence A", "My python sleeps all day")
-    here.pick("sentence B", "coding")
-    here.to_layer(4)
-    before = here.rows, here.chosen
-    here.side.get_by_role("link", name="Start here").click()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-    here.main.get_by_role("link", name="All lines and numbers").click()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-    assert here.layer == 4
-    here.page.go_back()
-    expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
-    here.wait()
-    assert (here.rows, here.chosen) == before
-
-
-def test_a_copied_address_shows_another_reader_the_same_whose_changes_are_their_own(
-    visit: Callable,
-) -> None:
-    here = visit("/meaning")
-    here.type("Sentence A", "Naïve 🐍 & “python” + 100%")
-    here.pick("sentence B", "love")
-    here.to_layer(5)
-    here.option("last")
-    here.option("References")
-    here.option("Centred cosine")
-    address = here.link()
-    assert address == here.page.url
-    other = visit(address)
-    assert other.rows == here.rows
-    assert other.chosen == here.chosen
-    assert other.layer == 5
-    assert (other.title, other.reading) == (here.title, here.reading)
-    assert other.download("CSV") == here.download("CSV")
-    options = other.menu("Options")
-    for name in ("last", "References"):
-        expect(options.get_by_role("radio", name=name)).to_be_checked()
-    expect(options.get_by_role("switch")).to_be_checked()
-    other.leave_menu()
-    other.type("Sentence A", "Only mine")
-    here.pick("sentence B", "coding")
-    assert here.rows[0] == "Naïve 🐍 & “python” + 100%"
-    assert other.rows[0] == "Only mine"
-    assert other.chosen[1] == "love, word 2 of sentence B"
 
 
 # Any text

@@ -2,84 +2,40 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
+from tests.support.browser import fits, look
+from tests.support.hub_server import hub_server
 from tests.support.measured import measured_data
+from tests.support.picker_in_browser import (
+    MOST_PICKERS,
+    area,
+    assert_picked,
+    is_on,
+    picker,
+    type_model,
+)
 from tests.support.rest import PATIENCE
+from tests.support.slow_hub import Hub, asked_of
 from tests.support.tabs import Tabs
 from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser
 
 PRESET = "distilbert/distilbert-base-uncased"
-TITLE = "distilbert-base-uncased"
 BUNDLED = "all-MiniLM-L6-v2"
 LONG_PRESET = "google-bert/bert-large-uncased-whole-word-masking"
 LONG_ID = f"{'organisation' * 7}/{'a-long-name-' * 7}x"
-WEIGHTS = "model.safetensors"
-SECONDS = 300
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 SCREENS = (("dark", NARROW), ("dark", WIDE), ("light", WIDE))
-LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
-
-
-MOST_PICKERS = """
-() => {
-  window.__most = 0;
-  const look = () => {
-    const all = document.querySelectorAll('[data-testid="stSidebar"] [data-testid="stSelectbox"]');
-    const seen = [...all].filter(picker => picker.checkVisibility());
-    window.__most = Math.max(window.__most, seen.length);
-    requestAnimationFrame(look);
-  };
-  look();
-}
-"""
-
-
-class Hub:
-    """A hub of many tiny models under names of their own: each test takes fresh ones."""
-
-    def __init__(self, server: HubServer, folder: Path) -> None:
-        self.server = server
-        self._folder = folder
-        self._n = 0
-        self.slow: dict[str, float] = {}
-        self.hurry = threading.Event()  # what was slow comes at once
-        self.broken: set[str] = set()
-        self.closed: dict[str, threading.Event] = {}
-        server.faults = self._answer
-
-    def new(self) -> str:
-        """The id of a model that nobody has asked for yet."""
-        self.hurry = threading.Event()
-        from tests.support.hub_server import Repository
-
-        self._n += 1
-        name = f"org/tiny-{self._n}"
-        self.server.repositories[name] = Repository(self._folder)
-        return name
-
-    def _answer(self, request: Request, reply: Reply) -> Reply:
-        repo = request.repo or ""
-        if repo in self.broken:
-            return error(500)
-        if repo in self.closed:
-            self.closed[repo].wait(SECONDS)
-        if request.method == "GET" and request.file == WEIGHTS and repo in self.slow:
-            return replace(reply, bytes_per_second=self.slow[repo], hurry=self.hurry)
-        return reply
 
 
 @pytest.fixture(scope="module")
@@ -126,41 +82,6 @@ def open_page(visit: Callable, address: str) -> Callable:
         return visit(path, address=address, **options)
 
     return open_
-
-
-def picker(reader: object) -> Locator:
-    return reader.side.get_by_role("combobox", name=re.compile("Model"))
-
-
-def type_model(reader: object, model: str) -> None:
-    box = picker(reader)
-    box.click()
-    box.fill(model)
-    offered = reader.page.get_by_role("option").filter(has_text=model)  # not the whole list still
-    offered.first.wait_for(timeout=PATIENCE * 1000)
-    box.press("Enter")
-
-
-def assert_picked(reader: object, model: str) -> None:
-    expect(picker(reader)).to_have_count(1)  # while a run is under way the old one may stand there
-    expect(picker(reader)).to_have_value(model)
-
-
-def area(reader: object) -> Locator:
-    return reader.side.locator(".st-key-model_wish")
-
-
-def card(reader: object) -> Locator:
-    return reader.side.get_by_text("layers · ")
-
-
-def is_on(reader: object, dims: int) -> None:
-    expect(card(reader)).to_contain_text(f"{dims} dims")
-
-
-def look(reader: object, name: str) -> None:
-    if LOOKS:
-        reader.page.screenshot(path=f"{LOOKS}/{name}.png")
 
 
 def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hub: Hub) -> None:
@@ -250,10 +171,6 @@ def test_a_failure_is_said_and_try_again_works(open_page: Callable, hub: Hub) ->
     is_on(reader, 160)
     assert "My python eats mice" in reader.rows[0]
     expect(reader.page.get_by_test_id("stAlert")).to_have_count(0)
-
-
-def asked_of(hub: Hub, model: str) -> list[Request]:
-    return [request for request in hub.server.requests if request.repo == model]
 
 
 def own_address(address: str, model: str) -> str:
@@ -373,11 +290,3 @@ def nothing_is_cut_off_in_the_sidebar(reader: object, hub: Hub, screen: str) -> 
     expect(area(reader)).to_contain_text("(500)")
     look(reader, f"failed-{screen}")
     assert fits(area(reader))
-
-
-def fits(place: Locator) -> bool:
-    """Nothing inside is wider than its box."""
-    return place.evaluate(
-        "e => [e, ...e.querySelectorAll('*')].every(x => x.scrollWidth <= x.clientWidth + 1"
-        " || getComputedStyle(x).display === 'inline' || x.clientWidth === 0)"
-    )

@@ -52,7 +52,7 @@ def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
     assert copied == here.page.url
     assert "?s=" in copied
     expect(copy.get_by_text("Copied")).not_to_be_visible()
-    assert copied == here.link()  # which test_app.py opens
+    assert copied == here.link()  # which test_history.py opens
 
 
 def test_a_phone_without_a_clipboard_selects_the_address_to_be_copied_by_hand(

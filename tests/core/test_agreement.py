@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.core.errors import RequestError
 from tests.support.oracle import Oracle, Plain
 from tests.support.tiny_models import FAMILIES, VARIANTS
 
@@ -252,29 +251,6 @@ def test_attentions_are_left_out_unless_asked(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
     assert tiny_service.encode(subject.model, subject.texts[:1])[0].attentions is None
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"layers": [99]},
-        {"layers": [-1]},
-        {"layers": []},
-        {"attentions": [(0, 0)]},
-        {"attentions": [(1, 99)]},
-        {"attentions": [(1, -1)]},
-        {"attentions": [3]},
-        {"attentions": []},
-        {"mask": "none"},
-        {"precision": "double"},
-    ],
-    ids=str,
-)
-def test_what_the_model_does_not_have_is_refused(
-    wrong: dict[str, Any], service: EncoderService
-) -> None:
-    with pytest.raises(RequestError):
-        service.encode(BUNDLED_ID, ["A snake"], **wrong)
 
 
 def test_results_are_read_only(subject: Subject, tiny_service: EncoderService) -> None:

@@ -17,33 +17,20 @@ import pytest
 import yaml
 
 from components.core import Settings, settings
-from components.ui.processes.proxy import COOKIE
+from tests.support.deployment import (
+    COMPOSE,
+    CONTAINERFILE,
+    DEPLOY,
+    KUBERNETES,
+    WRITTEN,
+    instructions,
+    kind,
+)
 
 ROOT = Path(__file__).parents[2]
-DEPLOY = ROOT / "deploy"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-CONTAINERFILE = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
-KUBERNETES = [
-    own
-    for own in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))
-    if own
-]
 UNIT = (DEPLOY / "contextlens.service").read_text(encoding="utf-8")
-WRITTEN = [
-    *(path for path in sorted(DEPLOY.rglob("*")) if path.is_file()),
-    ROOT / "docs" / "deploy.md",
-]
 MAX_UPLOAD = f"{Settings().max_upload_bytes // 1_000_000 + 1}m"
-
-
-def kind(name: str) -> dict[str, Any]:
-    (found,) = (own for own in KUBERNETES if own["kind"] == name)
-    return dict(found)
-
-
-def instructions(word: str) -> list[str]:
-    return re.findall(rf"^{word} +(.*)$", CONTAINERFILE, re.MULTILINE)
 
 
 # What they name is there
@@ -205,33 +192,6 @@ def secret(name: str) -> str:
     return "x" * 40 if name.endswith(("_TOKEN", "_SECRET")) else ""
 
 
-# What protects
-
-
-def test_nothing_runs_as_root_or_may_write_to_its_own_files() -> None:
-    assert [own for own in instructions("USER") if own != "10001:10001"] == []
-    assert len(instructions("USER")) == 2  # of each image that is made
-    pods = [kind("Deployment")["spec"]["template"]["spec"], *ray_pods()]
-    for pod in pods:
-        assert pod["securityContext"]["runAsNonRoot"] is True
-        for own in pod["containers"]:
-            assert own["securityContext"]["allowPrivilegeEscalation"] is False
-            assert own["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-            assert own["resources"]["limits"]["memory"]
-            assert own["resources"]["requests"]["cpu"]
-    app = pods[0]["containers"][0]
-    assert app["securityContext"]["readOnlyRootFilesystem"] is True
-    for name, own in COMPOSE["services"].items():
-        assert (own["read_only"], own["cap_drop"]) == (True, ["ALL"]), name
-        assert own["security_opt"] == ["no-new-privileges:true"], name
-
-
-def ray_pods() -> list[dict[str, Any]]:
-    own = kind("RayService")["spec"]["rayClusterConfig"]
-    groups = [own["headGroupSpec"], *own["workerGroupSpecs"]]
-    return [group["template"]["spec"] for group in groups]
-
-
 def test_what_a_cluster_asks_is_what_the_app_answers() -> None:
     app = kind("Deployment")["spec"]["template"]["spec"]["containers"][0]
     asked = {name: app[name]["httpGet"]["path"] for name in app if name.endswith("Probe")}
@@ -240,39 +200,6 @@ def test_what_a_cluster_asks_is_what_the_app_answers() -> None:
     selected = kind("Deployment")["spec"]["selector"]["matchLabels"]
     assert kind("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == selected
     assert kind("Service")["spec"]["selector"] == selected
-
-
-def test_a_visitor_is_kept_in_one_process_everywhere() -> None:
-    note = kind("Ingress")["metadata"]["annotations"]
-    assert note["nginx.ingress.kubernetes.io/affinity"] == "cookie"
-    assert note["nginx.ingress.kubernetes.io/session-cookie-name"] == COOKIE
-    assert note["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
-    assert f"$cookie_{COOKIE}" in (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
-
-
-def test_no_log_of_a_proxy_has_addresses() -> None:
-    """They hold sentences."""
-    for name in ("nginx.conf", "nginx-tls.conf"):
-        text = (DEPLOY / name).read_text(encoding="utf-8")
-        (form,) = re.findall(r"log_format (.*?);\n", text, re.DOTALL)
-        used = set(re.findall(r"\$(\w+)", form))
-        assert not used & {"request", "request_uri", "uri", "args", "query_string", "http_referer"}
-        levels = re.findall(r"error_log \S+ ?(\w*);", text)
-        assert levels
-        assert set(levels) == {"emerg"}
-        assert "access_log off;" in text or text.count("access_log") == 1
-
-
-def test_no_secret_is_written_down() -> None:
-    for path in WRITTEN:
-        found = re.findall(
-            r"^#? ?-? ?(\w*(?:SECRET|TOKEN|PASSWORD)\w*)[=:] *(.*)$",
-            path.read_text(encoding="utf-8"),
-            re.MULTILINE,
-        )
-        told = [f"{name}={value}" for name, value in found
-                if value.strip() and not value.strip().startswith(("${", "$("))]  # fmt: skip
-        assert told == [], path
 
 
 def test_the_service_in_a_cluster_is_the_one_of_the_file_for_one_machine() -> None:

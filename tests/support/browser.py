@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from playwright.sync_api import Locator
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script><b>python</b>"
@@ -58,6 +60,7 @@ path => {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 """
+LOOKS = os.environ.get("CONTEXTLENS_SCREENSHOTS", "")
 SEEN = "() => { const seen = [...window.__seen]; window.__seen = null; return seen; }"
 
 
@@ -85,3 +88,17 @@ def contrast(first: str, second: str) -> float:
 
 def style(locator: Locator, name: str) -> str:
     return locator.evaluate("(node, name) => getComputedStyle(node)[name]", name)
+
+
+def look(reader: object, name: str) -> None:
+    """A screenshot, where somebody named a folder for them."""
+    if LOOKS:
+        reader.page.screenshot(path=f"{LOOKS}/{name}.png")
+
+
+def fits(place: Locator) -> bool:
+    """Nothing inside is wider than its box."""
+    return place.evaluate(
+        "e => [e, ...e.querySelectorAll('*')].every(x => x.scrollWidth <= x.clientWidth + 1"
+        " || getComputedStyle(x).display === 'inline' || x.clientWidth === 0)"
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import itertools
 import json
 import os
 import re
@@ -19,11 +18,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from components.core import BUNDLED_ID, EncoderService
+from components.core import BUNDLED_ID
 from components.core.words import find_word
 from components.ui.models import runtime
 from components.ui.models.background import jobs
@@ -71,9 +69,9 @@ def arrived(app: AppTest) -> AppTest:
 
 
 def settled(app: AppTest) -> AppTest:
-    """The page once nothing is worked out in the background any more."""
+    """The page once it waits for no model and nothing is worked out in the background any more."""
     end = time.monotonic() + SECONDS
-    while app.get("progress"):
+    while (app := arrived(app)).get("progress"):
         assert time.monotonic() < end, [bar.proto.text for bar in app.get("progress")]
         time.sleep(0.1)
         app = app.run()
@@ -224,32 +222,6 @@ def sentence(text: str, word: str | None = None, occurrence: int = 0) -> Sentenc
 
 def view_of(*sentences: Sentence, references: tuple[Sentence, ...] = (), **more: Any) -> ViewState:
     return ViewState(BUNDLED_ID, sentences, references, **more)
-
-
-def expected(
-    service: EncoderService,
-    view: ViewState,
-    pooling: str = "mean",
-    means: tuple[Any, Any] = (0.0, 0.0),
-) -> list[list[float]]:
-    """For each pair on the page, its cosine at every layer and without context: by sklearn."""
-    vectors, static = [], []
-    for each in [*view.sentences, *view.references]:
-        encoding = service.encode(view.model, [each.text])[0]
-        start, end = each.word or (0, len(each.text))
-        offsets = zip(encoding.offsets.tolist(), encoding.text_ids, strict=True)
-        inside = [
-            i for i, ((a, b), own) in enumerate(offsets) if own == 0 and a < end and b > start
-        ]
-        inside = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
-        vectors.append(encoding.hidden[:, inside].mean(axis=1) - means[0])
-        rows = service.word_rows(view.model, encoding.token_ids[inside])
-        static.append(rows.mean(axis=0) - means[1])
-    layers = [cosine_similarity(np.stack(vectors)[:, layer]) for layer in range(len(vectors[0]))]
-    layers.append(cosine_similarity(np.stack(static)))
-    n_sentences = len(view.sentences)
-    pairs = itertools.combinations(range(len(vectors)), 2)
-    return [[matrix[i, j] for matrix in layers] for i, j in pairs if i < n_sentences]
 
 
 def assert_shows(app: AppTest, numbers: list[list[float]]) -> None:

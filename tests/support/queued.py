@@ -1,12 +1,17 @@
-"""Kinds of texts for tests of the queue and of the streams: run without a model."""
+"""Kinds of texts for tests of the queue and of the streams, run without a model; and who waits."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Plain", "Recorded"]
+from components.core.batching import Streams
+
+__all__ = ["SECONDS", "Plain", "Recorded", "wait_until_queued"]
+
+SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -30,3 +35,14 @@ class Recorded(Plain):
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
         return self.work(texts)
+
+
+def wait_until_queued(streams: Streams, n: int) -> None:
+    """Until so many texts wait."""
+    waited = threading.Event()
+    for _ in range(SECONDS * 1000):
+        with streams._lock:
+            if streams._queue.n_waiting >= n:
+                return
+        waited.wait(0.001)
+    raise AssertionError(f"{streams._queue.n_waiting} texts wait, not {n}")

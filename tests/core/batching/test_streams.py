@@ -16,9 +16,8 @@ from components.core import meters
 from components.core.batching import Processors, Streams
 from components.core.caller import Caller, StoppedError, calling
 from components.core.errors import BusyError
-from tests.support.queued import Recorded
+from tests.support.queued import SECONDS, Recorded, wait_until_queued
 
-SECONDS = 60
 KIND = Recorded()
 
 
@@ -57,17 +56,6 @@ def clients(n: int) -> Iterator[Callable[..., Future[Any]]]:
             return pool.submit(run)
 
         yield ask
-
-
-def wait_until_queued(streams: Streams, n: int) -> None:
-    """Until so many texts wait."""
-    waited = threading.Event()
-    for _ in range(SECONDS * 1000):
-        with streams._lock:
-            if streams._queue.n_waiting >= n:
-                return
-        waited.wait(0.001)
-    raise AssertionError(f"{streams._queue.n_waiting} texts wait, not {n}")
 
 
 def test_results_come_in_the_order_given() -> None:

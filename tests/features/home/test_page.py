@@ -17,6 +17,7 @@ from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
 from components.ui.state.address import decode
 from components.ui.state.view import DEFAULT, Sentence, ViewState, from_example
+from tests.support.cosines import expected
 from tests.support.fields import field
 from tests.support.hub_server import hub_server
 from tests.support.pages import (
@@ -27,7 +28,6 @@ from tests.support.pages import (
     chart,
     chips,
     choose,
-    expected,
     framed,
     messages,
     pick,

@@ -5,15 +5,11 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
 from components.core.byte_cache import ByteCache
@@ -27,17 +23,11 @@ from components.ui.state.view import DEFAULT, ViewState
 from tests.support.fields import field
 from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
-from tests.support.pages import bundled_app, everything_said, framed, press, settled
+from tests.support.pages import everything_said, framed, press, settled
 
 SECONDS = 300
 LONG = {"every_word": True, "method": "tsne"}
 MB = 1_000_000
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with bundled_app(tmp_path_factory):
-        yield
 
 
 def on_map(view: ViewState) -> AppTest:
@@ -152,21 +142,6 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     app = settled(app.run())
     assert not under_way()
     assert "This map had to make room for others. It would take about" in everything_said(app)
-
-
-@pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
-    """What each download button of the page gives, by the name of its file."""
-    found: dict[str, Callable[[], bytes]] = {}
-    button = DeltaGenerator.download_button
-
-    def note(place: DeltaGenerator, label: str, data: Any, **more: Any) -> bool:
-        found[more["file_name"]] = data
-        return button(place, label, data, **more)
-
-    monkeypatch.setattr(DeltaGenerator, "download_button", note)
-    monkeypatch.setattr(st, "download_button", partial(note, st._main))
-    return found
 
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:

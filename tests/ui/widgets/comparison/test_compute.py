@@ -18,7 +18,8 @@ from components.ui.widgets.comparison.compute import (
     portrait_of,
 )
 from components.ui.widgets.comparison.controls import LINES, POOLING
-from tests.support.pages import expected, view_of
+from tests.support.cosines import expected
+from tests.support.pages import view_of
 from tests.support.texts import TYPED
 
 

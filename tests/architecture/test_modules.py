@@ -1,0 +1,174 @@
+"""What every module says and states, how long it may be, and what stays out of all of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from tests.support.source import (
+    SOURCES,
+    TESTS,
+    assert_none,
+    file_of,
+    imports_of,
+    n_lines,
+    nodes_of,
+    origin,
+    short,
+    tree_of,
+)
+
+FILE_LINES = 300
+FUNCTION_LINES = 9  # of the median function
+
+
+# What stays out
+
+
+def test_only_the_state_module_touches_session_state() -> None:
+    """A component's trigger value can only be read where it is drawn: once, for all of them."""
+    allowed = {"components/ui/state/session.py": 1000, "components/ui/widgets/component.py": 1}
+    assert_none(
+        f"{short(path)}: lines {sorted(lines)}"
+        for path in SOURCES
+        if (lines := {n.lineno for n in attributes_of(path) if n.attr == "session_state"})
+        and len(lines) > allowed.get(short(path), 0)
+    )
+
+
+def attributes_of(path: Path) -> list[ast.Attribute]:
+    return [n for n in nodes_of(path) if isinstance(n, ast.Attribute)]
+
+
+def test_no_html_is_let_through() -> None:
+    assert_none(
+        short(path)
+        for path in SOURCES
+        if "unsafe_allow_html" in path.read_text(encoding="utf-8")
+        or {"write_html", "iframe"} & {n.attr for n in attributes_of(path)}
+    )
+
+
+def test_no_pickles_and_no_remote_code() -> None:
+    pickles = {"pickle", "dill", "joblib", "shelve"}
+    assert_none(
+        [
+            f"{short(path)}:{found.line} imports {found.name}"
+            for path in SOURCES
+            for found in imports_of(path)
+            if found.top in pickles
+        ]
+        + [
+            f"{short(path)}:{node.value.lineno} {node.arg}"
+            for path in SOURCES
+            for node in nodes_of(path)
+            if isinstance(node, ast.keyword)
+            and node.arg in {"allow_pickle", "trust_remote_code"}
+            and not (isinstance(node.value, ast.Constant) and node.value.value is False)
+        ]
+    )
+
+
+def test_nothing_is_validated_by_assert() -> None:
+    assert_none(
+        f"{short(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Assert)
+    )
+
+
+# Modules
+
+
+def test_every_module_says_why_it_exists() -> None:
+    assert_none(short(path) for path in SOURCES if not ast.get_docstring(tree_of(path)))
+
+
+def test_files_and_functions_are_short() -> None:
+    assert_none(
+        f"{short(path)} has {n_lines(path)} lines"
+        for path in (*SOURCES, *TESTS)
+        if n_lines(path) > FILE_LINES
+    )
+    lengths = [
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert median(lengths) <= FUNCTION_LINES
+
+
+def test_all_names_what_a_module_has() -> None:
+    assert_none(f"{short(path)}: {why}" for path in SOURCES for why in wrongly_stated(path))
+
+
+def wrongly_stated(path: Path) -> Iterator[str]:
+    stated = public_names(path)
+    if stated is None:
+        defined = [n for n in tree_of(path).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+        if any(not each.name.startswith("_") for each in defined):
+            yield "__all__ is missing"
+        return
+    if len(set(stated)) != len(stated):
+        yield "__all__ names something twice"
+    yield from (f"{name} is not there" for name in sorted(set(stated) - bound_names(path)))
+
+
+def test_what_others_use_is_public() -> None:
+    """A name that another module of ours takes is in `__all__` of the module that has it."""
+    assert_none(
+        f"{short(path)}:{line} takes {name}, which is not in __all__ of {short(module)}"
+        for path in SOURCES
+        for module, name, line in taken_names(path)
+        if (stated := public_names(module)) is not None
+        and not (module.parent / f"{name}.py").is_file()
+        and name not in stated
+    )
+
+
+def public_names(path: Path) -> list[str] | None:
+    """`__all__` of a module; None where it has none."""
+    for node in tree_of(path).body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets
+        ):
+            return list(ast.literal_eval(node.value))
+    return None
+
+
+def bound_names(path: Path) -> set[str]:
+    """Names that a module binds at its top level."""
+    names: set[str] = set()
+    for node in tree_of(path).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
+
+
+def taken_names(path: Path) -> Iterator[tuple[Path, str, int]]:
+    """Names taken from modules of ours, with `from module import name` and as `module.name`."""
+    aliases: dict[str, Path] = {}
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                module = file_of(origin(path, node))
+                inner = file_of(f"{origin(path, node)}.{alias.name}")
+                if inner is not None:
+                    aliases[alias.asname or alias.name] = inner
+                elif module is not None:
+                    yield module, alias.name, node.lineno
+    for node in nodes_of(path):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = aliases.get(node.value.id)
+            if module is not None and not node.attr.startswith("__"):
+                yield module, node.attr, node.lineno

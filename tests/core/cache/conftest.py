@@ -1,0 +1,37 @@
+"""What the tests of the cache share: a service without one, and one that counts behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.core.cache import CachedService
+from components.core.service import LocalService
+from components.core.settings import Settings
+from tests.support.cached import MODEL, CountingService
+
+
+@pytest.fixture(scope="session")
+def local(tiny_root: Path) -> LocalService:
+    """The same service without a cache."""
+    return LocalService(Settings(model_folder=tiny_root, allow_downloads=False))
+
+
+@pytest.fixture(scope="session")
+def counting(tiny_root: Path) -> CountingService:
+    service = CountingService(Settings(model_folder=tiny_root, allow_downloads=False))
+    service.load(MODEL)
+    return service
+
+
+@pytest.fixture
+def inner(counting: CountingService) -> CountingService:
+    counting.encoded = []
+    counting.seconds = 0.0
+    return counting
+
+
+@pytest.fixture
+def cached(inner: CountingService) -> CachedService:
+    return CachedService(inner, max_bytes=50_000_000)

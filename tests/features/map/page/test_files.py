@@ -1,0 +1,192 @@
+"""A file is mapped by the columns that were chosen, and nothing else of it gets out."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.core import EncoderService
+from components.features.map.controls import PAGE, POINT_PANEL
+from components.features.map.marks import name_of
+from components.ui.files.kept import forget_all
+from tests.support.fields import field
+from tests.support.map_page import around, assert_whole, framed, picture, places, shared
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
+from tests.support.pages import chart as figure_of
+from tests.support.pages import everything_said, plainly_said, press, settled, shown_view
+
+RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
+
+
+# Files
+
+
+def parquet_of(columns: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+TABLE = ("text,kind,nothing\n" + "\n".join(f'"{text}",pet,' for text in TEXTS)).encode()
+
+
+def upload(app: AppTest, name: str, content: bytes) -> AppTest:
+    own = field(app.file_uploader, "map_upload")
+    return settled(own.set_value((name, content, "application/octet-stream")).run())
+
+
+def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_nothing() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    assert not app.error
+    assert "map_chart" not in [e.proto.id.rpartition("-")[2] for e in app.get("plotly_chart")]
+    app = upload(app, "mine.csv", TABLE)
+    assert not app.error
+    assert "**mine.csv**" in plainly_said(app)
+    head = next(d.value for d in app.dataframe if len(d.value) == 4)
+    assert TEXTS[0] in head.to_numpy()
+    app.selectbox(key="map_pending_text").set_value("nothing").run()
+    app = settled(press(app, "map_use"))
+    assert "nothing has no text in any of its 4 rows. Choose another column" in plainly_said(app)
+    app.selectbox(key="map_pending_text").set_value("text").run()
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    old, shown = picture(app), places(app)
+    assert old.corpus.texts == TEXTS
+    assert old.points.unit == "sentences"
+    assert old.points.labels["kind"] == ("pet",) * 4
+    assert "**mine.csv** · 4 texts" in plainly_said(app)
+    assert not [own for own in app.file_uploader if own.key == "map_upload"]
+    app = press(app, "map_change_file")
+    app = upload(app, "broken.parquet", b"PAR1 nothing")
+    assert not app.error
+    assert any("broken.parquet" in re.sub(r"\\(.)", r"\1", w.value) for w in app.warning)
+    assert picture(app) is old
+    np.testing.assert_array_equal(places(app), shown)
+    assert "drawn before" not in plainly_said(app)
+    app = press(app, "map_keep_file")
+    assert "**mine.csv** · 4 texts" in plainly_said(app)
+    assert picture(app) is old
+
+
+def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    app = settled(press(app, "map_paste_use"))
+    assert "There is no text yet. Paste one text a line, then map them." in plainly_said(app)
+    app.text_area(key="map_paste").set_value("x" * 1_000_001).run()
+    app = settled(press(app, "map_paste_use"))
+    assert "at most 1 MB are read here" in plainly_said(app)
+    app.text_area(key="map_paste").set_value("\n".join(("", *TEXTS, "  "))).run()
+    app = settled(press(app, "map_paste_use"))
+    assert_whole(app)
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).points.unit == "sentences"
+    assert "4 texts" in plainly_said(app)
+
+
+def test_other_columns_of_a_file_can_be_used() -> None:
+    app = settled(
+        press(upload(framed(map_view(source="file", **QUICK)), "mine.csv", TABLE), "map_use")
+    )
+    assert_whole(app)
+    assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+    assert not [b for b in app.button if b.key == "map_columns_use"]
+    app = app.multiselect(key="map_columns_labels").set_value([]).run()
+    app = settled(press(app, "map_columns_use"))
+    assert_whole(app)
+    assert picture(app).corpus.labels == {}
+
+
+SALARIES = b"text,kind,salary\n" + b"".join(
+    f'"{text}",pet,{4_000 + i} secret\n'.encode() for i, text in enumerate(TEXTS)
+)
+
+
+@pytest.mark.slow
+def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
+    own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    assert "Whoever has this page's address sees and can download the text column" in plainly_said(
+        own
+    )
+    own.multiselect(key="map_pending_labels").set_value(["kind"]).run()
+    own = settled(press(own, "map_use"))
+    assert "salary" in own.selectbox(key="map_columns_text").options
+    view = shown_view(own)
+    digest = view.controls[PAGE]["file"]
+    assert isinstance(digest, str)
+    for more in ({}, {"text": 2}, {"labels": "2"}, {"labels": "0,1,2"}, {"color": "salary"}):
+        changed = replace(view, controls={PAGE: {**view.controls[PAGE], **more}})
+        other = framed(changed)
+        assert_whole(other)
+        assert picture(other).corpus.texts == TEXTS
+        assert set(picture(other).corpus.labels) == {"kind"}
+        assert "Only the columns that were chosen are kept with this map" in plainly_said(other)
+        assert not [w for w in (*other.selectbox, *other.multiselect)
+                    if str(w.key).startswith("map_columns")]  # fmt: skip
+        everything = everything_said(other) + json.dumps(figure_of(other, "map_chart"))
+        everything += "".join(frame.value.to_csv() for frame in other.dataframe)
+        assert "secret" not in everything
+        assert "salary" not in everything.replace('"color": "salary"', "")
+
+
+def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_before() -> None:
+    own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    own.multiselect(key="map_pending_labels").set_value(["salary"]).run()
+    own = settled(press(own, "map_use"))
+    view = shown_view(own)
+    forget_all()
+    other = framed(view)
+    assert "This view maps “mine.csv”, which this server does not have" in plainly_said(other)
+    other = upload(other, "mine.csv", SALARIES)
+    assert_whole(other)
+    assert set(picture(other).corpus.labels) == {"salary"}
+
+
+def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
+    app = framed(map_view(source="file", file="0" * 32, file_name="my <b>corpus</b>.csv", **QUICK))
+    assert not app.error
+    assert "This view maps “my <b>corpus</b>.csv”, which this server does not have" in plainly_said(
+        app
+    )
+    assert "<b>corpus" not in everything_said(app)
+
+
+def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
+    app = framed(map_view(*TEXTS, **QUICK))
+    old = picture(app)
+    app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
+    assert picture(app) is old
+    assert "This is the map drawn before" in plainly_said(app)
+    assert "What you chose has not been mapped yet." in plainly_said(app)
+
+
+@pytest.mark.slow
+def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:
+    columns = {
+        RUDE: [f"{RUDE} {i}" for i in range(20)],
+        "<b>kind</b>": [f"<script>{i % 2}</script>" for i in range(20)],
+    }
+    digest = shared("<img src=y>.parquet", parquet_of(columns))
+    view = map_view(source="file", file=digest, unit="sentences", find="<img", **QUICK)
+    marks = {"marks_of": name_of(drawn_map(service, view)), "point": 3, "pin_a": 3, "pin_b": 4}
+    app = framed(replace(view, controls={PAGE: {**view.controls[PAGE], **marks}}))
+    assert_whole(app)
+    everything = [everything_said(app), json.dumps(figure_of(app, "map_chart"))]
+    assert "**20** found" in plainly_said(app)
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(POINT_PANEL).run())
+    assert "have a cosine of" in plainly_said(app) or "have the same direction" in plainly_said(app)
+    everything.append(everything_said(app))
+    app = around(app, 3, 5)
+    assert_whole(app)
+    assert "are selected" in plainly_said(app)
+    everything.append(everything_said(app))
+    for tag in ("<img", "<script", "<b>kind"):
+        assert tag not in " ".join(everything).replace(f"\\{tag}", "")

@@ -1,0 +1,247 @@
+"""Points that are clicked, pinned or drawn around are shown for what they are, beside too."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.features.map.compute import once
+from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
+from components.features.map.marks import name_of
+from components.features.map.page import chart
+from components.maps.picture import Picture
+from components.ui.models import runtime
+from tests.support.fields import field
+from tests.support.map_page import (
+    around,
+    assert_whole,
+    click,
+    framed,
+    in_order,
+    picture,
+    places,
+    values,
+)
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
+from tests.support.pages import app_data, app_settings, plainly_said, press, settled, shown_view
+from tests.support.pages import chart as figure_of
+from tests.support.tiny_models import build
+
+
+def near_tables(app: AppTest) -> list[pd.DataFrame]:
+    """A point's nearest in the full space, and on the map."""
+    return [d.value for d in app.dataframe if "cosine" in d.value.columns]
+
+
+def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
+    """Where the points are that do not fade."""
+    return {
+        (float(values(trace["x"])[i]), float(values(trace["y"])[i]))
+        for trace in figure_of(app, key)["data"]
+        if "hovertext" in trace
+        for i in values(trace.get("selectedpoints") or []).astype(int)
+    }
+
+
+def at(picture: Picture, row: int, *points: int) -> set[tuple[float, ...]]:
+    """Where points are at one layer."""
+    return {tuple(picture.coordinates[row, i].tolist()) for i in points}
+
+
+# Points
+
+
+@pytest.mark.slow
+def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
+    app = click(framed(map_view(layer=3, **QUICK)), 7)
+    assert_whole(app)
+    assert POINT.of(shown_view(app)) == 7
+    assert PANEL.of(shown_view(app)) == POINT_PANEL
+    true, drawn = near_tables(app)
+    kept = set(true["sentence"]) & set(drawn["sentence"])
+    assert (true[""] == "✓").sum() == (drawn[""] == "✓").sum() == len(kept)
+    assert f"**{len(kept)}** of its 10 nearest in the full space" in plainly_said(app)
+    app = press(app, "map_to_pin_a")
+    assert PIN_A.of(shown_view(app)) == 7
+    assert "Pin a second point" in plainly_said(app)
+    app = press(app, "map_let_go")
+    assert "Click a point to see" in plainly_said(app)
+    app = press(app, "map_unpin")
+    assert "Pin a second point" not in plainly_said(app)
+
+
+def test_two_pinned_words_stand_on_the_ruler() -> None:
+    app = press(click(framed(map_view(layer=3, **QUICK)), 7), "map_to_pin_a")
+    assert not [c for c in app.get("plotly_chart") if c.proto.id.endswith("map_ruler")]
+    app = press(click(app, 8), "map_to_pin_b")
+    assert_whole(app)
+    shown = picture(app)
+    a, b = (shown.points.names[i] for i in (7, 8))
+    card = runtime.service().load(BUNDLED_ID)
+    ruler = runtime.ruler(card, runtime.baseline(card))
+    assert ruler is not None
+    known = [word for word in (a, b) if ruler.knows(word)]
+    drawn = figure_of(app, "map_ruler")
+    ranges = ruler.ranges(3, "mean", centred=False, without=known)
+    np.testing.assert_allclose(values(drawn["data"][0]["base"]), [each.low for each in ranges])
+    one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
+    cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
+    assert f"A cosine of **{cosine:.2f}** is " in plainly_said(app)
+
+
+def numbers_on(app: AppTest) -> set[str]:
+    """What is written beside points on the map."""
+    texts = [trace.get("text") or [] for trace in figure_of(app, "map_chart")["data"]]
+    return {text for own in texts for text in own if text}
+
+
+def test_points_have_the_numbers_of_the_table_beside_the_map() -> None:
+    app = click(framed(map_view(layer=3, **QUICK)), 7)
+    true, _ = near_tables(app)
+    assert true["on map"].tolist() == [str(i) for i in range(1, 11)]
+    assert numbers_on(app) == set(true["on map"])
+    app = settled(field(app.button_group, f"{PAGE}_panel").set_value(FIND_SELECT).run())
+    assert numbers_on(app) == set()
+    app = around(app, 3, 17)
+    listed = next(d.value for d in app.dataframe if len(d.value) == 2 and "on map" in d.value)
+    assert listed["on map"].tolist() == ["1", "2"]
+    assert numbers_on(app) == {"1", "2"}
+
+
+def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
+    app = framed(map_view(panel=FIND_SELECT, **QUICK))
+    app = settled(field(app.text_input, f"{PAGE}_near").set_value("My python shed its skin").run())
+    assert_whole(app)
+    assert "Nearest to “python” in the full space at layer 6: 10 words" in plainly_said(app)
+    listed = next(d.value for d in app.dataframe if "cosine" in d.value.columns)
+    assert listed["on map"].tolist() == [str(i) for i in range(1, 11)]
+    assert listed["cosine"].is_monotonic_decreasing
+    assert numbers_on(app) == set(listed["on map"])
+    app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
+    assert "Each point is one word, and this is 3" in plainly_said(app)
+    assert numbers_on(app) == set()
+
+
+@pytest.mark.slow
+def test_marks_come_with_the_address_and_count_for_their_points_alone(
+    service: EncoderService,
+) -> None:
+    own = name_of(drawn_map(service, map_view(**QUICK)))
+    marks = {"marks_of": own, "point": 7, "pin_a": 2, "pin_b": 20, "panel": POINT_PANEL, **QUICK}
+    app = framed(map_view(**marks))
+    assert_whole(app)
+    assert "of its 10 nearest in the full space" in plainly_said(app)
+    assert re.search(
+        r"have a cosine of \*\*0\.\d\d\*\* in the full space at layer 6", plainly_said(app)
+    )
+    app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
+    assert_whole(app)
+    assert "Click a point to see" in plainly_said(app)
+    assert "have a cosine of" not in plainly_said(app)
+
+
+def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
+    files: dict[str, Any],
+) -> None:
+    app = framed(map_view(beside="layer", other_layer=1, **QUICK))
+    assert_whole(app)
+    own = picture(app)
+    assert picture(app, "map_other") is own
+    np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[6]))
+    there = in_order(places(app, "map_chart_other"))
+    np.testing.assert_array_equal(there, in_order(own.coordinates[1]))
+    assert not marked_in(app, "map_chart_other")
+    app = around(app, 3, 17, 21)
+    assert_whole(app)
+    assert marked_in(app, "map_chart_other") == at(own, 1, 3, 17, 21)
+    listed = next(d.value for d in app.dataframe if len(d.value) == 3 and "sense" in d.value)
+    texts = [own.points.text(i) for i in (3, 17, 21)]
+    assert listed["sentence"].tolist() == texts
+    rows = pd.read_csv(io.BytesIO(files["map-selection.csv"]()), comment="#")
+    assert rows["sentence"].tolist() == texts
+    assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
+    assert "**3** of 32 words are selected" in plainly_said(app)
+    app = press(app, "map_clear")
+    assert "are selected" not in plainly_said(app)
+
+
+def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
+    app = framed(map_view(beside="seed", other_seed=3, layer=2, **QUICK))
+    own, other = picture(app), picture(app, "map_other")
+    assert other.request.settings == replace(own.request.settings, seed=3)
+    app = around(app, 5, 30, key="map_chart_other")
+    assert_whole(app)
+    assert marked_in(app, "map_chart") == at(own, 2, 5, 30)
+
+
+@pytest.mark.slow
+def test_another_method_stands_beside() -> None:
+    app = framed(map_view(beside="method", other_method="tsne", other_layer=999, **QUICK))
+    assert_whole(app)
+    assert picture(app, "map_other").method == "tsne"
+    assert len(places(app, "map_chart_other")) == 32
+
+
+def test_the_figure_is_made_anew_only_where_it_would_be_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[int] = []
+
+    def figure(*given: Any) -> Any:
+        made.append(1)
+        return figure_of_chart(*given)
+
+    figure_of_chart = chart._figure
+    monkeypatch.setattr(chart, "_figure", figure)
+    once._drawings.cache_clear()
+    app = framed(map_view(panel=FIND_SELECT, **QUICK))
+    assert len(made) == 1
+    app = around(app, *range(20))
+    assert "**20** of 32 words" in plainly_said(app)
+    assert len(made) == 1  # 20 points are too many for trails
+    app = around(app, 3, 17)
+    assert len(made) == 2
+    app = settled(field(app.selectbox, f"{PAGE}_color").set_value("part of text").run())
+    assert len(made) == 3
+    assert places(app).shape[0] == picture(app).points.n_points
+    framed(map_view(panel=FIND_SELECT, **QUICK))
+    assert len(made) == 3  # another visitor's is the same
+
+
+# Other models
+
+
+@pytest.mark.slow
+def test_another_model_s_map_stands_beside_and_is_linked(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    build("distilbert", tmp_path / "distilbert")
+    data = str(app_data(tmp_path_factory))
+    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0", MODEL_FOLDERS=str(tmp_path)):
+        view = map_view(beside="model", other_model="folder:distilbert", layer=1, **QUICK)
+        app = around(framed(view), 3, 17)
+        assert_whole(app)
+        other = picture(app, "map_other")
+        assert other.request.model == "folder:distilbert"
+        assert other.points.spans.tolist() == picture(app).points.spans.tolist()
+        row = other.index_of(1)
+        expected = {tuple(other.coordinates[row, i].tolist()) for i in (3, 17)}
+        assert marked_in(app, "map_chart_other") == expected
+
+        controls = {"unit": "sentences", "sentences_pooling": "pooler", **QUICK}
+        app = framed(replace(map_view(*TEXTS, **controls), model="folder:distilbert"))
+        assert not app.exception
+        assert len(app.error) == 1
+        assert "This model has no pooler, so there is no pooler output to map" in plainly_said(app)
+        app = settled(field(app.selectbox, f"{PAGE}_sentences_pooling").set_value("cls").run())
+        assert_whole(app)

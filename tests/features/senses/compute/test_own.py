@@ -1,0 +1,59 @@
+"""A sentence of one's own: the sense or group it falls to, and why it cannot be compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from components.core import EncoderService
+from components.features.senses.compute.own import LONGEST_OWN
+from tests.support.live_senses import SENSES, TEXTS, live, shown
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no snake of that name", "“python” does not stand in your sentence."),
+        ("pythons", "does not stand in your sentence"),
+        ("python " * 2_000, f"and at most {LONGEST_OWN:,} are compared."),
+        ("word " * 200 + "python", "stands behind the part of your sentence that fits the model."),
+    ],
+)
+def test_a_sentence_that_cannot_be_compared_says_why(
+    tiny_service: EncoderService, text: str, said: str
+) -> None:
+    own = shown(tiny_service, live(tiny_service, sense=SENSES), own=text)
+    assert own.own is not None
+    assert said in own.own.problem
+    assert own.cosines is None
+    assert own.own.text == text
+    assert len(own.concordance.lines) == 8
+
+
+def test_a_sentence_of_the_corpus_is_nearest_to_itself(tiny_service: EncoderService) -> None:
+    own = shown(tiny_service, live(tiny_service, sense=SENSES), own=TEXTS[6], sort="cosine")
+    assert own.own is not None
+    assert own.own.near[0] == 6
+    assert own.own.cosines[6] == pytest.approx(1, abs=1e-5)
+    np.testing.assert_allclose(own.own.places[own.layer], own.places[6], atol=1e-4)
+    assert own.concordance.lines[0].place == 6
+    fall = own.own.fall
+    assert fall is not None
+    assert fall.kind == "sense"
+    assert set(fall.names) == {"snake", "language"}
+    assert fall.margin == pytest.approx(fall.cosines[0] - fall.cosines[1], abs=1e-6)
+    expected = "in"
+    expected = "between" if fall.margin < fall.low_margin else expected
+    expected = "unlike" if fall.cosines[0] < fall.low_cosine else expected
+    assert fall.verdict == expected
+
+
+def test_without_labels_a_sentence_falls_to_a_group(tiny_service: EncoderService) -> None:
+    own = shown(tiny_service, live(tiny_service), own=TEXTS[0], groups="2")
+    assert own.own is not None
+    assert own.own.fall is not None
+    assert own.own.fall.kind == "group"
+    alone = shown(tiny_service, live(tiny_service), own=TEXTS[0] + " python")
+    assert alone.own is not None
+    assert alone.own.fall is None
+    assert alone.own.n_more == 1

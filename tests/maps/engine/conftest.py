@@ -1,0 +1,54 @@
+"""Maps of the bundled model, whose processes are started once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from components.core import BUNDLED_ID, ModelCard, Settings
+from components.corpus.corpus import Corpus
+from components.jobs import Jobs
+from components.maps.engine import Maps
+from components.maps.picture import Picture
+from components.maps.prepare import compiled_folder
+from tests.support.map_engine import WAIT, Clock, CountingService, request_for
+
+
+@pytest.fixture(scope="session")
+def counting() -> CountingService:
+    return CountingService(Settings(allow_downloads=False))
+
+
+@pytest.fixture(scope="session")
+def card(counting: CountingService) -> ModelCard:
+    return counting.load(BUNDLED_ID)
+
+
+@pytest.fixture(scope="session")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def jobs(clock: Clock) -> Iterator[Jobs]:
+    own = Jobs(10**9, clock=clock)
+    yield own
+    own.stop(WAIT)
+
+
+@pytest.fixture(scope="session")
+def maps(counting: CountingService, jobs: Jobs) -> Iterator[Maps]:
+    with Maps(counting, jobs, compiled=compiled_folder(Settings())) as own:
+        yield own
+
+
+@pytest.fixture(scope="session")
+def draw(maps: Maps, card: ModelCard) -> Any:
+    def draw(corpus: Corpus, **changes: Any) -> Picture:
+        picture = maps.draw(request_for(corpus, **changes), corpus, card).result(WAIT)
+        assert isinstance(picture, Picture)
+        return picture
+
+    return draw

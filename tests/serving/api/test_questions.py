@@ -1,0 +1,136 @@
+"""What can be asked of the service: its description, who may ask how much, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx2
+import pytest
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.errors import RequestError, SettingsError
+from components.core.protocol import EncoderService as Contract
+from components.core.remote.names import STREAM_TYPE
+from components.core.remote.service import RemoteService
+from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from components.serving.api import create_app
+from components.serving.bounds import Bounds
+from tests.support.asking import asking, post
+from tests.support.remote_server import serving
+
+
+@pytest.fixture(scope="module")
+def address(local: EncoderService) -> Iterator[str]:
+    with serving(create_app(local, bounds=Bounds(body_bytes=10_000, n_texts=3))) as url:
+        yield url
+
+
+def get(url: str) -> Any:
+    with httpx2.Client(trust_env=False) as client:
+        return client.get(url).json()
+
+
+# The description
+
+
+def test_every_method_of_the_contract_is_a_path_and_no_other(address: str) -> None:
+    methods = {name for name in vars(Contract) if not name.startswith("_")}
+    described = get(f"{address}/v1/openapi.json")
+    assert set(described["paths"]) == {f"/v1/{name}" for name in methods} | {"/healthz"}
+    assert described["openapi"].startswith("3.1")
+    for name in methods:
+        found = described["paths"][f"/v1/{name}"]["post"]
+        assert found["operationId"] == name
+        assert found["summary"].endswith(".")
+        assert set(found["requestBody"]["content"]) == {MEDIA_TYPE}
+        assert set(found["responses"]["200"]["content"]) == {MEDIA_TYPE, STREAM_TYPE}
+
+
+def test_arguments_are_described_as_the_contract_states_them(address: str) -> None:
+    paths = get(f"{address}/v1/openapi.json")["paths"]
+    arguments = {each["name"]: each for each in paths["/v1/encode"]["post"]["x-arguments"]}
+    assert arguments["texts"] == {"name": "texts", "type": "Sequence[str]", "required": True}
+    assert not arguments["attentions"]["required"]
+    told = [each["name"] for each in paths["/v1/intervene"]["post"]["x-arguments"]]
+    assert told == ["model", "texts", "interventions", "pairs", "layers", "baseline"]
+
+
+def test_health_needs_no_token(local: EncoderService) -> None:
+    with serving(create_app(local, token="t" * 16)) as url:
+        assert get(f"{url}/healthz") == {"status": "ok"}
+
+
+# Who may ask, and how much
+
+
+def test_who_has_not_the_token_is_not_let_in(local: EncoderService) -> None:
+    with serving(create_app(local, token="the-token-of-both")) as url:
+        for given in (None, "another-token-that-is-wrong", "the-token-of-bot"):
+            with (
+                closing(RemoteService(url, token=given)) as service,
+                pytest.raises(SettingsError, match="does not take this app's token"),
+            ):
+                service.models()
+        with closing(RemoteService(url, token="the-token-of-both")) as service:
+            assert service.models()
+
+
+def test_too_large_a_body_is_refused_in_a_sentence(address: str) -> None:
+    sentence = "more than the 0 MB that are taken"
+    with asking(address) as client, pytest.raises(RequestError, match=sentence):
+        client.ask("encode", {"model": BUNDLED_ID, "texts": ["a" * 20_000]})
+    assert post(address, "encode", b"a" * 20_000).status_code == 413
+
+
+def test_a_body_without_a_stated_length_is_bounded_too(address: str) -> None:
+    with httpx2.Client(trust_env=False) as client:
+        chunks = (b"a" * 1000 for _ in range(50))
+        headers = {"content-type": MEDIA_TYPE}
+        answer = client.post(f"{address}/v1/encode", content=chunks, headers=headers)
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("name", ["texts", "pairs", "interventions", "baseline"])
+def test_too_many_texts_are_refused_in_a_sentence(address: str, name: str) -> None:
+    arguments = {"model": BUNDLED_ID, "texts": ["a"], "interventions": [], name: ["a"] * 4}
+    sentence = f"4 {name} are given, and 3 are taken at once. Ask in several parts."
+    with asking(address) as client, pytest.raises(RequestError, match=sentence):
+        client.ask("intervene", arguments)
+
+
+def test_another_kind_of_body_is_refused(address: str) -> None:
+    assert post(address, "models", pack({}), content_type="text/plain").status_code == 415
+    assert post(address, "models", b"\x80\x04K\x01.").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("encode", {"model": BUNDLED_ID}),
+        ("models", {"model": BUNDLED_ID}),
+        ("load", {"model": BUNDLED_ID, "progress": 1}),
+        ("load", {"model": BUNDLED_ID, "self": 1}),
+        ("load", {"model": 5}),
+        ("load", [BUNDLED_ID]),
+        ("load", {1: 2}),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(address: str, method: str, arguments: Any) -> None:
+    answer = post(address, method, pack(arguments))
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "RequestError"
+
+
+def test_a_path_of_no_method_is_not_there(address: str) -> None:
+    assert post(address, "__init__", pack({})).status_code == 404
+    assert get(f"{address}/healthz")
+
+
+def test_short_work_is_answered_at_once_with_its_length(address: str) -> None:
+    both = f"{MEDIA_TYPE}, {STREAM_TYPE}"
+    answer = post(address, "models", pack({}), accept=both)
+    assert answer.headers["content-type"] == MEDIA_TYPE
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert unpack(answer.content)[0].id == BUNDLED_ID

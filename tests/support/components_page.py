@@ -1,0 +1,87 @@
+"""The page of components in a real browser: its words, and what was picked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.rest import Runs, settle
+from tests.support.tabs import Tab
+
+__all__ = [
+    "COMPONENTS_APP",
+    "Opened",
+    "chip",
+    "chips",
+    "focused_name",
+    "open_components",
+    "picked",
+    "toolbar",
+]
+
+COMPONENTS_APP = "tests/browser/apps/components_app.py"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page of components, and the runs of its script."""
+
+    page: Page
+    runs: Runs
+
+    @contextmanager
+    def rerun(self) -> Iterator[None]:
+        """What is done inside makes the script run; afterwards that run is over."""
+        since = self.runs.now
+        yield
+        self.runs.wait(since)
+        settle(self.page)
+
+    def press(self, key: str) -> None:
+        """A key that chooses."""
+        with self.rerun():
+            self.page.keyboard.press(key)
+
+    def click(self, place: Locator) -> None:
+        """On what is chosen by it."""
+        with self.rerun():
+            place.click()
+
+
+def open_components(take: Callable[..., Tab], address: str, **options: object) -> Opened:
+    """A tab at the page of components."""
+    tab = take(address, **options)
+    tab.page.goto(address)
+    expect(chips(tab.page, "A").first).to_be_visible()
+    settle(tab.page)
+    return Opened(tab.page, tab.runs)
+
+
+def toolbar(page: Page, label: str) -> Locator:
+    return page.get_by_role("toolbar", name=f"Words of sentence {label}", exact=True)
+
+
+def chips(page: Page, label: str) -> Locator:
+    return toolbar(page, label).get_by_role("button")
+
+
+def chip(page: Page, label: str, text: str) -> Locator:
+    return toolbar(page, label).get_by_role("button", name=f"{text}, word")
+
+
+def picked(page: Page) -> list[list[str | int]]:
+    return json.loads(page.get_by_test_id("stText").inner_text())
+
+
+def focused_name(page: Page) -> str | None:
+    return page.evaluate(
+        """() => {
+          let at = document.activeElement;
+          while (at?.shadowRoot) at = at.shadowRoot.activeElement;
+          return at?.getAttribute('aria-label') ?? null;
+        }"""
+    )

@@ -1,0 +1,128 @@
+"""A simple account of who wants which jobs, for a machine that has anything happen to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis.stateful import RuleBasedStateMachine
+
+from components.jobs import Job, Jobs, Kind, Task, Visitor
+from tests.jobs.steps import Clock, Work, threads
+
+__all__ = ["KINDS", "LEASE", "MAX_BYTES", "OWN", "POINTS", "WHAT", "Account", "Wanted"]
+
+LEASE = 5.0
+MAX_BYTES = 1_000_000
+OWN = "simulated"
+"""What its kinds' names begin with: an app that earlier tests ran may still have threads."""
+MAPS = Kind(
+    f"{OWN} maps", n_at_once=2, n_large=1, large_seconds=10, n_waiting=4, n_waiting_each=2,
+    forgotten_seconds=30,
+)  # fmt: skip
+POINTS = Kind(f"{OWN} points", n_at_once=1, n_waiting=3, n_waiting_each=2, forgotten_seconds=30)
+LOADS = Kind(
+    f"{OWN} loads", n_at_once=2, n_at_once_each=1, n_waiting=2, n_waiting_each=2,
+    forgotten_seconds=60, keeps=False,
+)  # fmt: skip
+KINDS = (MAPS, POINTS, LOADS)
+WHAT: dict[str, tuple[Kind, float, str | None]] = {
+    "small 1": (MAPS, 1, None),
+    "small 2": (MAPS, 2, None),
+    "large 1": (MAPS, 20, None),
+    "large 2": (MAPS, 60, None),
+    "of p 1": (MAPS, 1, "p"),
+    "of p 2": (MAPS, 30, "p"),
+    "of q": (MAPS, 3, "q"),
+    "p": (POINTS, 5, None),
+    "q": (POINTS, 2, None),
+    "m": (LOADS, 9, None),
+    "n": (LOADS, 3, None),
+    "o": (LOADS, 3, None),
+}
+
+
+@dataclass(eq=False)
+class Wanted:
+    """Who wants one job, as those know who want it."""
+
+    job: Job
+    work: Work
+    starter: object
+    first: Wanted | None
+    until: dict[Visitor, float] = field(default_factory=dict)
+    cancelled: set[Visitor] = field(default_factory=set)
+    looked: float = 0.0
+    is_given_up: bool = False
+    was_told_to_stop: bool = False
+
+
+class Account(RuleBasedStateMachine):
+    """Jobs that nothing happens to yet, and who wants which of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.jobs = Jobs(MAX_BYTES, lease_seconds=LEASE, clock=self.clock)
+        self.known: dict[str, Wanted] = {}  # the last job of each key
+        self.all: list[Wanted] = []
+        self.n_threads = len(threads(OWN))
+
+    def task(self, key: str) -> Task:
+        kind, size, first = WHAT[key]
+        after = None if first is None else self.task(first)
+        return Task(key, kind, Work(), size=size, after=after)
+
+    def noted(self, key: str, visitor: Visitor | None, job: Job) -> Wanted:
+        """The account of a job, a new one where the job is."""
+        if key in self.known and self.known[key].job is job:
+            return self.known[key]
+        first_key = WHAT[key][2]
+        first = None
+        if first_key is not None and (own := self.jobs.get(first_key)) is not None:
+            first = self.noted(first_key, visitor, own)
+        work = job.task.work if job.task is not None else Work()
+        name = None if visitor is None else visitor.name
+        given_up = job.kind.forgotten_seconds is not None
+        new = Wanted(job, work, name, first, looked=self.clock.now, is_given_up=given_up)
+        self.known[key] = new
+        self.all.append(new)
+        return new
+
+    def waits(self, own: Wanted) -> bool:
+        """Whether someone waits for a job now, or for what comes after it."""
+        direct = any(until > self.clock.now for until in own.until.values())
+        return direct or any(self.waits(other) for other in self.after(own))
+
+    def is_unwanted(self, own: Wanted) -> bool:
+        """Whether nobody wants a job, nor anything that comes after it."""
+        limit = own.job.kind.forgotten_seconds
+        is_forgotten = limit is not None and self.clock.now - own.looked > limit
+        return (own.is_given_up or is_forgotten) and all(map(self.is_unwanted, self.after(own)))
+
+    def after(self, own: Wanted) -> list[Wanted]:
+        return [o for o in self.all if o.first is own and not o.job.done()]
+
+    def running(self) -> list[Wanted]:
+        return [own for own in self.all if own.job.state == "running"]
+
+    def have_enough(self, job: Job) -> bool:
+        """Whether all who share a job have as many places as they may."""
+        most = job.kind.n_at_once_each
+        shared = [o.sharers() for o in self.jobs.under_way(job.kind) if o.state == "running"]
+        sharers = job.sharers()
+        return most is not None and all(
+            name is not None and sum(name in names for names in shared) >= most for name in sharers
+        )
+
+    def n_waiting(self, kind: Kind) -> int:
+        return sum(job.state == "waiting" for job in self.jobs.under_way(kind))
+
+    def n_own(self, kind: Kind, visitor: Visitor | None) -> int:
+        if visitor is None:
+            return 0
+        waiting = [o for o in self.all if o.job.state == "waiting" and o.job.kind is kind]
+        return sum(o.starter == visitor.name for o in waiting)
+
+    def is_much_given(self) -> bool:
+        jobs = [job for kind in KINDS for job in self.jobs.under_way(kind)]
+        return sum(job.n_given for job in jobs if job.state == "waiting") > MAX_BYTES

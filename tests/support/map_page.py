@@ -1,0 +1,106 @@
+"""The Map page as a visitor uses it, headless, and what its charts hold."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from components.features.map import corpora
+from components.features.map.controls import PAGE
+from components.maps.picture import Picture
+from components.ui.files.kept import keep, sheet_of
+from components.ui.models.background import maps
+from components.ui.state.view import DEFAULT, ViewState
+from tests.support.pages import chart as figure_of
+from tests.support.pages import framed as framed_on
+from tests.support.pages import reading, settled, shown_view
+
+__all__ = [
+    "around",
+    "assert_whole",
+    "click",
+    "framed",
+    "in_order",
+    "picture",
+    "places",
+    "shared",
+    "values",
+]
+
+
+def framed(view: ViewState | str = DEFAULT) -> AppTest:
+    return settled(framed_on(view, PAGE))
+
+
+def picture(app: AppTest, slot: str = "map") -> Picture:
+    """The map that is on screen, as the engine gave it."""
+    drawn = maps().picture(app.session_state["_kept"][slot])
+    assert drawn is not None
+    return drawn
+
+
+def assert_whole(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert places(app).shape[0] == picture(app).points.n_points
+    assert reading(app)
+
+
+def values(given: Any) -> np.ndarray:
+    """Numbers as plotly sends them."""
+    if isinstance(given, dict):
+        return np.frombuffer(base64.b64decode(given["bdata"]), dtype=given["dtype"])
+    return np.asarray(given, dtype=float)
+
+
+def places(app: AppTest, key: str = "map_chart") -> np.ndarray:
+    """Where the chart has its points, in any order."""
+    traces = [t for t in figure_of(app, key)["data"] if "hovertext" in t]
+    axes = "xyz" if "z" in traces[0] else "xy"
+    return np.concatenate([np.stack([values(t[a]) for a in axes], axis=1) for t in traces])
+
+
+def in_order(rows: np.ndarray) -> np.ndarray:
+    return rows[np.lexsort(rows.T)]
+
+
+def send(app: AppTest, key: str = "map_chart", **selection: Any) -> AppTest:
+    """What the browser sends when someone clicks the chart or draws around its points."""
+    proto = next(e.proto for e in app.get("plotly_chart") if e.proto.id.endswith(key))
+    states = app._tree.get_widget_states()
+    event = {"selection": {"points": [], "box": [], "lasso": [], **selection}}
+    states.widgets.add(id=proto.id, string_value=json.dumps(event))
+    return settled(app._run(states))
+
+
+def spot(app: AppTest, point: int, key: str = "map_chart") -> dict[str, Any]:
+    """A point as the chart tells of it."""
+    own = picture(app).coordinates[picture(app).index_of(shown_view(app).layer), point]
+    for curve, trace in enumerate(figure_of(app, key)["data"]):
+        if "hovertext" in trace:
+            there = np.stack([values(trace[axis]) for axis in "xy"], axis=1)
+            found = np.flatnonzero((there == own[:2]).all(axis=1))
+            if len(found):
+                return {"curve_number": curve, "point_index": int(found[0])}
+    raise AssertionError(f"point {point} is not in the chart")
+
+
+def click(app: AppTest, point: int) -> AppTest:
+    return send(app, points=[spot(app, point)])
+
+
+def around(app: AppTest, *chosen: int, key: str = "map_chart") -> AppTest:
+    """Draws a box around points."""
+    return send(app, key, points=[spot(app, p, key) for p in chosen], box=[{"x": [0, 1]}])
+
+
+def shared(name: str, content: bytes) -> str:
+    """The digest of a file that another visitor mapped, by the columns that were guessed."""
+    sheet = sheet_of(keep("another visit", name, content))
+    assert sheet is not None
+    return corpora.share("another visit", sheet, sheet.text_column, sheet.label_columns)

@@ -1,0 +1,59 @@
+"""What Tokens & IDs computes of a view, and that all of it holds together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from components.analysis.tokens import token_rows
+from components.core import EncoderService
+from components.features.tokens.compute.looks import look_up, round_trips, table_rows
+from components.features.tokens.compute.sentence import TokenizedSentence, tokenized_sentence
+from components.features.tokens.figures import there_and_back, tokens_svg
+from components.features.tokens.reading.tokens import back_reading, tokens_reading, twins_reading
+from components.features.tokens.reading.vocabulary import vocabulary_reading
+from components.ui.state.view import ViewState
+from components.ui.widgets.chips import visible
+
+__all__ = ["OTHER_KINDS", "assert_whole", "plain", "said", "shown"]
+
+OTHER_KINDS = ("roberta", "albert", "mpnet", "electra")
+
+
+def shown(view: ViewState, service: EncoderService) -> TokenizedSentence:
+    return tokenized_sentence(view, service, service.load_tokenizer(view.model))
+
+
+def plain(sentences: Iterable[str]) -> str:
+    """A reading, without Markdown's signs."""
+    return re.sub(r"\\(.)", r"\1", " ".join(sentences)).replace("**", "")
+
+
+def said(tokenized: TokenizedSentence) -> str:
+    return plain(tokens_reading(tokenized.tokens, tokenized.kinds, tokenized.labels))
+
+
+def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
+    """The page and each of its closer looks can be made of a view, and hold together."""
+    tokenized = shown(view, service)
+    n = tokenized.tokens.n_tokens
+    assert len(tokenized.kinds) == len(tokenized.labels) == n
+    assert len(token_rows(tokenized.tokens, tokenized.vocabulary)) == n
+    assert 0 <= tokenized.picked < n
+    assert len(tokens_svg(tokenized.boxes, tokenized.title)) < 100_000
+    assert said(tokenized)
+    assert tokenized.passport.settings["max_length"] == tokenized.cut
+    found = look_up(view, service, tokenized)
+    assert vocabulary_reading(
+        found.query, found.normalized, found.tokens, tokenized.vocabulary, n_found=len(found.ids)
+    )
+    rows = table_rows(tokenized, service, service.load(view.model))
+    assert rows is not None
+    assert rows.ids[rows.own] == tokenized.picked_id
+    for trip in round_trips(view, service, tokenized):
+        assert "".join(part.text for part in trip.parts) == trip.text
+        assert back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
+        parts = [(visible(part.text), part.fate) for part in trip.parts]
+        assert there_and_back(parts, visible(trip.decoded)).startswith('<div class="back">')
+    assert twins_reading(tokenized.tokens)
+    return tokenized

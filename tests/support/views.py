@@ -1,0 +1,63 @@
+"""Any view, and any text as an address or a state file."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from components.ui.state.view import MAX_SENTENCES, Sentence, ViewState
+
+__all__ = [
+    "address",
+    "any_character",
+    "packed",
+    "sendable",
+    "sentences",
+    "unhurried",
+    "views",
+]
+
+unhurried = settings(deadline=None)  # other work may share these cores
+any_character = st.characters(exclude_categories=())  # lone surrogates too
+sendable = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
+
+
+def sentences(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Sentence]:
+    def with_word(text: str, pair: str | None) -> st.SearchStrategy[Sentence]:
+        cuts = st.integers(0, len(text))
+        spans = st.tuples(cuts, cuts).map(lambda cut: (min(cut), max(cut)))
+        words = st.none() | spans.filter(lambda span: span[0] < span[1])
+        return words.map(lambda word: Sentence(text, pair, word))
+
+    return st.tuples(texts, st.none() | texts).flatmap(lambda both: with_word(*both))
+
+
+def views(texts: st.SearchStrategy[str] = sendable) -> st.SearchStrategy[ViewState]:
+    names = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+    finite = st.floats(-(2**53), 2**53)
+    values = st.booleans() | st.integers(-(2**53), 2**53) | finite | sendable
+    own = st.dictionaries(names, values, max_size=4)
+    several = st.lists(sentences(texts), max_size=MAX_SENTENCES).map(tuple)
+    some = several.filter(bool)  # there is always a sentence, if an empty one
+    return st.builds(
+        ViewState,
+        model=sendable,
+        sentences=some,
+        references=several,
+        layer=st.none() | st.integers(0, 1000),
+        controls=st.dictionaries(names, own, max_size=3),
+    )
+
+
+def address(json_text: str) -> str:
+    """What `encode` makes of a state file's text, so that tests can put anything in an address."""
+    packed = zlib.compress(json_text.encode("utf-8"), 9)
+    return "1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def packed(**changes: Any) -> dict[str, Any]:
+    return {"m": "a model", "s": [["pet python", None, [4, 10]]], "r": [], **changes}

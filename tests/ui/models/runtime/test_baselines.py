@@ -1,0 +1,220 @@
+"""Baselines are measured beside the pages, once for all visitors, and kept on disk."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from components.analysis import baseline as baselines
+from components.analysis.baseline import Baseline
+from components.content.sample import baseline_sentences
+from components.core import ModelCard
+from components.ui.models import runtime, tasks
+from components.ui.models.background import jobs
+from components.ui.state.view import DEFAULT
+from tests.support.getting import SECONDS, TINY
+from tests.support.pages import app_settings, framed
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def _app(models: Path, data: Path) -> Iterator[None]:
+    """A fresh server with the tiny models and nothing measured."""
+    with app_settings(DATA_DIR=str(data), MODEL_FOLDERS=str(models), ALLOW_DOWNLOADS="0"):
+        yield
+
+
+@pytest.fixture
+def card(_app: None) -> ModelCard:
+    return runtime.service().load(TINY)
+
+
+def measured(card: ModelCard) -> Baseline:
+    """The baseline, when it is there."""
+    runtime.baseline(card)
+    found = jobs().get(tasks.baseline_key(card))
+    assert found is not None
+    return found.result(SECONDS)
+
+
+def restart() -> ModelCard:
+    """What is in memory is gone, what is on disk stays, and the model is loaded again."""
+    st.cache_resource.clear()
+    return runtime.service().load(TINY)
+
+
+def n_encoded() -> int:
+    """How many texts the service of this process has encoded so far."""
+    return runtime.service().cache_info().misses
+
+
+def only_file(folder: Path) -> Path:
+    (path,) = (folder / "baselines").iterdir()
+    return path
+
+
+def assert_equal(one: Baseline, other: Baseline) -> None:
+    for part in fields(Baseline):
+        np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
+
+
+def test_nobody_waits_while_a_baseline_is_measured(
+    card: ModelCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    measure = tasks.measure
+
+    def wait_and_measure(*given: Any) -> Baseline:
+        assert go_on.wait(SECONDS)
+        return measure(*given)
+
+    monkeypatch.setattr(tasks, "measure", wait_and_measure)
+    assert runtime.baseline(card) is None
+    assert runtime.baseline(card) is None
+    go_on.set()
+    found = measured(card)
+    assert runtime.baseline(card) is found
+
+
+def test_many_visitors_have_one_baseline_measured(card: ModelCard) -> None:
+    with ThreadPoolExecutor(8) as visitors:
+        found = list(visitors.map(lambda _: measured(card), range(8)))
+    assert all(each is found[0] for each in found)
+    assert n_encoded() == len(baseline_sentences())
+
+
+def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
+    card: ModelCard, data: Path
+) -> None:
+    before = measured(card)
+    written = only_file(data).stat().st_mtime_ns
+    card = restart()
+    again = runtime.baseline(card)
+    assert again is not None, "what is on disk is there at once"
+    assert_equal(again, before)
+    assert n_encoded() == 0
+    assert only_file(data).stat().st_mtime_ns == written
+
+
+@pytest.mark.slow
+def test_each_model_has_a_baseline_of_its_own(card: ModelCard, data: Path) -> None:
+    first = measured(card)
+    second = measured(runtime.service().load("folder:electra"))
+    assert len(list(data.rglob("*.npz"))) == 2
+    assert not np.array_equal(first.plain, second.plain)
+
+
+@pytest.mark.usefixtures("_app")
+def test_a_model_too_short_for_some_sample_sentences_has_a_baseline_too() -> None:
+    card = runtime.service().load("folder:short")
+    assert card.max_length == 64
+    assert measured(card).n_words > 500
+
+
+def cut(good: bytes) -> bytes:
+    return good[: len(good) // 2]
+
+
+def cut_a_little(good: bytes) -> bytes:
+    return good[:-10]
+
+
+def change_a_byte(good: bytes) -> bytes:
+    middle = len(good) // 2
+    return good[:middle] + bytes([good[middle] ^ 0xFF]) + good[middle + 1 :]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _: b"",
+    "nonsense": lambda _: b"nonsense",
+    "pickle": lambda _: b"\x80\x04K\x01.",
+    "no zip": lambda _: b"PK\x03\x04nonsense",
+    "half": cut,
+    "end missing": cut_a_little,
+    "one byte": change_a_byte,
+}
+
+
+def test_a_damaged_file_is_no_baseline(card: ModelCard, data: Path) -> None:
+    measured(card)
+    path = only_file(data)
+    good = path.read_bytes()
+    for name, damage in DAMAGES.items():
+        path.write_bytes(damage(good))
+        assert baselines.load(path) is None, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pickle", "half", "one byte"])
+def test_a_damaged_file_is_measured_again_and_mended(
+    card: ModelCard, data: Path, name: str
+) -> None:
+    before = measured(card)
+    path = only_file(data)
+    path.write_bytes(DAMAGES[name](path.read_bytes()))
+    card = restart()
+    runtime.baseline(card)
+    assert_equal(measured(card), before)
+    assert n_encoded() == len(baseline_sentences())
+    mended = baselines.load(path)
+    assert mended is not None
+    assert_equal(mended, before)
+
+
+def in_the_way(folder: Path) -> Path:
+    (folder / "data").write_text("a file, not a folder")
+    return folder / "data"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "place",
+    [in_the_way, lambda folder: folder / ("x" * 300), lambda _: Path("/proc/contextlens")],
+    ids=["a file in the way", "too long a name", "no folder can be made"],
+)
+def test_where_nothing_can_be_kept_there_is_a_baseline_all_the_same(
+    models: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    place: Callable[[Path], Path],
+) -> None:
+    with app_settings(DATA_DIR=str(place(tmp_path)), MODEL_FOLDERS=str(models)):
+        card = runtime.service().load(TINY)
+        assert measured(card).n_words > 500
+        assert runtime.baseline(card) is not None
+        assert any("could not be kept on disk" in r.getMessage() for r in caplog.records)
+        app = framed(replace(DEFAULT, model=TINY))
+        assert not app.exception
+        assert not app.error
+
+
+def test_a_baseline_that_cannot_be_measured_is_said_on_the_page_and_in_the_log(
+    card: ModelCard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any) -> NoReturn:
+        raise RuntimeError("no measure today")
+
+    monkeypatch.setattr(tasks, "measure", fail)
+    with pytest.raises(RuntimeError, match="no measure today"):
+        measured(card)
+    assert runtime.baseline(card) is None
+    assert runtime.baseline_failed(card)
+    entry = next(r for r in caplog.records if r.levelno == logging.ERROR)
+    assert TINY in entry.getMessage()
+    app = framed(replace(DEFAULT, model=TINY))
+    assert not app.exception
+    assert any("could not be measured" in caption.value for caption in app.main.caption)
+    assert "no measure today" not in str(app)

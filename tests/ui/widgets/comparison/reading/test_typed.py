@@ -1,0 +1,90 @@
+"""What people typed stands in the reading as typed, whatever Markdown would make of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.content.wording import escape, quoted
+from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
+from tests.support.comparisons import made, no_band
+
+# What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
+# (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.
+REPLACED = re.compile(
+    r":material/\w+:|:material_\w+:|:streamlit:|<-|->|--|>=|<=|~=|(?i:https?://|www\.)|\w@\w"
+)
+
+
+def unescaped(text: str) -> str:
+    """What Markdown makes of backslashes before punctuation."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
+def test_markdown_latex_and_html_are_shown_as_typed() -> None:
+    assert quoted("<b>*$x_1$") == r"“\<b\>\*\$x\_1\$”"
+    signs = r"\`*_{}[]<>()#+-.!|~$&"
+    assert unescaped(escape(signs)).replace("\u2060", "") == signs
+    for sign in signs:
+        assert escape(sign).replace("\u2060", "") == "\\" + sign
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\u2060", exclude_categories=["Cs"])))
+@settings(deadline=None)
+def test_escaping_loses_nothing(text: str) -> None:
+    assert unescaped(escape(text)).replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ":material/home:",
+        ":material_home:",
+        ":streamlit:",
+        "a -> b",
+        "a <- b",
+        "a <-> b",
+        "1 -- 2",
+        "a >= b",
+        "a <= b",
+        "a ~= b",
+        "http://evil.example/x",
+        "HTTPS://evil.example/x",
+        "www.evil.example",
+        "Www.evil.example",
+        "me@evil.example",
+    ],
+)
+def test_what_streamlit_would_draw_as_icon_arrow_or_link_stays_text(typed: str) -> None:
+    assert not REPLACED.search(unescaped(quoted(typed)))
+
+
+@pytest.mark.parametrize("role", ["sentence", "reference"])
+def test_a_users_word_is_escaped_wherever_it_is_said(role: str) -> None:
+    word = "<b>*$x_1$"
+    comparison = (
+        made({"AB": [1.0, 0.8]}, sentences=(word, word))
+        if role == "sentence"
+        else made({"AB": [1.0, 0.8], "A0": [0.3, 0.5], "B0": [0.3, 0.2]}, references=(word,))
+    )
+    for layer in (0, 1):
+        said = " ".join(meaning_in_context(comparison, layer, no_band))
+        assert r"\<b\>\*\$x\_1\$" in said.replace("\u2060", "")
+        assert "<b>" not in said
+        assert "$x" not in said.replace(r"\$x", "")
+
+
+def test_a_long_word_is_cut_and_a_short_one_is_not() -> None:
+    assert quoted("x" * 24) == f"“{'x' * 24}”"
+    assert quoted("x" * 25) == f"“{'x' * 23}…”"
+    assert quoted("two\n words\t") == "“two words”"
+    long = made({"AB": [1.0, 0.8]}, sentences=("y" * 5000, "z" * 5000))
+    assert len(" ".join(meaning_in_context(long, 1, no_band))) < 250
+
+
+def test_the_title_holds_no_typed_text() -> None:
+    rude = made({"AB": [1.0, 0.5]}, sentences=("<b>", "$x$"))
+    assert meaning_title(rude) == "A and B part most at layer 1"
