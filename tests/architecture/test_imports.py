@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.support.source import (
+from tests.architecture.source import (
     ROOT,
     SOURCES,
     Import,

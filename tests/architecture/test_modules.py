@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from tests.support.source import (
+from tests.architecture.source import (
     SOURCES,
     TESTS,
     assert_none,

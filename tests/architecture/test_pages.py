@@ -9,7 +9,7 @@ from pathlib import Path
 
 from components.ui.frame.navigation import PAGES
 from components.ui.state.controls import Control
-from tests.support.source import (
+from tests.architecture.source import (
     ROOT,
     SOURCES,
     assert_none,

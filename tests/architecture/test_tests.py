@@ -1,11 +1,13 @@
-"""The tests themselves: they mirror the house, mock none of it, and share by `tests/support`."""
+"""The tests themselves: they mirror the house, mock none of it, and share what they need."""
 
 from __future__ import annotations
 
 import ast
+import os
+import re
 from pathlib import Path
 
-from tests.support.source import ROOT, TESTS, assert_none, imports_of, short, tree_of
+from tests.architecture.source import ROOT, TESTS, assert_none, imports_of, short, tree_of
 
 
 def test_the_tests_mirror_the_house() -> None:
@@ -39,7 +41,7 @@ def test_our_own_code_is_not_mocked() -> None:
 
 
 def test_no_test_file_imports_another() -> None:
-    """What several need stands in `tests/support`."""
+    """What several need stands beside them, or in `tests/support`."""
     assert_none(
         f"{short(path)}:{found.line} imports {found.name}"
         for path in TESTS
@@ -47,6 +49,28 @@ def test_no_test_file_imports_another() -> None:
         if any(part.startswith("test_") for part in found.name.split(".")[:-1])
         or (found.name.startswith("tests.") and found.name.split(".")[-1].startswith("test_"))
     )
+
+
+def test_support_has_what_several_rooms_need() -> None:
+    """What the tests of one room alone need stands beside them."""
+    wide = {ROOT / "tests" / part for part in (".", "core", "features", "support", "ui")}
+    assert_none(
+        f"{short(path)} is for {sorted(map(short, folders)) or 'nobody'}"
+        for path in TESTS
+        if path.parent == ROOT / "tests" / "support"
+        and not (wide & (folders := users(path)))
+        and not (folders and Path(os.path.commonpath(folders)) in wide)
+    )
+
+
+def users(path: Path) -> set[Path]:
+    """The folders of the tests that name a module of `tests/support`."""
+    name = re.compile(rf"tests\.support\.{path.stem}\b|tests\.support import {path.stem}\b")
+    return {
+        other.parent
+        for other in TESTS
+        if other != path and name.search(other.read_text(encoding="utf-8"))
+    }
 
 
 def test_every_test_file_tests() -> None:

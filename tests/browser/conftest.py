@@ -12,12 +12,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from components.ui.state.view import DEFAULT
+from tests.browser.components_page import COMPONENTS_APP, Opened, open_components
+from tests.browser.rest import PATIENCE
+from tests.browser.tabs import Tab, Tabs
+from tests.browser.visit import Visit
 from tests.support.app_server import ROOT, AppServer, launch
-from tests.support.components_page import COMPONENTS_APP, Opened, open_components
 from tests.support.measured import measured_data
-from tests.support.rest import PATIENCE
-from tests.support.tabs import Tab, Tabs
-from tests.support.visit import Visit
 
 FLAGS = (
     "--no-sandbox",

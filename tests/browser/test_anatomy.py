@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 pytestmark = pytest.mark.browser
 

@@ -20,10 +20,10 @@ from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
 from components.ui.state.address import MAX_ADDRESS, to_json
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.browser import HOSTILE
+from tests.browser.screens import HOSTILE
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

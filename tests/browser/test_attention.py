@@ -13,10 +13,10 @@ from playwright.sync_api import Locator, expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence
-from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import box
-from tests.support.components_page import Opened, chip, chips, focused_name, picked, toolbar
+from tests.browser.components_page import Opened, chip, chips, focused_name, picked, toolbar
+from tests.browser.screens import box
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.gate import Gate, gate
+from tests.browser.gate import Gate, gate
+from tests.browser.visit import Visit
 from tests.support.ray_service import RayService
-from tests.support.visit import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.cluster, pytest.mark.ray]
 AWAY = "does not answer"

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
 from components.ui.widgets.javascript import bundle
-from tests.support.browser import PHONE, box, contrast, rgb
-from tests.support.components_page import (
+from tests.browser.components_page import (
     COMPONENTS_APP,
     Opened,
     chips,
@@ -21,7 +20,8 @@ from tests.support.components_page import (
     picked,
     toolbar,
 )
-from tests.support.tabs import Tab
+from tests.browser.screens import PHONE, box, contrast, rgb
+from tests.browser.tabs import Tab
 
 pytestmark = pytest.mark.browser
 

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

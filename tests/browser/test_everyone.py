@@ -10,10 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 from components.figures.theme import SMALLEST
 from components.ui.frame.navigation import PAGES
-from tests.support.browser import DESK
+from tests.browser.screens import DESK
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

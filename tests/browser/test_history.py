@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from components.ui.state.view import DEFAULT
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -14,10 +14,10 @@ from components.core.registry import BUNDLED_ID
 from components.features.layers.controls import SECTION
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.browser import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, HOSTILE, OVER_THE_TITLE, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from components.content.examples import EXAMPLES
 from components.ui.state.view import DEFAULT
-from tests.support.browser import (
+from tests.browser.screens import (
     DESK,
     OVER_THE_TITLE,
     PHONE,
@@ -23,7 +23,7 @@ from tests.support.browser import (
 )
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

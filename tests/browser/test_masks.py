@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 from components.core import EncoderService
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.browser import (
+from tests.browser.screens import (
     DESK,
     HOSTILE,
     OVER_THE_TITLE,
@@ -31,7 +31,7 @@ from tests.support.browser import (
 from tests.support.masks import lab_of
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

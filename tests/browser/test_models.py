@@ -12,10 +12,7 @@ from playwright.sync_api import expect
 
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.support.browser import fits, look
-from tests.support.hub_server import hub_server
-from tests.support.measured import measured_data
-from tests.support.picker_in_browser import (
+from tests.browser.picker import (
     MOST_PICKERS,
     area,
     assert_picked,
@@ -23,9 +20,12 @@ from tests.support.picker_in_browser import (
     picker,
     type_model,
 )
-from tests.support.rest import PATIENCE
-from tests.support.slow_hub import Hub, asked_of
-from tests.support.tabs import Tabs
+from tests.browser.rest import PATIENCE
+from tests.browser.screens import fits, look
+from tests.browser.slow_hub import Hub, asked_of
+from tests.browser.tabs import Tabs
+from tests.support.hub_server import hub_server
+from tests.support.measured import measured_data
 from tests.support.tiny_models import build
 
 pytestmark = pytest.mark.browser

@@ -14,10 +14,10 @@ from playwright.sync_api import expect
 from components.features.pairs.controls import SOURCE
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from components.ui.state.address import encode
-from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 from tests.support.senses import senses_view
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

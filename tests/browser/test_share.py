@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 
 from components.content.examples import EXAMPLES
 from components.ui.frame.qr import qr_code
-from tests.support.browser import PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from components.core import EncoderService
 from components.core.registry import BUNDLED_ID
 from components.features.tokens.controls import ID_TO_ROW, SECTION, SECTIONS
 from components.ui.state.view import DEFAULT
-from tests.support.browser import HOSTILE, box, style
-from tests.support.token_strip import (
+from tests.browser.screens import HOSTILE, box, style
+from tests.browser.token_strip import (
     address_of,
     lit,
     picked,
@@ -27,7 +27,7 @@ from tests.support.token_strip import (
 from tests.support.tokens import text_view
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from components.features.tokens.controls import SECTIONS
 from components.features.tokens.examples import TOKEN_EXAMPLES
-from tests.support.browser import (
+from tests.browser.screens import (
     DESK,
     OVER_THE_TITLE,
     PHONE,
@@ -20,11 +20,11 @@ from tests.support.browser import (
     rgb,
     style,
 )
-from tests.support.token_strip import address_of, token, tokens, written
+from tests.browser.token_strip import address_of, token, tokens, written
 from tests.support.tokens import text_view
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -12,10 +12,10 @@ from playwright.sync_api import expect
 from components.features.why.controls import LEAVE_OUT, LOOK
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
-from tests.support.browser import DESK, PHONE, WIDER_THAN_ITSELF, box
+from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
 

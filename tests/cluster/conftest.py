@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.object_store import ObjectStore, object_store, s3_server
+from tests.cluster.object_store import ObjectStore, object_store, s3_server
 
 __all__ = ["object_store", "ray_runtime", "s3_server"]
 

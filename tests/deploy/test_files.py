@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from components.core import Settings, settings
-from tests.support.deployment import (
+from tests.deploy.deployment import (
     COMPOSE,
     CONTAINERFILE,
     DEPLOY,

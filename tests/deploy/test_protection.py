@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from components.ui.processes.proxy import COOKIE
-from tests.support.deployment import COMPOSE, DEPLOY, WRITTEN, instructions, kind
+from tests.deploy.deployment import COMPOSE, DEPLOY, WRITTEN, instructions, kind
 
 
 def test_nothing_runs_as_root_or_may_write_to_its_own_files() -> None:

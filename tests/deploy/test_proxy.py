@@ -14,9 +14,9 @@ import pytest
 from websockets.asyncio.client import connect
 
 from components.ui.processes.proxy import COOKIE
+from tests.deploy.proxied import Proxied, Stub, get, nginx, proxied
 from tests.support.loop import alone
 from tests.support.ports import free_port
-from tests.support.proxied import Proxied, Stub, get, nginx, proxied
 
 pytestmark = pytest.mark.cluster
 

@@ -20,13 +20,13 @@ import psutil
 import pytest
 
 from components.ui.processes.proxy import COOKIE
+from tests.deploy.proxied import get
 from tests.load.questions import Question, questions
 from tests.load.visitor import Answer, visit
 from tests.support.app_server import ROOT
 from tests.support.loop import alone
 from tests.support.measured import measured_data
 from tests.support.ports import free_port
-from tests.support.proxied import get
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 

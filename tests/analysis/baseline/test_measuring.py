@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from components.analysis import baseline as module
 from components.analysis.baseline import KINDS, N_PAIRS, SampleWords, is_in_sample_script, measure
 from components.analysis.words import POOLINGS
-from tests.support.baselines import assert_same, normal, words_of
+from tests.analysis.baseline.baselines import assert_same, normal, words_of
 
 # What is measured
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Baseline, load, measure, save
-from tests.support.baselines import assert_same, normal, words_of
+from tests.analysis.baseline.baselines import assert_same, normal, words_of
 
 ROOT = Path(__file__).parents[3]
 

@@ -24,6 +24,8 @@ from components.corpus.store.word_rows import layer_column
 from components.jobs import StoppedError
 from components.serving import indexing as on_ray
 from components.serving.indexing import Workers, index_on_ray
+from tests.cluster.corpus.ray_workers import Held
+from tests.cluster.object_store import BUCKET, ObjectStore
 from tests.support.corpus_store import (
     MadeUpService,
     ignore,
@@ -32,8 +34,6 @@ from tests.support.corpus_store import (
     made_up_corpus,
     rows_in,
 )
-from tests.support.object_store import BUCKET, ObjectStore
-from tests.support.ray_workers import Held
 
 pytestmark = [
     pytest.mark.cluster,

@@ -16,6 +16,7 @@ import pytest
 from components.core.errors import BusyError
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
+from tests.cluster.object_store import BUCKET, ObjectStore, overdue
 from tests.support.corpus_store import (
     MadeUpService,
     ignore,
@@ -24,7 +25,6 @@ from tests.support.corpus_store import (
     made_up_corpus,
     rows_in,
 )
-from tests.support.object_store import BUCKET, ObjectStore, overdue
 
 pytestmark = pytest.mark.cluster
 

@@ -14,6 +14,7 @@ from components.corpus.store import vector_index
 from components.corpus.store.indexing import index, pause, unfinished
 from components.corpus.store.store import Store
 from components.jobs import Jobs
+from tests.cluster.object_store import BUCKET, ObjectStore, overdue
 from tests.support.corpus_store import (
     MadeUpService,
     ignore,
@@ -22,7 +23,6 @@ from tests.support.corpus_store import (
     made_up_corpus,
     rows_in,
 )
-from tests.support.object_store import BUCKET, ObjectStore, overdue
 
 pytestmark = pytest.mark.cluster
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precon
 
 from components.core.batching import Batch, Queue, Ticket
 from components.core.errors import BusyError
-from tests.support.queued import Plain
+from tests.core.batching.queued import Plain
 
 PLAIN = Plain()
 

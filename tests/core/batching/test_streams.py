@@ -16,7 +16,7 @@ from components.core import meters
 from components.core.batching import Processors, Streams
 from components.core.caller import Caller, StoppedError, calling
 from components.core.errors import BusyError
-from tests.support.queued import SECONDS, Recorded, wait_until_queued
+from tests.core.batching.queued import SECONDS, Recorded, wait_until_queued
 
 KIND = Recorded()
 

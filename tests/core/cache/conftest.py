@@ -9,7 +9,7 @@ import pytest
 from components.core.cache import CachedService
 from components.core.service import LocalService
 from components.core.settings import Settings
-from tests.support.cached import MODEL, CountingService
+from tests.core.cache.cached import MODEL, CountingService
 
 
 @pytest.fixture(scope="session")

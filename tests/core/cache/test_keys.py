@@ -11,7 +11,7 @@ from components.core.cache import CachedService
 from components.core.errors import RequestError, TextError
 from components.core.schema import Encoding, Tokens
 from components.core.service import LocalService
-from tests.support.cached import MODEL, TEXT, assert_same
+from tests.core.cache.cached import MODEL, TEXT, assert_same
 from tests.support.together import together
 
 VARIATIONS: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ import pytest
 from components.core.cache import CachedService
 from components.core.errors import RequestError
 from components.core.service import LocalService
-from tests.support.cached import MODEL, TEXT, CountingService, assert_same
+from tests.core.cache.cached import MODEL, TEXT, CountingService, assert_same
 from tests.support.together import N_THREADS, together
 
 # Once for all threads

@@ -15,7 +15,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.encoder import gradients
 from components.core.errors import RequestError, TextError
 from components.core.schema import Attribution
-from tests.support import hooked
+from tests.core.encoder import hooked
 from tests.support.oracle import Oracle
 from tests.support.tiny_models import FAMILIES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hub_fetches import ID, LARGE, STEP
+from tests.core.hub.fetches import ID, LARGE, STEP
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.tiny_models import build
 

@@ -11,7 +11,7 @@ import pytest
 from components.core.errors import FetchError, ModelError, UnknownModelError
 from components.core.hub import cached, faults, fetch, fetching
 from components.core.schema import ProgressEvent
-from tests.support.hub_fetches import ID, WEIGHTS, assert_good, get
+from tests.core.hub.fetches import ID, WEIGHTS, assert_good, get
 from tests.support.hub_server import Faults, HubServer, Reply, error
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from components.core.errors import CheckpointError, FetchError, UnknownModelError
 from components.core.hub import cached, fetch
-from tests.support.hub_fetches import ID, WEIGHTS, get
+from tests.core.hub.fetches import ID, WEIGHTS, get
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.tiny_models import build
 

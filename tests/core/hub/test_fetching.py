@@ -10,7 +10,7 @@ from pathlib import Path
 
 from components.core.hub import Fetched, cached, fetch
 from components.core.schema import ProgressEvent
-from tests.support.hub_fetches import ID, WEIGHTS, assert_good, get, names
+from tests.core.hub.fetches import ID, WEIGHTS, assert_good, get, names
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.tiny_models import build
 

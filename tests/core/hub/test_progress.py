@@ -12,7 +12,7 @@ import pytest
 from components.core.errors import CheckpointError, FetchError
 from components.core.hub import cached
 from components.core.schema import ProgressEvent
-from tests.support.hub_fetches import ID, LARGE, STEP, WEIGHTS, assert_good, get, names
+from tests.core.hub.fetches import ID, LARGE, STEP, WEIGHTS, assert_good, get, names
 from tests.support.hub_server import Faults, HubServer, Reply, Request, error, hub_server
 
 

@@ -28,8 +28,8 @@ from components.core.remote.faults import fault_of
 from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame
 from components.core.remote.names import STREAM_TYPE
 from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from tests.core.remote.scripted import Line, Scripted, answers, cut_off, silent, status
 from tests.support.remote_server import serving
-from tests.support.scripted import Line, Scripted, answers, cut_off, silent, status
 
 
 @pytest.fixture(autouse=True)

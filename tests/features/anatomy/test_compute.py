@@ -21,7 +21,7 @@ from components.features.anatomy.compute.weights import by_size, measure, summar
 from components.features.anatomy.measures.parameters import build_tree, parameter_rows
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
-from tests.support.anatomy import BASE, LARGE, on, seen
+from tests.features.anatomy.shown import BASE, LARGE, on, seen
 from tests.support.tiny_models import ALL
 
 

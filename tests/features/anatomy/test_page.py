@@ -23,7 +23,7 @@ from components.features.anatomy.controls import (
 )
 from components.ui.frame.navigation import PAGES
 from components.ui.state.view import DEFAULT, ViewState
-from tests.support.anatomy import BASE, on, seen, view_with
+from tests.features.anatomy.shown import BASE, on, seen, view_with
 from tests.support.fields import field
 from tests.support.pages import (
     alone,

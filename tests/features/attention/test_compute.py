@@ -17,7 +17,7 @@ from components.features.attention.reading.notes import attention_notes
 from components.features.attention.reading.weights import attention_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
-from tests.support.attention import LONG, PAIR, seen, view_on
+from tests.features.attention.shown import LONG, PAIR, seen, view_on
 from tests.support.tiny_models import FAMILIES
 
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from components.core import EncoderService
 from components.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
 from components.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.attention import LONG, seen, view_on
+from tests.features.attention.shown import LONG, seen, view_on
 from tests.support.fields import field
 from tests.support.pages import (
     alone,

@@ -15,7 +15,7 @@ from components.features.attention.measures.selection import selected_heads
 from components.features.attention.reading.weights import habit_names
 from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence
-from tests.support.attention import seen
+from tests.features.attention.shown import seen
 from tests.support.snippets import run
 from tests.support.tiny_models import FAMILIES
 

@@ -35,7 +35,7 @@ from components.features.embedding_layer.reading.tables import (
 )
 from components.features.embedding_layer.reading.words import same_rows_reading
 from components.ui.state.view import Sentence, ViewState
-from tests.support.embedding_layer import assert_the_model_s, drawn, on, shown, told
+from tests.features.embedding_layer.shown import assert_the_model_s, drawn, on, shown, told
 from tests.support.texts import TYPED
 from tests.support.tiny_models import ALL
 

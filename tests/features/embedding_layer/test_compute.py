@@ -37,7 +37,7 @@ from components.features.embedding_layer.controls import (
 )
 from components.features.embedding_layer.reading.parts import embedding_title
 from components.ui.state.view import DEFAULT, Sentence
-from tests.support.embedding_layer import assert_the_model_s, drawn, on, shown, told
+from tests.features.embedding_layer.shown import assert_the_model_s, drawn, on, shown, told
 from tests.support.texts import LONG
 
 PYTHON = 18_750  # the ID of "python"

@@ -17,7 +17,7 @@ from components.features.layers.reading.pooler import pooler_reading
 from components.features.layers.reading.spaces import alike_reading
 from components.features.layers.reading.tokens import layers_picture_title
 from components.ui.state.view import ViewState
-from tests.support.layers import of, shown, told
+from tests.features.layers.shown import of, shown, told
 from tests.support.texts import TYPED
 from tests.support.tiny_models import ALL
 

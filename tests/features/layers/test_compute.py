@@ -41,7 +41,7 @@ from components.features.layers.controls import (
 from components.features.layers.measures.tokens import measure
 from components.features.layers.reading.spaces import alike_reading
 from components.ui.state.view import DEFAULT
-from tests.support.layers import of, shown, told
+from tests.features.layers.shown import of, shown, told
 from tests.support.texts import LONG
 
 # One sentence

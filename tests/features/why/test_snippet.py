@@ -16,10 +16,10 @@ from components.features.why.compute.swap_in import SwappedIn, swap_in
 from components.features.why.compute.switch_off import SwitchedOff, To, switch_off
 from components.features.why.snippet.leave_out import case_name, written_cases
 from components.features.why.snippet.look import snippet_of
+from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
 from tests.support.tiny_models import FAMILIES
-from tests.support.why import PAIR, score_on, sentence, view_on
 
 CAT = sentence("A python slept", "python")
 ALMOST = 2e-5

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from components.jobs import Jobs
+from tests.jobs.jobs.kinds import LOADS, MAPS, POINTS
 from tests.jobs.steps import WAIT, Clock, threads
-from tests.support.jobs import LOADS, MAPS, POINTS
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis.stateful import invariant, precondition, rule
 
 from components.core.errors import BusyError, RequestError
 from components.jobs import Job, Jobs, Kind, Task, Visitor
+from tests.jobs.jobs.account import KINDS, LEASE, MAX_BYTES, OWN, POINTS, WHAT, Account
 from tests.jobs.steps import WAIT, Clock, Result, Work, threads
-from tests.support.job_account import KINDS, LEASE, MAX_BYTES, OWN, POINTS, WHAT, Account
 
 keys = st.sampled_from(sorted(WHAT))
 visitors = st.sampled_from([Visitor("ann"), Visitor("ann", "sidebar"), Visitor("bob"), None])

@@ -11,8 +11,8 @@ import pytest
 
 from components.core.errors import BusyError, JobError, RequestError
 from components.jobs import Jobs, Report, Task
+from tests.jobs.jobs.kinds import ANN, BOB, LOADS, MAPS, POINTS, finish, task
 from tests.jobs.steps import WAIT, Result
-from tests.support.jobs import ANN, BOB, LOADS, MAPS, POINTS, finish, task
 
 
 def test_results_are_forgotten_beyond_the_bound_the_least_used_first(jobs: Jobs) -> None:

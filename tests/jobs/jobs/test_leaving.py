@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from components.jobs import Jobs, Report, StoppedError, Task, Visitor
+from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, finish, running, task
 from tests.jobs.steps import WAIT, Clock, Result
-from tests.support.jobs import ANN, BOB, LOADS, POINTS, finish, running, task
 
 
 def test_cancel_answers_at_once_and_the_work_stops_when_it_next_reports(jobs: Jobs) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from components.core.errors import RequestError
 from components.jobs import Jobs, Visitor
+from tests.jobs.jobs.kinds import ANN, BOB, LOADS, POINTS, finish, running, task
 from tests.jobs.steps import WAIT, Result
-from tests.support.jobs import ANN, BOB, LOADS, POINTS, finish, running, task
 
 # Shared
 

@@ -6,8 +6,8 @@ import pytest
 
 from components.core.errors import BusyError
 from components.jobs import Jobs, Kind
+from tests.jobs.jobs.kinds import ANN, BOB, POINTS, finish, running, task
 from tests.jobs.steps import Clock, threads
-from tests.support.jobs import ANN, BOB, POINTS, finish, running, task
 
 
 def test_a_small_map_does_not_wait_for_five_large_ones_of_another(jobs: Jobs) -> None:

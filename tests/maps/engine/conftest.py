@@ -13,7 +13,7 @@ from components.jobs import Jobs
 from components.maps.engine import Maps
 from components.maps.picture import Picture
 from components.maps.prepare import compiled_folder
-from tests.support.map_engine import WAIT, Clock, CountingService, request_for
+from tests.maps.engine.counting import WAIT, Clock, CountingService, request_for
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from components.maps.engine import Maps
 from components.maps.points import UNITS
 from components.maps.projection import MapSettings
 from components.maps.request import with_layer
-from tests.support.map_engine import PCA, WAIT, CountingService, request_for
+from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
 LAST = 6
 

@@ -16,7 +16,7 @@ from components.corpus.corpus import Corpus
 from components.jobs import Job, Jobs, StoppedError, Task, Visitor
 from components.maps.engine import MAPS, Maps
 from components.maps.request import MapRequest
-from tests.support.map_engine import PCA, WAIT, Clock, CountingService, request_for
+from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
 
 ME, YOU = Visitor("me"), Visitor("you")
 

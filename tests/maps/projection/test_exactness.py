@@ -17,7 +17,7 @@ from components.maps.projection import Map, project
 from components.maps.settings import MapSettings, Method
 from components.maps.umap_layout import optimize
 from components.maps.vector_space import METRICS, Metric, VectorSpace
-from tests.support.projections import assert_same, blobs, by_method
+from tests.maps.projection.projections import assert_same, blobs, by_method
 
 # The same every time
 

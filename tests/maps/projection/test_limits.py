@@ -11,7 +11,7 @@ from components.core.errors import RequestError
 from components.maps.projection import project
 from components.maps.settings import MapSettings, Method
 from components.maps.vector_space import METRICS, Metric
-from tests.support.projections import assert_same, blobs, by_method
+from tests.maps.projection.projections import assert_same, blobs, by_method
 
 # Small, equal and odd vectors
 

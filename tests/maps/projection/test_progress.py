@@ -14,7 +14,7 @@ from components.maps.estimates import stage_seconds
 from components.maps.progress import Stages
 from components.maps.projection import estimate, project
 from components.maps.settings import MapSettings, Method
-from tests.support.projections import blobs, by_method
+from tests.maps.projection.projections import blobs, by_method
 
 
 class CancelledError(Exception):

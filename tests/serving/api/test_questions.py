@@ -17,7 +17,7 @@ from components.core.remote.service import RemoteService
 from components.core.remote.wire import MEDIA_TYPE, pack, unpack
 from components.serving.api import create_app
 from components.serving.bounds import Bounds
-from tests.support.asking import asking, post
+from tests.serving.api.asking import asking, post
 from tests.support.remote_server import serving
 
 

@@ -21,9 +21,9 @@ from components.ui.frame import upload_wall
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
-from tests.support.doors import HUB_MODEL, forced, has_field, keys
 from tests.support.fields import field
 from tests.support.pages import bundled_app, framed, plainly_said, shown_view
+from tests.ui.access.doors import HUB_MODEL, forced, has_field, keys
 
 pytestmark = pytest.mark.slow
 

@@ -30,10 +30,10 @@ from components.ui.models.background import jobs, store
 from components.ui.models.tasks import FETCHES, TOKENIZERS
 from components.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
-from tests.support.doors import HUB_MODEL, forced, has_field, keys
 from tests.support.fields import field
 from tests.support.openid import claims, cookies, knows, owner_of, settings_of
 from tests.support.pages import app_settings, arrived, bundled_app, plainly_said, press, settled
+from tests.ui.access.doors import HUB_MODEL, forced, has_field, keys
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from components.ui.state.view import (
     retyped,
     shared_word,
 )
-from tests.support.views import any_character, sentences, unhurried, views
+from tests.ui.state.views import any_character, sentences, unhurried, views
 
 # Choices
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from components.core import EncoderService
-from tests.support import hooked
-from tests.support.intervened import BASELINE, INPUTS, Subject
+from tests.core.encoder import hooked
+from tests.core.encoder.intervening.intervened import BASELINE, INPUTS, Subject
 from tests.support.oracle import Oracle
 
 

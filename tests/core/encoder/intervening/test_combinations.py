@@ -18,8 +18,8 @@ from components.core.encoder.layerwise import Layerwise
 from components.core.registry import locate
 from components.core.schema import Average, Block, FastPrecision, Patch, SwitchOff
 from components.core.service import LocalService
-from tests.support import hooked
-from tests.support.intervened import (
+from tests.core.encoder import hooked
+from tests.core.encoder.intervening.intervened import (
     INPUTS,
     OTHER,
     TEXT,

@@ -12,8 +12,8 @@ from components.core import BUNDLED_ID, Settings
 from components.core.errors import UnsupportedModelError
 from components.core.schema import Average, Block, Patch, SwitchOff
 from components.core.service import LocalService
-from tests.support import hooked
-from tests.support.intervened import (
+from tests.core.encoder import hooked
+from tests.core.encoder.intervening.intervened import (
     BASELINE,
     INPUTS,
     OTHER,

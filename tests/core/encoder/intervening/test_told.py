@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import RequestError, TextError
 from components.core.schema import Average, Block, Patch, SwitchOff
-from tests.support.intervened import (
+from tests.core.encoder.intervening.intervened import (
     BASELINE,
     INPUTS,
     OTHER,

@@ -10,7 +10,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService, Tokens
 from components.core.errors import RequestError
-from tests.support.cutting import by_kind
+from tests.core.encoder.tokenizing.cutting import by_kind
 
 
 def test_padding_equals_that_of_transformers(

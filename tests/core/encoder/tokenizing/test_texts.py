@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, Tokens
 from components.core.words import split_words
-from tests.support.cutting import KINDS, by_kind
+from tests.core.encoder.tokenizing.cutting import KINDS, by_kind
 
 ODD_TEXTS = {
     "emoji": "I 🐍 Python 👩‍🚀 and 🇫🇷!",

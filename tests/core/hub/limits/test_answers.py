@@ -11,8 +11,8 @@ import pytest
 
 from components.core.errors import FetchError
 from components.core.hub import cached
-from tests.support.hub_fetches import ID, WEIGHTS
-from tests.support.hub_limits import get
+from tests.core.hub.fetches import ID, WEIGHTS
+from tests.core.hub.limits.limited import get
 from tests.support.hub_server import HubServer, Reply, Request
 
 CHUNK = b"x" * 100_000

@@ -15,8 +15,8 @@ from components.core.errors import CheckpointError, FetchError
 from components.core.hub import Limits
 from components.core.hub.limits import check_sizes
 from components.core.settings import Settings
-from tests.support.hub_fetches import ID, WEIGHTS
-from tests.support.hub_limits import asked, get
+from tests.core.hub.fetches import ID, WEIGHTS
+from tests.core.hub.limits.limited import asked, get
 from tests.support.hub_server import Faults, HubServer, Reply, Request
 
 

@@ -12,8 +12,8 @@ import pytest
 from components.core.errors import FetchError
 from components.core.hub import Limits, cached
 from components.core.hub.room import room_for
-from tests.support.hub_fetches import ID, WEIGHTS
-from tests.support.hub_limits import asked, get
+from tests.core.hub.fetches import ID, WEIGHTS
+from tests.core.hub.limits.limited import asked, get
 from tests.support.hub_server import HubServer, error
 
 # Room in the hub cache

@@ -11,8 +11,8 @@ from components.core.errors import CorpusError, JobError
 from components.corpus.store.indexing import go_on, index, pause, start, unfinished
 from components.corpus.store.store import Store
 from components.jobs import Jobs
+from tests.corpus.store.indexing.corpora import ME, create, service
 from tests.support.corpus_store import ignore, indexed, made_up_corpus
-from tests.support.indexing import ME, create, service
 
 
 def test_another_models_vectors_are_never_mixed_in(store: Store) -> None:

@@ -19,8 +19,8 @@ from components.corpus.store.indexing import go_on, index, index_key, pause, sta
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Part
 from components.jobs import Jobs
+from tests.corpus.store.indexing.corpora import ME, YOU, create, held, service, whole
 from tests.support.corpus_store import ignore, indexed, made_up_corpus, rows_in
-from tests.support.indexing import ME, YOU, create, held, service, whole
 
 
 @pytest.mark.slow

@@ -15,9 +15,9 @@ from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index, index_key, start
 from components.corpus.store.store import Store
 from components.jobs import Jobs
+from tests.corpus.store.indexing.corpora import ME, YOU, create, held, service, whole
 from tests.support import corpus_store as made_up
 from tests.support.corpus_store import ignore, indexed, made_up_corpus, rows_in
-from tests.support.indexing import ME, YOU, create, held, service, whole
 
 BUNDLED = "all-MiniLM-L6-v2"
 

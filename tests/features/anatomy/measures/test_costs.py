@@ -15,8 +15,8 @@ from components.core import EncoderService
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
 from components.features.anatomy.measures.costs import comparison_row, memory, operations
-from tests.support.anatomy import BASE
-from tests.support.anatomy_models import MODELS, direct, made
+from tests.features.anatomy.measures.models import MODELS, direct, made
+from tests.features.anatomy.shown import BASE
 
 by_model = pytest.mark.parametrize("model", MODELS)
 by_preset = pytest.mark.parametrize("preset", [spec.id for spec in PRESETS])

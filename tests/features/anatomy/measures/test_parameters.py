@@ -18,8 +18,8 @@ from components.features.anatomy.measures.parameters import (
     search,
     totals,
 )
-from tests.support.anatomy import BASE, LARGE
-from tests.support.anatomy_models import MODELS, direct, made
+from tests.features.anatomy.measures.models import MODELS, direct, made
+from tests.features.anatomy.shown import BASE, LARGE
 from tests.support.tiny_models import FAMILIES
 
 by_model = pytest.mark.parametrize("model", MODELS)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core import EncoderService
 from components.features.anatomy.measures.weights import evenly_spaced, weight_statistics
-from tests.support.anatomy_models import MODELS, direct, made
+from tests.features.anatomy.measures.models import MODELS, direct, made
 
 by_model = pytest.mark.parametrize("model", MODELS)
 

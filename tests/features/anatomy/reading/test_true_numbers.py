@@ -10,7 +10,7 @@ import pytest
 
 from components.features.anatomy.measures.weights import weight_statistics
 from components.features.anatomy.reading import models_reading, models_title, weights_reading
-from tests.support.odd_models import of
+from tests.features.anatomy.reading.odd_models import of
 from tests.support.true_words import bare
 
 N = 2000

@@ -18,7 +18,14 @@ from components.features.anatomy.reading import (
     part_reading,
     search_reading,
 )
-from tests.support.odd_models import SHARE, is_share, layer_of, odd_model, of, size_of
+from tests.features.anatomy.reading.odd_models import (
+    SHARE,
+    is_share,
+    layer_of,
+    odd_model,
+    of,
+    size_of,
+)
 from tests.support.tiny_models import ALL
 from tests.support.true_words import read_back
 

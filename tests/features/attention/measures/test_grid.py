@@ -10,7 +10,7 @@ import pytest
 from components.analysis.tokens import kinds, labels
 from components.core import BUNDLED_ID, EncoderService, Encoding
 from components.features.attention.measures.grid import Arrangement, Grid, arrange
-from tests.support.attended import PADDING, PAIR, encoded
+from tests.features.attention.measures.attended import PADDING, PAIR, encoded
 
 
 def gridded(service: EncoderService, encoding: Encoding, weights: np.ndarray, **how: Any) -> Grid:

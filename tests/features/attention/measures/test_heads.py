@@ -25,7 +25,7 @@ from components.features.attention.measures.heads import (
     rollout,
     separators,
 )
-from tests.support.attended import PADDING, PAIR, TEXT, encoded
+from tests.features.attention.measures.attended import PADDING, PAIR, TEXT, encoded
 from tests.support.tiny_models import FAMILIES
 
 CASES = [(None, None), (PAIR, None), (None, PADDING), (PAIR, PADDING)]

@@ -11,7 +11,7 @@ from components.features.attention.reading.heads import (
     heads_said,
     sort_titles,
 )
-from tests.support.attention import seen
+from tests.features.attention.shown import seen
 
 
 def test_heads_are_said_with_the_habit_that_they_are_sorted_by(service: EncoderService) -> None:

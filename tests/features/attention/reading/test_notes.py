@@ -8,7 +8,7 @@ from components.core import EncoderService
 from components.features.attention.compute.attention import attention_view
 from components.features.attention.reading.notes import attention_notes
 from components.ui.state.view import Sentence
-from tests.support.attention import LONG, PAIR, seen, view_on
+from tests.features.attention.shown import LONG, PAIR, seen, view_on
 
 
 def noted(service: EncoderService, *sentences: Sentence, **how: Any) -> str:

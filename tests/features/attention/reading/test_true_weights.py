@@ -12,10 +12,10 @@ from components.features.attention.controls import DIRECTIONS, SCOPES, SPECIALS
 from components.features.attention.measures.grid import Grid, Item
 from components.features.attention.measures.selection import Selection
 from components.ui.state.view import Sentence
-from tests.support.attention import seen
+from tests.features.attention.reading.true_attention import Page
+from tests.features.attention.shown import seen
 from tests.support.leading import odd_values
 from tests.support.texts import TYPED
-from tests.support.true_attention import Page
 from tests.support.true_words import odd_labels
 
 N_MADE = 2000

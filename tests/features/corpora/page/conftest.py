@@ -9,7 +9,7 @@ import pytest
 from components.corpus.store.indexing import INDEXES
 from components.ui.files.kept import forget_all
 from components.ui.models.background import jobs, store
-from tests.support.corpora_page import SECONDS
+from tests.features.corpora.page.headless import SECONDS
 from tests.support.pages import bundled_app
 
 

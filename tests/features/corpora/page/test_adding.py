@@ -8,7 +8,7 @@ from components.core.errors import CorpusError
 from components.features.corpora.controls import CORPUS
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import store
-from tests.support.corpora_page import (
+from tests.features.corpora.page.headless import (
     SENSES,
     assert_whole,
     has_picture,

@@ -9,7 +9,15 @@ import pytest
 from components.features.corpora.controls import CORPUS, PAGE
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT
-from tests.support.corpora_page import assert_whole, has_picture, kept, keys, on, opened, table
+from tests.features.corpora.page.headless import (
+    assert_whole,
+    has_picture,
+    kept,
+    keys,
+    on,
+    opened,
+    table,
+)
 from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.pages import framed, plainly_said, press, settled, shown_view
 

@@ -17,7 +17,7 @@ from components.features.corpora.controls import PAGE, WORD
 from components.ui.models.background import store
 from components.ui.models.services import settings
 from components.ui.state.view import DEFAULT
-from tests.support.corpora_page import assert_whole, has_picture, keys, on, opened, title
+from tests.features.corpora.page.headless import assert_whole, has_picture, keys, on, opened, title
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import (
     alone,

@@ -12,7 +12,16 @@ from components.corpus.offered import offered, stored_name
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT
-from tests.support.corpora_page import SENSES, assert_whole, keys, on, opened, table, title, upload
+from tests.features.corpora.page.headless import (
+    SENSES,
+    assert_whole,
+    keys,
+    on,
+    opened,
+    table,
+    title,
+    upload,
+)
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import app_settings, plainly_said, press, settled, shown_view
 

@@ -25,8 +25,14 @@ from components.features.embedding_layer.reading.parts import (
 )
 from components.features.embedding_layer.reading.tables import moved_reading
 from components.features.embedding_layer.reading.words import same_rows_reading
-from tests.support.embedding_layer import on, shown
-from tests.support.odd_embedding_parts import TRAINED, UNTRAINED, expected, odd_parts, tokens
+from tests.features.embedding_layer.reading.odd_parts import (
+    TRAINED,
+    UNTRAINED,
+    expected,
+    odd_parts,
+    tokens,
+)
+from tests.features.embedding_layer.shown import on, shown
 from tests.support.texts import TYPED
 from tests.support.true_words import (
     PERCENT,

@@ -21,7 +21,7 @@ from components.features.embedding_layer.reading.tables import (
     positions_title,
     segment_rows_reading,
 )
-from tests.support.odd_embedding_parts import TRAINED, UNTRAINED
+from tests.features.embedding_layer.reading.odd_parts import TRAINED, UNTRAINED
 from tests.support.true_words import NUMBER, PERCENT, bare, is_percent, is_two, read_back
 
 N = 2000

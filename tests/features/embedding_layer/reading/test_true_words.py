@@ -13,7 +13,7 @@ from components.features.embedding_layer.reading.words import (
     same_rows_reading,
     same_rows_title,
 )
-from tests.support.odd_embedding_parts import TRAINED, UNTRAINED
+from tests.features.embedding_layer.reading.odd_parts import TRAINED, UNTRAINED
 from tests.support.true_words import bare, cut, is_two, odd_labels
 
 N = 2000

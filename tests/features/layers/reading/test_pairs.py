@@ -13,7 +13,7 @@ from components.core import EncoderService
 from components.features.layers.compute.tokens import nearest_tokens, pairs_of
 from components.features.layers.measures.tokens import nearest
 from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
-from tests.support.layers import ODD_TEXTS, of, shown
+from tests.features.layers.shown import ODD_TEXTS, of, shown
 from tests.support.leading import NAME, SPAN, Numbers, group, odd_values, titled
 from tests.support.leading import two as written
 from tests.support.true_words import bare, odd_labels, read_back

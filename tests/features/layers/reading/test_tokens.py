@@ -15,7 +15,7 @@ from components.core import EncoderService
 from components.features.layers.controls import MEASURES
 from components.features.layers.measures.tokens import KINDS, Kind, Measure
 from components.features.layers.reading.tokens import layers_picture_title, layers_reading
-from tests.support.layers import ODD_TEXTS, of, shown
+from tests.features.layers.shown import ODD_TEXTS, of, shown
 from tests.support.leading import NAME, NAMES, SPAN, Numbers, group, layers_in, odd_values
 from tests.support.leading import two as written
 from tests.support.true_words import bare, cut, odd_labels, read_back

@@ -15,7 +15,7 @@ from components.features.map.figures.one_layer import map_scatter
 from components.features.map.figures.points import MAX_SVG
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points
-from tests.support.map_points import SENTENCE, places_of, points_of
+from tests.features.map.points import SENTENCE, places_of, points_of
 
 # Texts
 

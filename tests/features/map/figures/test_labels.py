@@ -10,7 +10,7 @@ from components.features.map.figures.labels import MAX_LABELS, cluster_notes
 from components.features.map.figures.layers import layers_scatter
 from components.features.map.figures.one_layer import map_scatter
 from components.maps.clusters import ClusterLabel
-from tests.support.map_points import layers_of, places_of, points_of
+from tests.features.map.points import layers_of, places_of, points_of
 
 # Clusters' names, the frame
 

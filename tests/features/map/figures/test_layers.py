@@ -11,7 +11,7 @@ from components.features.map.figures.frame import map_frames
 from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from components.features.map.figures.marks import Marks
 from components.features.map.figures.one_layer import map_order
-from tests.support.map_points import drawn_at, layers_of, points_of
+from tests.features.map.points import drawn_at, layers_of, points_of
 
 # Layers
 

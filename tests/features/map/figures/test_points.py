@@ -13,7 +13,7 @@ from components.features.map.figures.marks import Marks
 from components.features.map.figures.one_layer import map_order, map_scatter, selected_points
 from components.features.map.figures.points import MAX_SVG, SHAPES
 from components.figures.theme import CATEGORICAL
-from tests.support.map_points import drawn_at, layers_of, places_of, points_of
+from tests.features.map.points import drawn_at, layers_of, places_of, points_of
 
 # Which point is which
 

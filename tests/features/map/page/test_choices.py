@@ -15,8 +15,16 @@ from streamlit.testing.v1 import AppTest
 from components.features.map.controls import FIND_SELECT, PAGE
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, ViewState
+from tests.features.map.page.headless import (
+    assert_whole,
+    click,
+    framed,
+    in_order,
+    picture,
+    places,
+    shared,
+)
 from tests.support.fields import field
-from tests.support.map_page import assert_whole, click, framed, in_order, picture, places, shared
 from tests.support.maps import QUICK, TEXTS, map_view
 from tests.support.pages import alone, plainly_said, press, reading, settled, shown_view, to_layer
 from tests.support.pages import chart as figure_of

@@ -18,8 +18,8 @@ from components.core import EncoderService
 from components.features.map.controls import PAGE, POINT_PANEL
 from components.features.map.marks import name_of
 from components.ui.files.kept import forget_all
+from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
 from tests.support.fields import field
-from tests.support.map_page import around, assert_whole, framed, picture, places, shared
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import chart as figure_of
 from tests.support.pages import everything_said, plainly_said, press, settled, shown_view

@@ -20,8 +20,7 @@ from components.features.map.marks import name_of
 from components.features.map.page import chart
 from components.maps.picture import Picture
 from components.ui.models import runtime
-from tests.support.fields import field
-from tests.support.map_page import (
+from tests.features.map.page.headless import (
     around,
     assert_whole,
     click,
@@ -31,6 +30,7 @@ from tests.support.map_page import (
     places,
     values,
 )
+from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import app_data, app_settings, plainly_said, press, settled, shown_view
 from tests.support.pages import chart as figure_of

@@ -20,7 +20,7 @@ from components.maps.agreement import agreement
 from components.maps.honesty import Honesty
 from components.maps.neighbors import Neighbors
 from components.maps.points import Points
-from tests.support.map_points import LABELS, made
+from tests.features.map.points import LABELS, made
 
 RANDOM = np.random.default_rng(3)
 RUDE = "*<b>x</b>* $y$ [z](http://a.b)"

@@ -11,7 +11,7 @@ from components.features.map.reading.points import (
     pinned_reading,
     selection_reading,
 )
-from tests.support.map_points import LABELS, made
+from tests.features.map.points import LABELS, made
 
 BAND = Band(*(np.array([value] * 7, np.float32) for value in (0.1, 0.2, 0.4)))
 

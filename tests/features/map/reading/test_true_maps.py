@@ -13,7 +13,7 @@ import pytest
 from components.features.map.reading.maps import label_agreement, map_reading, map_title
 from components.maps.neighbors import Neighbors
 from components.maps.points import Points
-from tests.support.odd_maps import (
+from tests.features.map.reading.odd_maps import (
     BESIDE,
     N_EACH,
     NAME,

@@ -16,7 +16,7 @@ from components.features.map.reading.points import (
     selection_reading,
 )
 from components.maps.points import Points
-from tests.support.odd_maps import (
+from tests.features.map.reading.odd_maps import (
     N_EACH,
     NAME,
     assert_equal,

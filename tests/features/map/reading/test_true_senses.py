@@ -10,14 +10,14 @@ import pytest
 
 from components.features.map.reading.layers import senses_reading, senses_title
 from components.maps.agreement import Agreement, LabelShare
-from tests.support.leading import layers_in
-from tests.support.odd_maps import (
+from tests.features.map.reading.odd_maps import (
     N_EACH,
     NAME,
     ends_of,
     state_of,
     whole,
 )
+from tests.support.leading import layers_in
 from tests.support.true_words import (
     LABELS,
     PERCENT,

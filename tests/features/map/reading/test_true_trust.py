@@ -10,7 +10,7 @@ import numpy as np
 
 from components.features.map.reading.trust import verdict
 from components.maps.honesty import Honesty, measure
-from tests.support.odd_maps import (
+from tests.features.map.reading.odd_maps import (
     N_EACH,
     assert_equal,
     odd_vectors,

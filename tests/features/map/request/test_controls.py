@@ -31,7 +31,7 @@ from components.maps.projection import METHODS, MapSettings
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT
-from tests.support.map_requests import USUAL, asked, view_of
+from tests.features.map.request.requests import USUAL, asked, view_of
 
 NAMES = (
     *("unit", "word", "only", "every_word", "special", "at_most", "footing", "method", "dims"),

@@ -16,7 +16,7 @@ from components.maps.points import UNITS
 from components.maps.projection import METHODS, MapSettings
 from components.maps.request import changes, with_layer
 from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
-from tests.support.map_requests import USUAL, asked, view_of
+from tests.features.map.request.requests import USUAL, asked, view_of
 
 # Names
 

@@ -18,7 +18,7 @@ from components.features.masks.controls import COLOR, MASK, PAD_TO, SENTENCE
 from components.features.masks.measures.tables import arrays, summary_rows, token_rows
 from components.ui.state.view import DEFAULT
 from components.ui.widgets import export
-from tests.support.masked import assert_whole, notes, said, shown, view_of
+from tests.features.masks.compute.masked import assert_whole, notes, said, shown, view_of
 from tests.support.oracle import Oracle
 
 # What is computed

@@ -15,7 +15,7 @@ from components.features.masks.compute import (
     sample_saving,
 )
 from components.ui.state.view import DEFAULT, Value
-from tests.support.masked import assert_whole, notes, said, shown, view_of
+from tests.features.masks.compute.masked import assert_whole, notes, said, shown, view_of
 from tests.support.texts import TYPED
 
 # What an address holds

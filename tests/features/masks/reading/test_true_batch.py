@@ -23,7 +23,7 @@ from components.features.masks.reading.batch import (
 )
 from components.features.masks.reading.limits import problems
 from components.ui.state.view import DEFAULT, Sentence
-from tests.support.odd_batches import LAYERS, odd_lab
+from tests.features.masks.reading.odd_batches import LAYERS, odd_lab
 from tests.support.texts import TYPED
 from tests.support.true_words import (
     NUMBER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.analysis.similarity import Comparison
-from tests.support.cosine_figures import comparison_of
+from tests.features.meaning.figures.cosine_figures import comparison_of
 
 
 @pytest.fixture

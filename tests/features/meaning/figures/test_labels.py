@@ -17,7 +17,14 @@ from components.analysis.similarity import Comparison
 from components.features.meaning.figures import cosine_heatmap
 from components.figures.similarity import _spread
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL
-from tests.support.cosine_figures import HEIGHT, comparison_of, heatmap, lines, pair_traces, strings
+from tests.features.meaning.figures.cosine_figures import (
+    HEIGHT,
+    comparison_of,
+    heatmap,
+    lines,
+    pair_traces,
+    strings,
+)
 
 LABEL_PIXELS = 17
 RUDE = '<b>%{y}</b> & "x" $z$'

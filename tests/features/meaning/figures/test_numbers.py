@@ -14,7 +14,7 @@ from components.analysis.similarity import Comparison
 from components.features.meaning.figures import cosine_heatmap
 from components.figures.similarity import cosine_lines, cosine_range
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL
-from tests.support.cosine_figures import (
+from tests.features.meaning.figures.cosine_figures import (
     band_of,
     comparison_of,
     heatmap,

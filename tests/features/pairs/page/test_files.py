@@ -9,9 +9,7 @@ import pytest
 
 from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, PAGE
 from components.ui.files.kept import forget_all
-from tests.support.fields import field
-from tests.support.pages import plainly_said, press, reading, settled, shown_view
-from tests.support.pairs_page import (
+from tests.features.pairs.page.headless import (
     FILE_VIEW,
     ROWS,
     TITLES,
@@ -23,6 +21,8 @@ from tests.support.pairs_page import (
     table,
     upload,
 )
+from tests.support.fields import field
+from tests.support.pages import plainly_said, press, reading, settled, shown_view
 
 # A file
 

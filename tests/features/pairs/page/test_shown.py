@@ -20,6 +20,15 @@ from components.features.pairs.looks import marked
 from components.features.pairs.page import waiting
 from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT
+from tests.features.pairs.page.headless import (
+    ROWS,
+    assert_whole,
+    compared,
+    has_picture,
+    numbers,
+    opened,
+    table,
+)
 from tests.support.pages import (
     alone,
     chart,
@@ -30,15 +39,6 @@ from tests.support.pages import (
     reading,
     settled,
     to_layer,
-)
-from tests.support.pairs_page import (
-    ROWS,
-    assert_whole,
-    compared,
-    has_picture,
-    numbers,
-    opened,
-    table,
 )
 
 SECONDS = 120

@@ -9,7 +9,7 @@ from components.features.senses.compute import concordance as concordances
 from components.features.senses.compute.concordance import concordance_rows
 from components.features.senses.compute.contexts import around
 from components.features.senses.controls import only_among
-from tests.support.live_senses import SENSES, live, shown
+from tests.features.senses.compute.live_senses import SENSES, live, shown
 
 
 def test_the_concordance_is_sorted_and_paged(tiny_service: EncoderService) -> None:

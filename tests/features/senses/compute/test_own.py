@@ -7,7 +7,7 @@ import pytest
 
 from components.core import EncoderService
 from components.features.senses.compute.own import LONGEST_OWN
-from tests.support.live_senses import SENSES, TEXTS, live, shown
+from tests.features.senses.compute.live_senses import SENSES, TEXTS, live, shown
 
 
 @pytest.mark.parametrize(

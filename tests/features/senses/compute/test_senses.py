@@ -24,7 +24,7 @@ from components.features.senses.compute.senses import (
 from components.features.senses.compute.word import Missing
 from components.features.senses.controls import corpus_among, other_model_among
 from components.features.senses.measures.vectors import scaled
-from tests.support.live_senses import MODEL, SENSES, TEXTS, live, shown
+from tests.features.senses.compute.live_senses import MODEL, SENSES, TEXTS, live, shown
 from tests.support.senses import senses_view
 
 # The default, on the bundled model

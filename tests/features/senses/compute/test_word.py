@@ -15,7 +15,7 @@ from components.features.senses.compute.senses import Senses, senses_of
 from components.features.senses.compute.word import Found, column_of, word_in
 from components.features.senses.controls import labels_among
 from components.features.senses.measures.vectors import scaled
-from tests.support.live_senses import MODEL, SENSES, live, missing, shown
+from tests.features.senses.compute.live_senses import MODEL, SENSES, live, missing, shown
 from tests.support.senses import senses_view
 
 # What is found

@@ -12,11 +12,11 @@ from components.features.senses.controls import CHOSEN, CORPUS, WORD
 from components.features.senses.page import waiting
 from components.ui.models.background import jobs, store
 from components.ui.state.view import ViewState
+from tests.features.senses.page.headless import assert_whole, lines, opened
 from tests.support.corpus_store import indexed
 from tests.support.fields import field
 from tests.support.pages import chart, plainly_said, press, reading, said, send, settled, shown_view
 from tests.support.senses import senses_view
-from tests.support.senses_page import assert_whole, lines, opened
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 

@@ -15,6 +15,7 @@ from components.features.senses.compute.concordance import PAGE_SIZE
 from components.features.senses.controls import CHOSEN, ONLY, PAGE, ROWS, SORT
 from components.features.senses.page import marks
 from components.ui.state.view import DEFAULT
+from tests.features.senses.page.headless import assert_whole, lines, opened
 from tests.support.fields import field
 from tests.support.pages import (
     alone,
@@ -31,7 +32,6 @@ from tests.support.pages import (
     to_layer,
 )
 from tests.support.senses import senses_view
-from tests.support.senses_page import assert_whole, lines, opened
 
 # At first sight
 

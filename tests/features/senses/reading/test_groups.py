@@ -13,7 +13,7 @@ from components.features.senses.compute.groups import Group, Grouping
 from components.features.senses.compute.own import Fall, Own
 from components.features.senses.reading.groups import groups_reading, stands_reading
 from components.features.senses.reading.own import own_reading
-from tests.support.found_words import HALF, found_of
+from tests.features.senses.reading.found_words import HALF, found_of
 
 NAN = float("nan")
 

@@ -23,7 +23,7 @@ from components.features.senses.reading.separation import (
     title_at,
 )
 from components.features.senses.reading.sides import side_names, sides_reading, table_reading
-from tests.support.found_words import HALF, found_of
+from tests.features.senses.reading.found_words import HALF, found_of
 from tests.support.leading import layers_in
 from tests.support.senses import senses_view
 from tests.support.true_words import LABELS, PERCENT, bare, is_percent, is_two

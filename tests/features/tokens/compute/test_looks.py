@@ -26,7 +26,7 @@ from components.features.tokens.controls import KIND, KINDS, SEARCH
 from components.features.tokens.reading.tokens import tokenizers_reading
 from components.ui.state.view import DEFAULT
 from components.ui.widgets import export
-from tests.support.tokenized import OTHER_KINDS, assert_whole, plain, shown
+from tests.features.tokens.compute.tokenized import OTHER_KINDS, assert_whole, plain, shown
 from tests.support.tokens import text_view
 
 # The closer looks

@@ -15,8 +15,8 @@ from components.core import BUNDLED_ID, EncoderService
 from components.features.tokens.compute.looks import look_up, round_trips
 from components.features.tokens.controls import CUT, HIDE, PAD, PICKED, SEARCH, SENTENCE
 from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.features.tokens.compute.tokenized import OTHER_KINDS, assert_whole, said, shown
 from tests.support.texts import TYPED
-from tests.support.tokenized import OTHER_KINDS, assert_whole, said, shown
 from tests.support.tokens import text_view
 
 FAMILY_TEXT = "Café 🐍 ½ <mask> [UNK],\tisn't\x00 한"

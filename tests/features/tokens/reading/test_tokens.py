@@ -18,7 +18,7 @@ from components.features.tokens.reading.tokens import (
     twins_reading,
     unknown_notes,
 )
-from tests.support.odd_tokens import texts
+from tests.features.tokens.reading.odd_tokens import texts
 
 MARKUP = ("**b**", "_i_", "`c`", "[a](http://example.org)", "$x^2$", ":snake:", "<b>x</b>", "# h")
 

@@ -21,7 +21,7 @@ from components.features.tokens.reading.tokens import (
     twins_reading,
     unknown_notes,
 )
-from tests.support.odd_tokens import MODELS, ids_of, odd_text, whole_words, written
+from tests.features.tokens.reading.odd_tokens import MODELS, ids_of, odd_text, whole_words, written
 from tests.support.texts import AWKWARD, TYPED
 from tests.support.tokens import text_view
 from tests.support.true_words import bare, cut, read_back

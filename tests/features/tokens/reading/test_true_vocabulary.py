@@ -18,7 +18,7 @@ from components.features.tokens.reading.vocabulary import (
     row_reading,
     vocabulary_reading,
 )
-from tests.support.odd_tokens import MODELS, WORDS
+from tests.features.tokens.reading.odd_tokens import MODELS, WORDS
 from tests.support.tokens import text_view
 from tests.support.true_words import bare, cut, is_two, odd_labels
 

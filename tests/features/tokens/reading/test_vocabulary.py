@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from components.core import EncoderService
 from components.features.tokens.reading.vocabulary import no_row_reading, row_reading
-from tests.support.odd_tokens import texts
+from tests.features.tokens.reading.odd_tokens import texts
 
 # The vocabulary
 

@@ -13,8 +13,8 @@ from components.features.why.compute.shares import shares_at
 from components.features.why.compute.swap_in import swap_in
 from components.features.why.compute.tables import rows
 from components.features.why.reading.titles import reading_of, title_of
+from tests.features.why.scores import sentence, view_on
 from tests.support.texts import TYPED
-from tests.support.why import sentence, view_on
 
 
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())

@@ -7,8 +7,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.why.compute.edits import edits_of, neighbours_of
+from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
-from tests.support.why import PAIR, score_on, sentence
 
 PET, OTHER = sentence("I love my pet python", "python"), sentence("Rain fell")
 

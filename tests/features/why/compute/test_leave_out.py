@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.why.compute.leave_out import MAX_PAIRED, MAX_WORDS, LeftOut, leave_out
-from tests.support.why import PAIR, score_on, sentence
+from tests.features.why.scores import PAIR, score_on, sentence
 
 PET, CODE = "I love my pet python", "I love coding in python"
 

@@ -11,7 +11,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.features.why.compute.random_pairs import random_pairs
 from components.features.why.compute.score import Missing, score_of
 from components.ui.state.view import Sentence, ViewState
-from tests.support.why import PAIR, score_on, sentence, view_on
+from tests.features.why.scores import PAIR, score_on, sentence, view_on
 
 CAT, DOG = sentence("The cat slept", "cat"), sentence("A dog barked loudly", "dog")
 

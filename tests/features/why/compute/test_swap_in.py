@@ -8,8 +8,8 @@ import pytest
 from components.core import EncoderService
 from components.features.why.compute.shares import integrated_of, shares_at
 from components.features.why.compute.swap_in import MAX_TOKENS, swap_in
+from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
-from tests.support.why import PAIR, score_on, sentence
 
 PET, CODE = sentence("I love my pet python", "python"), sentence("I love my code python", "python")
 

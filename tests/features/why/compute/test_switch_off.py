@@ -12,8 +12,8 @@ from components.features.why.compute.score import Score
 from components.features.why.compute.switch_off import parts_of, switch_off
 from components.features.why.measures.effects import pair_cosines
 from components.features.why.measures.target import cosine
+from tests.features.why.scores import score_on, sentence, view_on
 from tests.support.tiny_models import FAMILIES
-from tests.support.why import score_on, sentence, view_on
 
 TEXTS = [sentence(text) for text in ("A python slept", "The bank lends money", "", "A cat")]
 

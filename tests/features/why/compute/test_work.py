@@ -23,7 +23,7 @@ from components.features.why.compute.work import (
     task_of,
 )
 from components.jobs import Jobs, Visitor
-from tests.support.why import score_on, sentence, view_on
+from tests.features.why.scores import score_on, sentence, view_on
 
 TEXTS = sentence("A python slept"), sentence("The bank lends money"), sentence("A cat")
 ME = Visitor("me")

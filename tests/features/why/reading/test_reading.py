@@ -33,12 +33,12 @@ from components.features.why.reading.edits import edits_reading
 from components.features.why.reading.score import score_reading
 from components.features.why.reading.titles import reading_of, title_of
 from components.ui.state.view import from_example
+from tests.features.why.reading.part_effects import check_swapped_in, check_switched_off
+from tests.features.why.reading.patterns import close, number
+from tests.features.why.reading.word_effects import check_left_out, check_shares
+from tests.features.why.scores import score_on, sentence
 from tests.support.leading import NAMES, Numbers
 from tests.support.true_words import bare, is_two, nothing, read_back
-from tests.support.why import score_on, sentence
-from tests.support.why_part_effects import check_swapped_in, check_switched_off
-from tests.support.why_patterns import close, number
-from tests.support.why_word_effects import check_left_out, check_shares
 
 
 @pytest.mark.slow

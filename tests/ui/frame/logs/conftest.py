@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.logs import Lines, written
+from tests.ui.frame.logs.written import Lines, written
 
 
 @pytest.fixture

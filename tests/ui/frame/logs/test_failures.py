@@ -20,8 +20,8 @@ from components.ui.models import runtime, wishes
 from components.ui.models.background import jobs
 from components.ui.state.view import Sentence, ViewState
 from tests.support.fields import field
-from tests.support.logs import MARKER, Lines, fail, of
 from tests.support.pages import app_settings, framed, press, settled
+from tests.ui.frame.logs.written import MARKER, Lines, fail, of
 
 WAIT = 60.0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.logger import get_logger
 
-from tests.support.logs import MARKER, Lines, fail, of, written
+from tests.ui.frame.logs.written import MARKER, Lines, fail, of, written
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
-from tests.support.picker import PRESET, SECOND, SECONDS, TYPED, WEIGHTS, app_on
 from tests.support.tiny_models import build
+from tests.ui.frame.picker.headless import PRESET, SECOND, SECONDS, TYPED, WEIGHTS, app_on
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,8 @@ from components.core.errors import ContextlensError
 from components.ui.models import runtime
 from tests.support.hub_server import HubServer, Reply, Repository, error, hub_server
 from tests.support.pages import choose, finish_background_work, framed, press, type_in
-from tests.support.picker import (
+from tests.support.ports import free_port
+from tests.ui.frame.picker.headless import (
     PRESET,
     SECOND,
     TEXT,
@@ -30,7 +31,6 @@ from tests.support.picker import (
     said,
     weights_asked,
 )
-from tests.support.ports import free_port
 
 Fault = Callable[[HubServer, Path], AbstractContextManager[None]]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.getting import OTHER, PRESET
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.pages import app_data, app_settings
 from tests.support.tiny_models import build
+from tests.ui.models.runtime.getting import OTHER, PRESET
 
 
 @pytest.fixture(scope="session")

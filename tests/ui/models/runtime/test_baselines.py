@@ -21,8 +21,8 @@ from components.core import ModelCard
 from components.ui.models import runtime, tasks
 from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT
-from tests.support.getting import SECONDS, TINY
 from tests.support.pages import app_settings, framed
+from tests.ui.models.runtime.getting import SECONDS, TINY
 
 
 @pytest.fixture

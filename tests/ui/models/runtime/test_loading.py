@@ -18,7 +18,6 @@ from components.ui.models.background import jobs
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.cosines import expected
-from tests.support.getting import OTHER, PRESET, SECONDS, asked_for, opened_on, sidebar_text
 from tests.support.hub_server import HubServer, Reply, Request
 from tests.support.pages import (
     arrived,
@@ -29,6 +28,14 @@ from tests.support.pages import (
     press,
     shown_view,
     type_in,
+)
+from tests.ui.models.runtime.getting import (
+    OTHER,
+    PRESET,
+    SECONDS,
+    asked_for,
+    opened_on,
+    sidebar_text,
 )
 
 

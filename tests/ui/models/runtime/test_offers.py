@@ -17,7 +17,6 @@ from components.ui.models.background import jobs
 from components.ui.state.address import encode, to_json
 from components.ui.state.view import DEFAULT
 from tests.support.fields import field
-from tests.support.getting import OTHER, PRESET, SECONDS, TINY, asked_for, opened_on
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.pages import (
     app_settings,
@@ -30,6 +29,7 @@ from tests.support.pages import (
     shown_view,
     type_in,
 )
+from tests.ui.models.runtime.getting import OTHER, PRESET, SECONDS, TINY, asked_for, opened_on
 
 
 def buttons(app: AppTest) -> dict[str, str]:

@@ -14,9 +14,16 @@ from components.ui.models.background import jobs
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.fields import field
-from tests.support.getting import OTHER, PRESET, SECONDS, asked_for, opened_on, sidebar_text
 from tests.support.hub_server import HubServer, Reply, Request
 from tests.support.pages import arrived, choose, finish_background_work, framed
+from tests.ui.models.runtime.getting import (
+    OTHER,
+    PRESET,
+    SECONDS,
+    asked_for,
+    opened_on,
+    sidebar_text,
+)
 
 
 @pytest.mark.slow

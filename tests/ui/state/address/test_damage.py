@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from components.core.errors import StateError
 from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json
 from components.ui.state.view import DEFAULT, ViewState
-from tests.support.views import any_character, unhurried
+from tests.ui.state.views import any_character, unhurried
 
 
 @unhurried

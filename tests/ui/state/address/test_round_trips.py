@@ -17,7 +17,7 @@ from components.core.words import split_words
 from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json
 from components.ui.state.session import is_too_long
 from components.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence, ViewState
-from tests.support.views import address, any_character, packed, unhurried, views
+from tests.ui.state.views import address, any_character, packed, unhurried, views
 
 
 @unhurried

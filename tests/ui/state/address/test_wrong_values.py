@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.core.errors import StateError
 from components.ui.state.address import decode, encode, from_json, to_json
 from components.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, Sentence, ViewState
-from tests.support.views import address, any_character, packed, sendable, unhurried
+from tests.ui.state.views import address, any_character, packed, sendable, unhurried
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"c":' * 100_000, "[" * 500 + "]" * 500])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.analysis.similarity import Comparison
-from tests.support.comparisons import made
+from tests.ui.widgets.comparison.reading.comparisons import made
 
 STORY = {
     "AB": [1.0, 0.96, 0.93, 0.78],

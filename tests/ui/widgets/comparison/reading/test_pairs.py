@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
-from tests.support.comparisons import (
+from tests.ui.widgets.comparison.reading.comparisons import (
     BOLD,
     LETTERS,
     MOST,

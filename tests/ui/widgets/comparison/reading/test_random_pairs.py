@@ -8,7 +8,7 @@ import pytest
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Pair
 from components.ui.widgets.comparison.reading import against, meaning_in_context
-from tests.support.comparisons import band_of, made, no_band
+from tests.ui.widgets.comparison.reading.comparisons import band_of, made, no_band
 
 # Against random pairs
 

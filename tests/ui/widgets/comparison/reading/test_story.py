@@ -6,7 +6,7 @@ import pytest
 
 from components.analysis.similarity import Comparison
 from components.ui.widgets.comparison.reading import meaning_in_context
-from tests.support.comparisons import BOLD, CLOSER, made, no_band
+from tests.ui.widgets.comparison.reading.comparisons import BOLD, CLOSER, made, no_band
 
 # The opening example
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from components.analysis.similarity import Comparison
 from components.ui.widgets.comparison.reading import NOISE, meaning_title
-from tests.support.comparisons import LETTERS, comparisons, made
+from tests.ui.widgets.comparison.reading.comparisons import LETTERS, comparisons, made
 
 
 def test_the_title_names_the_layer_where_the_words_part(story: Comparison) -> None:

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Pair
 from components.ui.widgets.comparison.reading import NOISE, meaning_in_context
-from tests.support.comparisons import BOLD, CLOSER, MOST, band_of, comparisons, no_band
+from tests.ui.widgets.comparison.reading.comparisons import (
+    BOLD,
+    CLOSER,
+    MOST,
+    band_of,
+    comparisons,
+    no_band,
+)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.content.wording import escape, quoted
 from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
-from tests.support.comparisons import made, no_band
+from tests.ui.widgets.comparison.reading.comparisons import made, no_band
 
 # What Streamlit's Markdown replaces in text even where every sign is escaped, since its plugins
 # (icons, arrows, automatic links) read the text that is left. Tried in a browser with 1.67.

@@ -8,8 +8,8 @@ from components.features.why.compute.swap_in import SwappedIn
 from components.features.why.compute.switch_off import SwitchedOff
 from components.features.why.measures.effects import NOISE
 from components.features.why.reading.titles import reading_of, title_of
+from tests.features.why.reading.patterns import MANY, SPAN, WHO, close, largest_at, size
 from tests.support.true_words import bare, is_two, read_back
-from tests.support.why_patterns import MANY, SPAN, WHO, close, largest_at, size
 
 __all__ = ["check_swapped_in", "check_switched_off"]
 

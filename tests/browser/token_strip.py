@@ -12,7 +12,7 @@ from components.ui.state.address import encode
 from components.ui.state.view import ViewState
 
 if TYPE_CHECKING:
-    from tests.support.visit import Visit
+    from tests.browser.visit import Visit
 
 __all__ = ["address_of", "lit", "picked", "piece", "row_reading", "token", "tokens", "written"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-from tests.support.browser import FOLLOW, SEEN, WATCH
-from tests.support.rest import Runs, settle
+from tests.browser.rest import Runs, settle
+from tests.browser.screens import FOLLOW, SEEN, WATCH
 
 __all__ = ["Visit"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.core.hub import Fetched, fetch
-from tests.support.hub_fetches import ID
+from tests.core.hub.fetches import ID
 from tests.support.hub_server import HubServer
 
 __all__ = ["asked", "get"]

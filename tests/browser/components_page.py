@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.rest import Runs, settle
-from tests.support.tabs import Tab
+from tests.browser.rest import Runs, settle
+from tests.browser.tabs import Tab
 
 __all__ = [
     "COMPONENTS_APP",

@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.support.rest import PATIENCE, Runs
+from tests.browser.rest import PATIENCE, Runs
 
 __all__ = ["Tab", "Tabs"]
 

@@ -13,7 +13,7 @@ from tests.support.pages import framed, press
 
 __all__ = ["OTHER", "PRESET", "SECONDS", "TINY", "asked_for", "opened_on", "sidebar_text"]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 SECONDS = 300
 PRESET = "distilbert/distilbert-base-uncased"  # an id that the picker offers; a tiny BERT behind it
 OTHER = "org/tiny-bert"

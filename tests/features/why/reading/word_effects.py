@@ -11,8 +11,7 @@ from components.features.why.compute.shares import SharesShown
 from components.features.why.measures.effects import NOISE, interaction
 from components.features.why.measures.units import is_word
 from components.features.why.reading.titles import reading_of, title_of
-from tests.support.true_words import bare, is_two, nothing, read_back
-from tests.support.why_patterns import (
+from tests.features.why.reading.patterns import (
     CLEAR,
     MANY,
     SPAN,
@@ -24,6 +23,7 @@ from tests.support.why_patterns import (
     number,
     size,
 )
+from tests.support.true_words import bare, is_two, nothing, read_back
 
 __all__ = ["check_left_out", "check_shares"]
 

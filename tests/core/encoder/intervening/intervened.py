@@ -10,7 +10,7 @@ import numpy as np
 
 from components.core import EncoderService, Encoding
 from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
-from tests.support import hooked
+from tests.core.encoder import hooked
 from tests.support.oracle import Oracle
 
 __all__ = [

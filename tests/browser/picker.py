@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from tests.support.rest import PATIENCE
+from tests.browser.rest import PATIENCE
 
 __all__ = ["MOST_PICKERS", "area", "assert_picked", "card", "is_on", "picker", "type_model"]
 
