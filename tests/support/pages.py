@@ -23,11 +23,13 @@ from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID
 from components.core.words import find_word
+from components.maps import placing
 from components.ui.models import runtime
 from components.ui.models.background import jobs
 from components.ui.models.tasks import BASELINES, FETCHES, LOADS, RULERS, TOKENIZERS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.drawing import KeptProcesses
 from tests.support.fields import field
 from tests.support.measured import measured_data
 
@@ -43,6 +45,7 @@ def app_settings(**variables: str) -> Iterator[None]:
             patch.delenv(name)
         for name, value in variables.items():
             patch.setenv(f"CONTEXTLENS_{name}", value)
+        patch.setattr(placing, "Processes", KeptProcesses)
         st.cache_resource.clear()
         try:
             yield

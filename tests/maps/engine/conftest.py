@@ -10,10 +10,19 @@ import pytest
 from components.core import BUNDLED_ID, ModelCard, Settings
 from components.corpus.corpus import Corpus
 from components.jobs import Jobs
+from components.maps import placing
 from components.maps.engine import Maps
 from components.maps.picture import Picture
 from components.maps.prepare import compiled_folder
 from tests.maps.engine.counting import WAIT, Clock, CountingService, request_for
+from tests.support.drawing import KeptProcesses
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _processes() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(placing, "Processes", KeptProcesses)
+        yield
 
 
 @pytest.fixture(scope="session")

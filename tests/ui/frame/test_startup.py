@@ -13,6 +13,8 @@ import pytest
 from components.core import BUNDLED_ID
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index_key
+from components.jobs import Processes
+from components.maps import placing
 from components.ui.frame import startup
 from components.ui.models import runtime
 from components.ui.models.background import jobs, maps, store
@@ -26,7 +28,8 @@ SECONDS = 120
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Everything made ready."""
     data = str(tmp_path_factory.mktemp("startup"))
-    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0"):
+    with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(placing, "Processes", Processes)  # a fresh server has none that runs
         runtime.service().load(BUNDLED_ID)
         startup._prepare()
         yield

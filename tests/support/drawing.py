@@ -1,0 +1,30 @@
+"""Processes that draw maps, kept for the next app of the same tests: to start one takes seconds."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from components.jobs import Processes, Sentences
+from components.jobs.process import Process
+
+__all__ = ["KeptProcesses"]
+
+
+class KeptProcesses(Processes):
+    """Those that are idle when they are closed go on, for the next who wants some."""
+
+    _left: ClassVar[list[Process]] = []
+
+    def __init__(self, n: int, **options: Any) -> None:
+        super().__init__(n, **options)
+        n_kept = min(n, len(self._left))
+        self._all[:n_kept] = [self._left.pop() for _ in range(n_kept)]
+        self._idle = list(self._all)
+
+    def close(self) -> None:
+        with self._changed:
+            kept = {process: Process({}, Sentences()) for process in self._idle if process.is_alive}
+            self._left.extend(kept)
+            self._all = [kept.get(process, process) for process in self._all]
+            self._idle = [kept.get(process, process) for process in self._idle]
+        super().close()
