@@ -43,7 +43,7 @@ help:
 	@echo "make setup      only create .venv and install the app"
 	@echo "                PYTHON=python3.12 the Python to use, INDEX=address a package index for torch"
 	@echo "make test       lint, types, all tests; finds or installs a Chromium"
-	@echo "make test-fast  the same without the browser and what takes seconds"
+	@echo "make test-fast  the same without the browser and what takes half a second"
 	@echo "make test-cluster  what needs Ray: installs the extra, about 5 minutes"
 	@echo "make bench      measure speed and memory beside what else one would pick"
 	@echo "make bench-all  measure our own targets of speed and memory"

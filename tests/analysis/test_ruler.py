@@ -77,6 +77,7 @@ def test_a_kind_that_is_rarer_counts_as_much() -> None:
         assert found.share == pytest.approx(true_share(cosine), abs=0.1)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_what_is_true_nearly_as_often_as_it_says() -> None:
     """Words differ; a 90% interval over words holds the share of all words in most draws."""
     everyone = drawn(99, n_words=400, n=40, spread=0.05)
@@ -144,6 +145,7 @@ def ruler(service: EncoderService, labelled: LabelledWords) -> Ruler:
     return measure(labelled, tasks.measure(service.load(BUNDLED_ID), service))
 
 
+@pytest.mark.slow
 def test_the_labelled_words_are_those_of_every_second_sentence_of_a_sense(
     service: EncoderService, labelled: LabelledWords
 ) -> None:

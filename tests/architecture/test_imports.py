@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.source import (
     ROOT,
     SOURCES,
@@ -193,6 +195,7 @@ def test_importing_the_core_is_light() -> None:
     assert not heavy & set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_importing_the_pages_parts_does_not_import_torch() -> None:
     """The shell is on screen before torch is imported."""
     modules = [

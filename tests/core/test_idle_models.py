@@ -42,6 +42,7 @@ def store_of(root: Path, clock: Clock, minutes: int = 10) -> ModelStore:
     return ModelStore(settings, lambda _: None, clock)
 
 
+@pytest.mark.slow
 def test_idle_models_leave_and_the_default_one_stays(tiny_root: Path, clock: Clock) -> None:
     store = store_of(tiny_root, clock)
     for model in (BUNDLED_ID, TINY, OTHER):

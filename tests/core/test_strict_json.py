@@ -59,6 +59,7 @@ def test_a_file_past_its_bound_is_not_read(tmp_path: Path) -> None:
         read_object(path, what="The file", largest=100)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), VALUES, max_size=4))
 def test_an_honest_file_is_read_as_python_reads_it(value: dict[str, object]) -> None:
     text = json.dumps(value)

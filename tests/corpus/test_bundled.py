@@ -104,6 +104,7 @@ def silhouettes(vectors: np.ndarray, word: str) -> np.ndarray:
     return np.array([silhouette_score(v, senses, metric="cosine") for v in vectors[:, rows]])
 
 
+@pytest.mark.slow
 def test_a_word_is_always_nearest_to_itself_elsewhere(vectors: np.ndarray) -> None:
     """Whatever the sentence does, the nearest of all occurrences is one of the same word."""
     words = np.array(CORPUS.labels["word"])

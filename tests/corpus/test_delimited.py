@@ -43,6 +43,7 @@ def test_a_line_of_100_kb_is_read() -> None:
     assert column(table(f"text,label\n{line},x\n"), "text") == [line]
 
 
+@pytest.mark.slow
 def test_more_than_a_million_lines_are_cut_and_it_is_said() -> None:
     sheet = table("a\n" * 1_000_003, "a.txt")
     assert sheet.n_rows == 1_000_000

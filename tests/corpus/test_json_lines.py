@@ -32,6 +32,7 @@ def rows_of(sheet: Sheet) -> list[dict[str, str | None]]:
     return sheet.head(sheet.n_rows)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(ROWS, st.sampled_from([None, 1]))
 def test_lines_and_a_list_are_read_alike(rows: list[dict[str, Any]], indent: int | None) -> None:
@@ -106,6 +107,7 @@ def test_a_comma_before_the_end_of_a_list_is_forgiven() -> None:
     assert (sheet.columns["text"], sheet.notes) == (("a", "b"), ())
 
 
+@pytest.mark.slow
 def test_a_list_longer_than_one_step_is_whole() -> None:
     rows = [{"text": f"sentence {i} " + "ü" * (i % 50), "n": i} for i in range(40_000)]
     sheet = lines("  \n" + json.dumps(rows, ensure_ascii=False))
@@ -130,6 +132,7 @@ def test_a_file_without_a_row_is_refused_in_a_sentence(text: str) -> None:
         lines(text)
 
 
+@pytest.mark.slow
 def test_a_file_of_blank_lines_is_not_read_to_its_end() -> None:
     sheet = lines('"a"\n' + "\n" * 2_000_000 + '"b"\n')
     assert sheet.columns["text"] == ("a",)

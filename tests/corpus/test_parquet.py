@@ -30,6 +30,7 @@ def parquet(content: bytes, *, max_bytes: int = MAX) -> Sheet:
     return read("a.parquet", content, max_bytes=max_bytes)
 
 
+@pytest.mark.slow
 def test_values_of_every_kind_become_text() -> None:
     nested = pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int64()))
     day = datetime.datetime(2020, 1, 2, 3, tzinfo=datetime.UTC)
@@ -90,6 +91,7 @@ def test_a_frame_written_by_pandas_is_read_back(compression: str) -> None:
     assert list(sheet.columns["label"]) == list(frame["label"])
 
 
+@pytest.mark.slow
 def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
     table = {
         "text": ["a b c"] * 3,
@@ -106,6 +108,7 @@ def test_columns_that_are_no_text_are_left_out_and_it_is_said() -> None:
     )
 
 
+@pytest.mark.slow
 def test_columns_of_long_vectors_are_left_out() -> None:
     values = pa.array([0.5]).take(pa.array([0] * 2_100_000))
     vectors = pa.FixedSizeListArray.from_arrays(values, 2_100)
@@ -117,17 +120,20 @@ def test_columns_of_long_vectors_are_left_out() -> None:
 # What is refused
 
 
+@pytest.mark.slow
 def test_a_file_without_rows_is_refused() -> None:
     with pytest.raises(CorpusError, match=r"a\.parquet holds no rows"):
         parquet(written({"text": pa.array([], pa.string())}))
 
 
+@pytest.mark.slow
 def test_a_file_without_columns_or_with_too_many_is_refused() -> None:
     for table in (pa.table({}), pa.table({f"c{i}": ["a"] for i in range(1_001)})):
         with pytest.raises(CorpusError, match="no columns, or more than 1,000"):
             parquet(written(table))
 
 
+@pytest.mark.slow
 def test_a_file_of_blanks_is_refused() -> None:
     with pytest.raises(CorpusError, match="nothing but blanks"):
         parquet(written({"text": [None, " "]}))
@@ -228,12 +234,14 @@ def test_a_file_that_aborts_the_library_is_refused_in_a_sentence() -> None:
         parquet(base64.b64decode(aborting))
 
 
+@pytest.mark.slow
 def test_names_of_files_and_columns_may_hold_anything() -> None:
     content = written({"a\n*b*\0": ["x y z"], "a.b.c": ["d"]})
     sheet = read("a\0\ud800\n'\"; rm.parquet", content, max_bytes=MAX)
     assert list(sheet.columns) == ["a\n*b*\ufffd", "a.b.c"]
 
 
+@pytest.mark.slow
 def test_columns_of_one_name_are_all_read() -> None:
     table = pa.Table.from_arrays([pa.array(["a b c"]), pa.array(["d"])], names=["text", "text"])
     assert dict(parquet(written(table)).columns) == {"text": ("a b c",), "text (2)": ("d",)}

@@ -190,6 +190,7 @@ def test_one_column_may_mark_both_texts_of_a_pair() -> None:
     assert second == ("5", "12", "4", "x", None)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_are_placed() -> None:
     n = 100_000
     texts = [f"sentence {i}: I love my pet python" for i in range(n)]

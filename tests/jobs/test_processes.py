@@ -188,6 +188,7 @@ def test_who_waits_for_a_process_hears_it_and_can_leave(
         other.result(WAIT)
 
 
+@pytest.mark.slow
 def test_two_work_at_once(tmp_path: Path) -> None:
     enough = threading.Event()
     begun = threading.Barrier(3)
@@ -231,6 +232,7 @@ def test_closed_ones_end_whatever_they_do_and_stay_closed(tmp_path: Path) -> Non
         pid_of(own, tmp_path)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_the_server_ends(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from components.jobs import Processes\n"

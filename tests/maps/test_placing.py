@@ -87,6 +87,7 @@ def _leaves_nothing_behind(folder: Path, placing: Placing) -> Iterator[None]:
 # The same as here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["umap", "pca", "tsne"])
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_a_map_is_the_one_that_is_drawn_here(

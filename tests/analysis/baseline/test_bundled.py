@@ -57,6 +57,7 @@ def test_the_sampled_vectors_are_word_vectors_of_their_sentence(sample: Sample) 
             assert any(np.allclose(actual, vectors, atol=1e-6) for vectors in own)
 
 
+@pytest.mark.slow
 def test_no_word_is_sampled_twice(sample: Sample) -> None:
     first_layer = sample.words.vectors[0, :, 0]  # with the position in it: places tell apart
     for i in np.unique(sample.words.sentences):
@@ -64,6 +65,7 @@ def test_no_word_is_sampled_twice(sample: Sample) -> None:
         assert len(np.unique(own, axis=0)) == len(own)
 
 
+@pytest.mark.slow
 def test_sampling_again_gives_the_same_words(sample: Sample) -> None:
     again = sample_words(sample.encodings, sample.rows, sample.spans)
     np.testing.assert_array_equal(again.vectors, sample.words.vectors)

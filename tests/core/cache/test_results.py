@@ -39,6 +39,7 @@ def test_twenty_threads_with_overlapping_texts_compute_each_once(
         assert result[0] is results[max(0, i - 1)][1 if i else 0]
 
 
+@pytest.mark.slow
 def test_an_error_reaches_every_waiting_thread_and_is_not_kept(
     cached: CachedService, inner: CountingService
 ) -> None:

@@ -135,6 +135,7 @@ def test_shares_add_up_to_the_way_from_start_to_end(subject: Subject) -> None:
     assert np.all(found.shares[~special] != 0)
 
 
+@pytest.mark.slow
 def test_half_the_steps_would_not_have_been_enough(
     service: EncoderService, bundled_folder: Path
 ) -> None:

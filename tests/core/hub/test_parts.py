@@ -237,6 +237,7 @@ def test_the_registry_locates_tokenizers(server: HubServer, tiny: Path, cache: P
         limited.load_tokenizer(ID)
 
 
+@pytest.mark.slow
 def test_disk_full_is_said_and_a_retry_works(server: HubServer, cache: Path) -> None:
     code = (
         "import resource, sys\n"

@@ -12,6 +12,7 @@ from tests.support.corpus_store import indexed, indexing, made_up_corpus
 ROOM: dict[str, Any] = {"max_corpus": 10**9, "left": 10**9, "free": 10**9}
 
 
+@pytest.mark.slow
 def test_the_estimate_is_near_what_it_takes(tmp_path: Any) -> None:
     store = Store(str(tmp_path / "corpora"))
     corpus = made_up_corpus(1500)

@@ -43,6 +43,7 @@ def test_a_small_corpus_needs_no_index(tmp_path: Path) -> None:
     assert index_vectors(Jobs(10**6), store, name) is None
 
 
+@pytest.mark.slow
 def test_two_servers_do_not_index_the_same_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,6 +135,7 @@ def test_the_number_of_tokens_changes_the_work() -> None:
     assert shown.loc["bert-base-uncased", "billion multiply-adds"] == formula / 1e9
 
 
+@pytest.mark.slow
 def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     app = page(section=WEIGHTS)
     assert "A sample of" in words(app, "reading_weights")
@@ -186,6 +187,7 @@ def test_where_only_one_model_is_allowed_it_stands_alone(
         assert "not both allowed" in words(app, "reading_models")
 
 
+@pytest.mark.slow
 def test_reset_brings_the_whole_model_back_and_files_are_offered() -> None:
     app = page(part="layer-2", search="key")
     with offered_files() as files:

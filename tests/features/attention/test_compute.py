@@ -91,6 +91,7 @@ def test_words_merge_their_sub_tokens(service: EncoderService) -> None:
     np.testing.assert_allclose(attention.grid.weights.sum(axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_padding_is_shown_and_gets_exactly_nothing(service: EncoderService) -> None:
     attention = seen(service, show="All", pad=10)
     assert labels(attention)[7:] == ["[PAD]"] * 3

@@ -71,6 +71,7 @@ def strips(app: AppTest) -> dict[str, np.ndarray]:
     return {t["name"]: array(t["z"]) for t in traces if t["type"] == "heatmap"}
 
 
+@pytest.mark.slow
 def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbers(
     service: EncoderService,
 ) -> None:

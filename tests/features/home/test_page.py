@@ -200,6 +200,7 @@ def test_a_click_on_an_example_opens_it(example: Example) -> None:
     assert target(link) == from_example(example, BUNDLED_ID)
 
 
+@pytest.mark.slow
 def test_an_example_is_opened_with_the_model_in_use(tiny_root: Path, tmp_path: Path) -> None:
     with app_settings(DATA_DIR=str(tmp_path), MODEL_FOLDERS=str(tiny_root)):
         app = home(replace(DEFAULT, model="folder:bert"))
@@ -274,6 +275,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     assert len(gaps(app)) == 7
 
 
+@pytest.mark.slow
 def test_where_the_bundled_model_is_not_allowed_the_first_one_that_is_opens(
     tiny_root: Path, tmp_path: Path
 ) -> None:

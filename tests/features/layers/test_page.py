@@ -99,6 +99,7 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     assert "nearest to “pet”" in said(app, "reading_nearest").replace("Nearest", "nearest")
 
 
+@pytest.mark.slow
 def test_a_long_text_says_what_is_left_out() -> None:
     app = opened(SECTION.put(on(LONG), "Token pairs"))
     assert chart(app, "layers_pairs")

@@ -116,6 +116,7 @@ def test_with_the_mask_every_token_keeps_its_vector_and_a_mean_with_padding_does
         assert one.mean_all[-1] < 0.9
 
 
+@pytest.mark.slow
 def test_without_the_mask_more_padding_does_more_damage(service: EncoderService) -> None:
     means = [
         [one.mean[-1] for one in damages(service, BUNDLED_ID, pad_to=n, masked=False)]

@@ -72,6 +72,7 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     assert chart(app, BATCH)["layout"]["title"]["text"] == batch_title(lab, row, masks.layer)
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]

@@ -138,6 +138,7 @@ def test_a_failed_fetch_is_one_sentence_and_try_again_works(
         assert ids(app, "token_strip_1")
 
 
+@pytest.mark.slow
 def test_a_damaged_tokenizer_is_one_sentence_and_the_page_goes_on(
     tiny_root: Path, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_damaged_tokenizer_is_one_sentence_and_the_page_goes_on(
         assert said(app, "reading_twins")
 
 
+@pytest.mark.slow
 def test_without_a_network_the_page_says_so_and_goes_on(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, HUB_ENDPOINT="http://127.0.0.1:9"):
         app = asked(showing("The US told us", **TWO))
@@ -161,6 +163,7 @@ def test_without_a_network_the_page_says_so_and_goes_on(tiny_root: Path, tmp_pat
         assert_whole(app)
 
 
+@pytest.mark.slow
 def test_where_downloads_are_forbidden_the_page_says_so(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0") as server:
         app = asked(showing("The US told us", **TWO))
@@ -171,6 +174,7 @@ def test_where_downloads_are_forbidden_the_page_says_so(tiny_root: Path, tmp_pat
         assert len(app.error) == 1
 
 
+@pytest.mark.slow
 def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: Path) -> None:
     with app_settings(MODELS=BUNDLED_ID, DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         app = showing("The US told us", **TWO)
@@ -178,6 +182,7 @@ def test_where_only_one_model_is_allowed_there_is_nothing_to_compare(tmp_path: P
         assert "Only one model is allowed here" in app.info[0].value
 
 
+@pytest.mark.slow
 def test_a_failed_fetch_does_not_outlive_its_server(tiny_root: Path, tmp_path: Path) -> None:
     with hub_app(tiny_root / "roberta", tmp_path, ALLOW_DOWNLOADS="0"):
         asked(showing("a", **TWO))

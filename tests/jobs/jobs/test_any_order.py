@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
@@ -194,6 +195,7 @@ ONE = Kind("turns", n_at_once=1, n_waiting=1000, n_waiting_each=1000)
 sizes = st.lists(st.integers(1, 50), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(ann=sizes, bob=sizes, eve=sizes)
 def test_while_all_wait_nobody_is_ahead_of_another_by_more_than_two_jobs(

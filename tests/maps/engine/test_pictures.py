@@ -75,6 +75,7 @@ def test_all_texts_are_read_in_their_order_where_there_is_room(draw: Any) -> Non
     assert picture.points.labels["kind"] == FEW.labels["kind"]
 
 
+@pytest.mark.slow
 def test_fewer_points_are_drawn_where_each_stands_for_every_layer(
     draw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +192,7 @@ def test_spots_are_alike_where_maps_have_the_same_words_of_the_same_texts(draw: 
 # What is computed once
 
 
+@pytest.mark.slow
 def test_another_layer_seed_or_method_encodes_nothing_anew(
     maps: Maps, draw: Any, card: ModelCard, counting: CountingService
 ) -> None:

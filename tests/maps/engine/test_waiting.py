@@ -153,6 +153,7 @@ def test_a_map_that_had_to_make_room_can_be_checked_and_drawn_again(
         np.testing.assert_array_equal(again.coordinates, first.coordinates)
 
 
+@pytest.mark.slow
 def test_the_map_of_a_closed_tab_stops(
     maps: Maps, jobs: Jobs, card: ModelCard, gate: threading.Event, clock: Clock
 ) -> None:

@@ -71,6 +71,7 @@ def slow() -> Iterator[tuple[Slow, str]]:
         service.go.set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accept", [MEDIA_TYPE, f"{MEDIA_TYPE}, {STREAM_TYPE}"])
 def test_a_client_that_goes_stops_the_work(slow: tuple[Slow, str], accept: str) -> None:
     service, url = slow
@@ -171,6 +172,7 @@ class Large:
         return np.zeros((4_000, 1_000), dtype=np.float32)  # 16 MB: no socket holds that
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderService) -> None:
     with (
         serving(create_app(local, bounds=Bounds(seconds=0.5))) as url,
@@ -182,6 +184,7 @@ def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderServi
     assert "was not there within 0.5 seconds" in answer
 
 
+@pytest.mark.slow
 def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
     """There is room for one question: a second one is answered once the first was given up."""
     service: Any = Large()

@@ -36,11 +36,13 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> None:
     assert gc.get_freeze_count() > 100_000
     assert len(gc.get_objects()) < gc.get_freeze_count()
 
 
+@pytest.mark.slow
 def test_the_map_process_is_ready(prepared: None) -> None:
     running = [process.is_alive for process in maps()._placing.processes._all]
     assert sorted(running) == [False, True]

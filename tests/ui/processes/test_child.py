@@ -64,6 +64,7 @@ def test_one_that_was_killed_starts_again(tmp_path: Path) -> None:
     assert not any(map(psutil.pid_exists, both))
 
 
+@pytest.mark.slow
 def test_one_that_is_renewed_starts_again_at_once_and_nobody_counts_it(tmp_path: Path) -> None:
     said: list[str] = []
     kept = child(tmp_path, SLEEPS, said, ())

@@ -151,6 +151,7 @@ json_values = st.recursive(
 picks = st.fixed_dictionaries({"row": json_values, "start": json_values, "end": json_values})
 
 
+@pytest.mark.slow
 @given(json_values | picks)
 def test_only_a_real_word_of_a_real_row_is_believed(pick: object) -> None:
     rows = [row("I love my pet python"), row("")]

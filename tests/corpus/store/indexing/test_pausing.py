@@ -57,6 +57,7 @@ def test_what_waits_for_its_turn_can_be_paused(store: Store, jobs: Jobs) -> None
     assert store.about(second.name).n_texts_done == 0
 
 
+@pytest.mark.slow
 def test_it_goes_on_at_once_where_the_pause_is_taken_back(store: Store, jobs: Jobs) -> None:
     about = create(store)
     with held(store, jobs, about.name):
@@ -100,6 +101,7 @@ def test_deleting_what_is_being_indexed_ends_it_and_leaves_nothing(
     assert not list(Path(store.root).glob(f"{about.name}.*.lance"))
 
 
+@pytest.mark.slow
 def test_two_servers_do_not_index_the_same_corpus_at_once(store: Store, jobs: Jobs) -> None:
     about = create(store)
     with held(store, jobs, about.name):

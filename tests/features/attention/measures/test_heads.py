@@ -210,6 +210,7 @@ def test_heads_are_sorted_by_any_habit(service: EncoderService, habit: str) -> N
     assert least == sorted(values)
 
 
+@pytest.mark.slow
 def test_of_a_long_text_little_is_kept(service: EncoderService) -> None:
     encoding = encoded(service, BUNDLED_ID, text="the bank of the river " * 120)
     assert encoding.n_tokens == 512

@@ -57,6 +57,7 @@ def odd_page(chance: random.Random) -> Page:
     return Page(selection, grid, (side, chance.randrange(len(rows if side == "from" else columns))))
 
 
+@pytest.mark.slow
 def test_every_sentence_is_true_of_any_weights() -> None:
     chance = random.Random(7)
     for _ in range(N_MADE):

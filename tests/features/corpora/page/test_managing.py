@@ -37,6 +37,7 @@ def test_deleting_takes_a_second_click() -> None:
     assert_whole(app)
 
 
+@pytest.mark.slow
 def test_indexing_pauses_and_goes_on() -> None:
     name = store().create(made_up_corpus(6), bundled_indexing()).name
     store().set_state(name, "paused")

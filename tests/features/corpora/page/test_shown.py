@@ -85,6 +85,7 @@ def test_a_corpus_that_is_not_there_is_said(name: str) -> None:
     assert_whole(app)
 
 
+@pytest.mark.slow
 def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     whole, damaged = (
         indexed(store(), made_up_corpus(4, name=f"{kind}.csv", seed=i))

@@ -227,6 +227,7 @@ def assert_pairs_title(
         numbers.assert_leads(list(cosines).index(called[most[1]]), size, most[3])
 
 
+@pytest.mark.slow
 def test_every_sentence_on_pairs_is_true() -> None:
     chance = random.Random(3)
     for _ in range(N_MADE):
@@ -241,6 +242,7 @@ def test_every_sentence_on_pairs_is_true() -> None:
         assert_pairs_title(matrix, labels, own, pairs_title(matrix, labels, own))
 
 
+@pytest.mark.slow
 def test_what_is_said_of_the_model_s_own_pairs_is_true(service: EncoderService) -> None:
     for i, text in enumerate(ODD_TEXTS):
         view = of(text, *([text] * 7 if i % 5 == 0 else ["a python"]))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from components.analysis.baseline import Band
 from components.features.layers.measures.spaces import Alike, alike
@@ -89,6 +90,7 @@ def odd_alike(chance: random.Random, *, same: bool) -> Alike:
     return Alike(cka, np.where(undefined, np.nan, debiased).astype(np.float32), shuffled, n_words)
 
 
+@pytest.mark.slow
 def test_every_sentence_on_layers_compared_is_true() -> None:
     chance = random.Random(4)
     for i in range(N_MADE):

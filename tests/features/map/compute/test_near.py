@@ -14,6 +14,7 @@ from components.maps.picture import Picture
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 
 
+@pytest.mark.slow
 def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     service: EncoderService, pythons: Picture
 ) -> None:

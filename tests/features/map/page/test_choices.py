@@ -102,6 +102,7 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
 # Choices
 
 
+@pytest.mark.slow
 def test_choices_are_written_into_the_address() -> None:
     first = {
         "unit": ("button_group", "sentences"),

@@ -79,6 +79,7 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     assert "Pin a second point" not in plainly_said(app)
 
 
+@pytest.mark.slow
 def test_two_pinned_words_stand_on_the_ruler() -> None:
     app = press(click(framed(map_view(layer=3, **QUICK)), 7), "map_to_pin_a")
     assert not [c for c in app.get("plotly_chart") if c.proto.id.endswith("map_ruler")]
@@ -105,6 +106,7 @@ def numbers_on(app: AppTest) -> set[str]:
     return {text for own in texts for text in own if text}
 
 
+@pytest.mark.slow
 def test_points_have_the_numbers_of_the_table_beside_the_map() -> None:
     app = click(framed(map_view(layer=3, **QUICK)), 7)
     true, _ = near_tables(app)
@@ -175,6 +177,7 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert "are selected" not in plainly_said(app)
 
 
+@pytest.mark.slow
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
     app = framed(map_view(beside="seed", other_seed=3, layer=2, **QUICK))
     own, other = picture(app), picture(app, "map_other")
@@ -192,6 +195,7 @@ def test_another_method_stands_beside() -> None:
     assert len(places(app, "map_chart_other")) == 32
 
 
+@pytest.mark.slow
 def test_the_figure_is_made_anew_only_where_it_would_be_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

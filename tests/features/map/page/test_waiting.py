@@ -144,6 +144,7 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     assert "This map had to make room for others. It would take about" in everything_said(app)
 
 
+@pytest.mark.slow
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:
     app = on_map(map_view(**QUICK, seed=13, layer=2))
     own = kept_map(app)
@@ -158,6 +159,7 @@ def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[s
 # Too many
 
 
+@pytest.mark.slow
 def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
     request: pytest.FixtureRequest,
 ) -> None:

@@ -8,6 +8,7 @@ import unicodedata
 from typing import Any
 
 import numpy as np
+import pytest
 
 from components.analysis.baseline import Band
 from components.features.map.reading.points import (
@@ -38,6 +39,7 @@ from tests.support.true_words import (
 )
 
 
+@pytest.mark.slow
 def test_what_is_said_of_points_is_so() -> None:
     for seed in range(N_EACH):
         chance, rng = random.Random(seed), np.random.default_rng(seed)

@@ -101,6 +101,7 @@ def test_vectors_that_are_all_the_same_are_drawn_alike(tmp_path: Path) -> None:
         assert redrawn(same, MapSettings(metric=metric), tmp_path)[1]["same"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_a_sample_is_measured_as_the_page_did(tmp_path: Path, metric: str) -> None:
     random = np.random.default_rng(0)

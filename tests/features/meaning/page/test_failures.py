@@ -96,6 +96,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     return monkeypatch
 
 
+@pytest.mark.slow
 def test_an_unexpected_error_shows_a_reference_that_the_log_has(
     broken: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

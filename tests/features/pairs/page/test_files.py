@@ -42,6 +42,7 @@ def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
 
 
+@pytest.mark.slow
 def test_other_columns_can_be_chosen_before_and_after() -> None:
     app = upload(opened(FILE_VIEW), "mine.csv", table())
     way = next(box for box in app.selectbox if str(box.key).endswith("_way"))

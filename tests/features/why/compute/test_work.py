@@ -90,6 +90,7 @@ def test_shares_of_a_layer_need_no_work(tiny_service: EncoderService) -> None:
     assert arrays(shown)["shares"].sum() == pytest.approx(score.cosine, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_edits_and_random_pairs_are_work_too(tiny_service: EncoderService, jobs: Jobs) -> None:
     score = score_on(tiny_service, *TEXTS, model="folder:bert")
     shown = jobs.start(edits_task(score, tiny_service, seconds=1), ME).result(timeout=120)

@@ -39,6 +39,7 @@ def labels(app: AppTest) -> list[str]:
 # Typed ids
 
 
+@pytest.mark.slow
 def test_an_id_can_be_typed(server: HubServer) -> None:
     app = type_model(type_in(framed(), TEXT), f" {TYPED} ")
     assert (picked(app), pending(app)) == (TYPED, True)
@@ -101,6 +102,7 @@ def test_what_cannot_be_a_model_stops_at_the_door(server: HubServer, typed: str)
     assert not app.error
 
 
+@pytest.mark.slow
 def test_a_value_of_a_picker_that_was_replaced_is_not_a_choice(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -115,6 +117,7 @@ def test_a_value_of_a_picker_that_was_replaced_is_not_a_choice(
 # What the picker says
 
 
+@pytest.mark.slow
 def test_sizes_are_said_only_of_what_must_be_fetched(server: HubServer) -> None:
     app = framed()
     assert labels(app)[0] == "all-MiniLM-L6-v2"
@@ -133,6 +136,7 @@ def test_the_purpose_of_each_preset_can_be_read(server: HubServer) -> None:
     assert "organisation/name" in said_
 
 
+@pytest.mark.slow
 def test_where_downloads_are_forbidden_the_picker_says_what_is_not_here(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -145,6 +149,7 @@ def test_where_downloads_are_forbidden_the_picker_says_what_is_not_here(
         assert "CONTEXTLENS_ALLOW_DOWNLOADS=0" in said(app)
 
 
+@pytest.mark.slow
 def test_where_the_models_are_limited_none_can_be_typed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_connection_cut_in_the_middle_goes_on_within_the_fetch(server: HubServ
     assert weights_asked(server) == 2
 
 
+@pytest.mark.slow
 def test_without_a_network_the_page_goes_on_and_a_retry_works(
     served: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -228,6 +229,7 @@ def test_a_copy_that_was_damaged_on_this_machine_is_fetched_again(
     assert weights_asked(server) == 2
 
 
+@pytest.mark.slow
 def test_a_failure_can_be_dismissed(server: HubServer) -> None:
     server.faults = lambda _request, _reply: error(500)
     app = press(choose(type_in(framed(), TEXT), PRESET), "wish_dismiss")
@@ -243,6 +245,7 @@ def test_another_choice_replaces_a_failure(server: HubServer) -> None:
     assert not app.error
 
 
+@pytest.mark.slow
 def test_an_error_that_nobody_foresaw_is_a_reference_to_the_log(
     server: HubServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

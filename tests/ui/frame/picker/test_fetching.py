@@ -69,6 +69,7 @@ def test_the_page_goes_on_with_its_model_until_the_other_is_there(
     assert picked(app) == PRESET
 
 
+@pytest.mark.slow
 def test_what_is_fetched_and_how_far_it_is_stands_in_the_sidebar(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -94,6 +95,7 @@ def test_back_after_the_change_is_not_undone(server: HubServer) -> None:
     assert picked(app) == BUNDLED_ID
 
 
+@pytest.mark.slow
 def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
@@ -111,6 +113,7 @@ def test_cancel_is_immediate_and_stops_the_fetch(server: HubServer, gate: thread
     assert not app.error
 
 
+@pytest.mark.slow
 def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     server: HubServer, served: Path, gate: threading.Event
 ) -> None:
@@ -132,6 +135,7 @@ def test_a_retry_works_while_the_cancelled_fetch_still_hangs(
     assert load_of(PRESET) is load
 
 
+@pytest.mark.slow
 def test_cancel_works_where_the_hub_says_nothing_at_all(server: HubServer) -> None:
     silent = threading.Event()
 
@@ -151,6 +155,7 @@ def test_cancel_works_where_the_hub_says_nothing_at_all(server: HubServer) -> No
         silent.set()
 
 
+@pytest.mark.slow
 def test_of_two_quick_choices_the_second_counts(server: HubServer, gate: threading.Event) -> None:
     app = pick_model(type_in(framed(), TEXT), PRESET)
     until(lambda: weights_asked(server) == 1)
@@ -163,6 +168,7 @@ def test_of_two_quick_choices_the_second_counts(server: HubServer, gate: threadi
     assert first.was_stopped
 
 
+@pytest.mark.slow
 def test_choosing_the_model_in_use_again_takes_the_wish_back(
     server: HubServer, gate: threading.Event
 ) -> None:
@@ -174,6 +180,7 @@ def test_choosing_the_model_in_use_again_takes_the_wish_back(
     assert_goes_on(app.run())
 
 
+@pytest.mark.slow
 def test_reset_takes_the_wish_back(server: HubServer, gate: threading.Event) -> None:
     app = press(pick_model(type_in(framed(), TEXT), PRESET), "reset")
     assert not pending(app)
@@ -214,6 +221,7 @@ def test_two_visitors_share_one_download_and_one_cannot_stop_it_for_the_other(
     assert weights_asked(server) == 1
 
 
+@pytest.mark.slow
 def test_a_visitor_who_leaves_does_not_stop_what_was_chosen(
     server: HubServer, gate: threading.Event
 ) -> None:

@@ -71,6 +71,7 @@ def assert_equal(one: Baseline, other: Baseline) -> None:
         np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
 
 
+@pytest.mark.slow
 def test_nobody_waits_while_a_baseline_is_measured(
     card: ModelCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_nobody_waits_while_a_baseline_is_measured(
     assert runtime.baseline(card) is found
 
 
+@pytest.mark.slow
 def test_many_visitors_have_one_baseline_measured(card: ModelCard) -> None:
     with ThreadPoolExecutor(8) as visitors:
         found = list(visitors.map(lambda _: measured(card), range(8)))
@@ -96,6 +98,7 @@ def test_many_visitors_have_one_baseline_measured(card: ModelCard) -> None:
     assert n_encoded() == len(baseline_sentences())
 
 
+@pytest.mark.slow
 def test_a_baseline_is_kept_on_disk_and_read_back_without_measuring(
     card: ModelCard, data: Path
 ) -> None:

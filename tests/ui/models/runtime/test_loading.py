@@ -53,6 +53,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     return sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_model_from_the_hub_shows_its_size_and_revision(server: HubServer, model: str) -> None:
     app = asked_for(model)
@@ -133,6 +134,7 @@ def test_a_fetched_model_is_used_again_without_a_request(server: HubServer, mode
     assert len(server.requests) == n_requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [PRESET, OTHER])
 def test_a_loaded_model_costs_a_rerun_nothing(server: HubServer, model: str) -> None:
     app = asked_for(model)
@@ -166,6 +168,7 @@ def test_a_page_can_be_left_at_once_while_the_hub_does_not_answer(server: HubSer
         go_on.set()
 
 
+@pytest.mark.slow
 def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -> None:
     app = asked_for("org/no-such-model")
     assert not app.exception
@@ -174,6 +177,7 @@ def test_a_model_that_the_hub_does_not_have_is_one_sentence(server: HubServer) -
     assert not app.error
 
 
+@pytest.mark.slow
 def test_a_fetch_that_failed_is_tried_again_when_asked(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
     app = asked_for(PRESET)

@@ -95,6 +95,7 @@ def test_there_is_a_way_back_to_the_first_model(server: HubServer) -> None:
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_back_forward_and_a_state_file_fetch_nothing(server: HubServer) -> None:
     view = replace(DEFAULT, model=PRESET)
     app = framed()
@@ -129,6 +130,7 @@ def test_who_cancelled_or_went_elsewhere_is_asked_again(server: HubServer) -> No
     finish_background_work()
 
 
+@pytest.mark.slow
 def test_a_fetch_that_failed_is_not_begun_again_by_coming_back(server: HubServer) -> None:
     server.faults = lambda _, reply: replace(reply, status=500, body=b"")
     app = asked_for(PRESET)
@@ -235,6 +237,7 @@ def test_another_visitors_second_model_is_not_joined_without_a_click(server: Hub
     finish_background_work()
 
 
+@pytest.mark.slow
 def test_the_picker_is_a_click_too_where_a_view_asks_for_what_is_not_here(
     server: HubServer,
 ) -> None:

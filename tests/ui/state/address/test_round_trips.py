@@ -20,6 +20,7 @@ from components.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sen
 from tests.ui.state.views import address, any_character, packed, unhurried, views
 
 
+@pytest.mark.slow
 @unhurried
 @given(views())
 def test_a_view_comes_back_from_a_state_file_as_it_was(view: ViewState) -> None:
@@ -41,12 +42,14 @@ def test_a_view_comes_back_from_its_address_as_it_was(view: ViewState) -> None:
         assert repr(decode(parameter)) == repr(view)
 
 
+@pytest.mark.slow
 @unhurried
 @given(views())
 def test_an_address_has_only_characters_that_no_browser_or_mail_changes(view: ViewState) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]*", encode(view))
 
 
+@pytest.mark.slow
 @unhurried
 @given(views())
 def test_an_address_is_the_packed_state_file(view: ViewState) -> None:

@@ -41,6 +41,7 @@ def chances(draw: st.DrawFn) -> Chance:
     )
 
 
+@pytest.mark.slow
 @given(st.floats(-1, 1), chances())
 @settings(max_examples=500)
 def test_every_sentence_of_one_word_is_true(cosine: float, chance: Chance) -> None:

@@ -57,6 +57,7 @@ def test_one_layer_alone_has_no_place_of_parting() -> None:
     assert meaning_title(made({"AB": [0.5]})) == "Cosine at every layer"
 
 
+@pytest.mark.slow
 @given(comparisons())
 @settings(max_examples=500)
 def test_every_title_is_true(comparison: Comparison) -> None:
