@@ -15,6 +15,9 @@ __all__ = ["PATIENCE", "Runs", "settle"]
 PATIENCE = 300.0
 """Seconds after which what has not come will not come; no test gains or loses by it."""
 
+_PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+_ENDS = {"page asked": {"page over"}, "part asked": {"part over", "page over"}}
+"""What ends a run that was asked for; parts of a page also run by themselves, again and again."""
 _POLL = 10.0  # milliseconds between two looks at what the socket told
 
 AT_REST = """
@@ -95,7 +98,8 @@ class Runs:
         """
         for _ in range(int(PATIENCE * 1000 / _POLL)):
             told = self._told[since:]
-            if "asked" in told and "over" in told[told.index("asked") :]:
+            asked = next((at for at, what in enumerate(told) if what in _ENDS), None)
+            if asked is not None and _ENDS[told[asked]] & set(told[asked:]):
                 return
             self._page.wait_for_timeout(_POLL)
         raise AssertionError(f"No run was asked for and came to its end: {self._told[since:]}")
@@ -108,11 +112,13 @@ class Runs:
         if isinstance(frame, bytes):
             asked = BackMsg.FromString(frame)
             if asked.HasField("rerun_script") and not asked.rerun_script.is_auto_rerun:
-                self._told.append("asked")
+                is_part = bool(asked.rerun_script.fragment_id)
+                self._told.append("part asked" if is_part else "page asked")
 
     def _received(self, frame: bytes | str) -> None:
         if isinstance(frame, bytes) and len(frame) < 200:  # the end of a run is a short message
             told = ForwardMsg.FromString(frame)
             early = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
             if told.WhichOneof("type") == "script_finished" and told.script_finished != early:
-                self._told.append("over")
+                is_part = told.script_finished == _PART
+                self._told.append("part over" if is_part else "page over")
