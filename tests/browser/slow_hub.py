@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from tests.support.hub_server import HubServer, Reply, Request, error
+from tests.support.hub_server import HubServer, Reply, Repository, Request, error
 
 __all__ = ["Hub", "asked_of"]
 
@@ -30,8 +30,6 @@ class Hub:
     def new(self) -> str:
         """The id of a model that nobody has asked for yet."""
         self.hurry = threading.Event()
-        from tests.support.hub_server import Repository
-
         self._n += 1
         name = f"org/tiny-{self._n}"
         self.server.repositories[name] = Repository(self._folder)

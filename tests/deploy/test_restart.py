@@ -16,7 +16,7 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.cache import CachedService
 from components.corpus.corpus import Corpus
-from components.corpus.store.about import indexing_of
+from components.corpus.store.about import About, indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
 from components.features.corpora.controls import CORPUS
@@ -78,12 +78,16 @@ def days(n: int) -> tuple[str, ...]:
 
 
 def killed_once_some_are_stored(log: Path, data: Path, name: str, query: str) -> None:
-    """The app begins to index, is visited twice, and dies after the first commit of rows."""
+    """The app indexes, says so to who reloads, and dies after the first commit of rows."""
+
+    def about() -> About:
+        return Store(str(data / "corpora")).about(name)
+
     server = begun(log, data)
     try:
-        shown(server, query, b"days")
-        shown(server, query, b"days")  # a reload stops nothing
-        until(lambda: Store(str(data / "corpora")).about(name).n_texts_done > 0)
+        for _ in range(2):  # a reload stops nothing
+            until(lambda: b"Indexing text" in seen(server, query) or about().state == "done")
+        until(lambda: about().n_texts_done > 0)
         os.killpg(server.process.pid, signal.SIGKILL)
         server.process.wait(10)
     finally:
@@ -105,6 +109,11 @@ def begun(log: Path, data: Path) -> AppServer:
 
 def shown(server: AppServer, query: str, text: bytes) -> None:
     """A new visitor opens Corpora, until it shows the text."""
+    until(lambda: text in seen(server, query))
+
+
+def seen(server: AppServer, query: str) -> bytes:
+    """What Corpora shows to a new visitor."""
 
     async def look() -> bytes:
         async with visit(server.address, "corpora", keeps=True) as visitor:
@@ -112,7 +121,7 @@ def shown(server: AppServer, query: str, text: bytes) -> None:
             assert not answer.error, answer.error
             return answer.shown
 
-    until(lambda: text in alone(look()))
+    return alone(look())
 
 
 def until(is_so: Callable[[], bool]) -> None:
