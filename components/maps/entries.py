@@ -24,6 +24,7 @@ from components.maps.progress import OnProgress
 from components.maps.projection import Map, project
 from components.maps.settings import MapSettings
 from components.maps.stability import stability
+from components.maps.vector_space import Metric
 
 __all__ = [
     "RESULT",
@@ -85,7 +86,7 @@ def write_map(path: Path, found: Map) -> None:
         "method": found.method,
         "reason": found.reason,
         "settings": found.settings.as_dict(),
-        "neighbors": _about(found.neighbors),
+        "metric": found.neighbors.metric,
         "honesty": None if found.honesty is None else asdict(found.honesty),
     }
     _save(path, head, {"coordinates": found.coordinates, **_arrays("neighbors", found.neighbors)})
@@ -99,7 +100,7 @@ def read_map(path: Path) -> Map:
         method=head["method"],
         reason=head["reason"],
         settings=MapSettings.from_dict(head["settings"]),
-        neighbors=_neighbors(head["neighbors"], "neighbors", arrays),
+        neighbors=_neighbors(head["metric"], "neighbors", arrays),
         honesty=_honesty(head["honesty"]),
     )
 
@@ -110,7 +111,7 @@ def _write_maps(path: Path, found: LayerMaps) -> None:
         "method": found.method,
         "reason": found.reason,
         "settings": found.settings.as_dict(),
-        "neighbors": [_about(own) for own in found.neighbors],
+        "metrics": [own.metric for own in found.neighbors],
         "honesty": [None if own is None else asdict(own) for own in found.honesty],
     }
     arrays = {"coordinates": found.coordinates}
@@ -129,24 +130,18 @@ def read_maps(path: Path) -> LayerMaps:
         reason=head["reason"],
         settings=MapSettings.from_dict(head["settings"]),
         neighbors=tuple(
-            _neighbors(own, f"neighbors{i}", arrays) for i, own in enumerate(head["neighbors"])
+            _neighbors(metric, f"neighbors{i}", arrays) for i, metric in enumerate(head["metrics"])
         ),
         honesty=tuple(map(_honesty, head["honesty"])),
     )
-
-
-def _about(found: Neighbors) -> dict[str, Any]:
-    return {"metric": found.metric, "exact": found.exact}
 
 
 def _arrays(name: str, found: Neighbors) -> dict[str, NDArray[Any]]:
     return {f"{name}_indices": found.indices, f"{name}_distances": found.distances}
 
 
-def _neighbors(
-    about: Mapping[str, Any], name: str, arrays: Mapping[str, NDArray[Any]]
-) -> Neighbors:
-    return Neighbors(arrays[f"{name}_indices"], arrays[f"{name}_distances"], **about)
+def _neighbors(metric: Metric, name: str, arrays: Mapping[str, NDArray[Any]]) -> Neighbors:
+    return Neighbors(arrays[f"{name}_indices"], arrays[f"{name}_distances"], metric)
 
 
 def _honesty(values: Mapping[str, Any] | None) -> Honesty | None:

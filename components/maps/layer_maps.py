@@ -176,7 +176,6 @@ def _side_by_side(neighbors: tuple[Neighbors, ...]) -> Neighbors:
         np.concatenate([own.indices + i * n for i, own in enumerate(neighbors)]),
         np.concatenate([own.distances for own in neighbors]),
         neighbors[0].metric,
-        all(own.exact for own in neighbors),
     )
 
 

@@ -1,6 +1,6 @@
-"""The k nearest neighbours of vectors: exact as long as that is affordable, in bounded memory.
+"""The k nearest neighbours of vectors, exact and in bounded memory.
 
-Exact search is half a matrix product, block by block: each product serves both its points, whose
+The search is half a matrix product, block by block: each product serves both its points, whose
 largest are kept on the way. Where many are tied, and for a point alone, whole rows are looked at:
 the k-th largest of the maxima of groups of columns is a lower bound of the k-th largest of all, and
 far cheaper. What is kept is measured again as differences, so that equal vectors are at distance 0
@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.maps.compiled import umap_functions
 from components.maps.progress import FINDING, OnProgress, Stages
 from components.maps.vector_space import Metric, VectorSpace
 
-__all__ = ["EXACT_UP_TO", "Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
+__all__ = ["Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"]
 
-EXACT_UP_TO = 100_000
-"""Points up to which all distances are computed: 50,000 take seconds, and twice as many four times
-as long."""
 _BLOCK_BYTES = 32 << 20
 _PAIR_BYTES = 8 << 20
 _SPARE = 48  # candidates beyond k that may be tied with the k-th
@@ -43,13 +39,11 @@ class Neighbors:
         indices: (n, k) int64, nearest first, the point itself left out.
         distances: (n, k) float32: 1 - cosine in [0, 2], or Euclidean.
         metric: how distances are measured.
-        exact: whether all distances were compared; else nearly all neighbours are right.
     """
 
     indices: IntArray
     distances: FloatArray
     metric: Metric
-    exact: bool
 
     @property
     def k(self) -> int:
@@ -61,6 +55,8 @@ def nearest(
     vectors: object, k: int, metric: Metric, *, on_progress: OnProgress | None = None
 ) -> Neighbors:
     """Each vector's k nearest neighbours, or all others where there are fewer.
+
+    50,000 vectors take seconds, and twice as many four times as long.
 
     Args:
         vectors: (n, d).
@@ -81,14 +77,13 @@ def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = N
     k = min(k, space.n_points - 1)
     stages = Stages(on_progress, {FINDING: 1.0})
     report = stages.stage(FINDING)
-    exact = space.n_points <= EXACT_UP_TO
     indices = np.empty((space.n_points, k), np.int64)
     distances = np.empty((space.n_points, k), np.float32)
-    for rows, found, measured in _exact(space, k) if exact else _approximate(space, k, on_progress):
+    for rows, found, measured in _blocks(space, k):
         indices[rows], distances[rows] = found, measured
         report(rows.stop / space.n_points)
     stages.done(FINDING)
-    return Neighbors(indices, distances, space.metric, exact)
+    return Neighbors(indices, distances, space.metric)
 
 
 def neighbors_of(
@@ -124,13 +119,13 @@ def map_neighbors(coordinates: FloatArray, k: int) -> Neighbors:
     order = np.lexsort((indices, distances), axis=1)[:, :k]
     found = np.take_along_axis(indices, order, 1).astype(np.int64)
     measured = np.take_along_axis(distances, order, 1).astype(np.float32)
-    return Neighbors(found, measured, "euclidean", exact=True)
+    return Neighbors(found, measured, "euclidean")
 
 
 Block = tuple[slice, IntArray, FloatArray]
 
 
-def _exact(space: VectorSpace, k: int) -> Iterator[Block]:
+def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
     """Neighbours block by block; one block is selected while the next one is multiplied."""
     n = space.n_points
     size = max(1, _BLOCK_BYTES // (4 * n))
@@ -255,23 +250,3 @@ def _at_least(
     flat = np.flatnonzero(keys >= bound[:, None])
     row, column = np.divmod(flat, keys.shape[1])
     return row, column, keys.ravel()[flat]
-
-
-def _approximate(space: VectorSpace, k: int, on_progress: OnProgress | None) -> Iterator[Block]:
-    """Neighbours by nearest-neighbour descent (Dong et al. 2011, pynndescent), measured exactly."""
-    n = space.n_points
-    with umap_functions(on_progress) as umap:
-        seeded = np.random.RandomState(0)
-        found, *_ = umap.nearest_neighbors(
-            space.rows, k + 1, "euclidean", {}, False, seeded, low_memory=True, n_jobs=1
-        )
-    size = max(1, _BLOCK_BYTES // (8 * (k + 1)))
-    for begin in range(0, n, size):
-        rows = slice(begin, min(n, begin + size))
-        points = np.arange(rows.start, rows.stop)
-        # The point itself is most often among them, but not always where vectors are equal.
-        own = found[rows] == points[:, None]
-        others = np.argsort(own, axis=1, kind="stable")[:, :k]
-        column = np.take_along_axis(found[rows].astype(np.int64), others, 1).ravel()
-        row, place = np.divmod(np.arange(len(column)), k)
-        yield rows, *_measured(space, points, row, column, place, k)

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.rest import PATIENCE
 
-__all__ = ["MOST_PICKERS", "area", "assert_picked", "card", "is_on", "picker", "type_model"]
+__all__ = ["MOST_PICKERS", "area", "assert_picked", "is_on", "picker", "type_model"]
 
 MOST_PICKERS = """
 () => {
@@ -46,9 +46,7 @@ def area(reader: object) -> Locator:
     return reader.side.locator(".st-key-model_wish")
 
 
-def card(reader: object) -> Locator:
-    return reader.side.get_by_text("layers · ")
-
-
 def is_on(reader: object, dims: int) -> None:
-    expect(card(reader)).to_contain_text(f"{dims} dims")
+    """The page shows a model of this size, and no other's card stands there still."""
+    card = reader.side.get_by_text("layers · ")
+    expect(card).to_have_text([re.compile(f"{dims} dims")])

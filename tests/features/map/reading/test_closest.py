@@ -15,7 +15,7 @@ def nearest(vectors: np.ndarray, k: int | None = None, metric: str = "cosine") -
     k = len(vectors) - 1 if k is None else k
     found = NearestNeighbors(n_neighbors=k, metric=metric, algorithm="brute").fit(vectors)
     distances, indices = found.kneighbors()
-    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric, exact=True)
+    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric)
 
 
 def made(n: int) -> Points:

@@ -33,7 +33,7 @@ def nearest(vectors: np.ndarray, k: int | None = None, metric: str = "cosine") -
     k = len(vectors) - 1 if k is None else k
     found = NearestNeighbors(n_neighbors=k, metric=metric, algorithm="brute").fit(vectors)
     distances, indices = found.kneighbors()
-    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric, exact=True)
+    return Neighbors(indices, np.maximum(distances, 0).astype(np.float32), metric)
 
 
 def heaps(kinds: int, each: int, noise: float) -> np.ndarray:
@@ -114,7 +114,7 @@ def test_labels_with_nothing_to_compare_say_so() -> None:
 @pytest.mark.parametrize("n", [0, 1])
 def test_nothing_to_compare_with_is_said(n: int) -> None:
     none = np.zeros((n, 0))
-    empty = Neighbors(none.astype(np.int64), none.astype(np.float32), "cosine", exact=True)
+    empty = Neighbors(none.astype(np.int64), none.astype(np.float32), "cosine")
     for found in (None, empty):
         said = map_reading(made(None, n), found)
         assert said[0].endswith("too few to tell of neighbours.")
