@@ -149,6 +149,7 @@ def test_a_layer_of_equal_or_zero_vectors_does_no_harm(metric: Metric) -> None:
     assert "the same" in same.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "method"), [("joint", "umap"), ("joint", "tsne"), ("joint", "pca"), ("aligned", "umap")]
 )

@@ -23,6 +23,8 @@ from components.maps.placing import Placing
 from components.maps.prepare import compiled_folder
 from components.maps.projection import MapSettings
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 ROOT = Path(__file__).parents[2]
 WAIT = 300
 PCA = MapSettings(method="pca")
@@ -87,7 +89,6 @@ def _leaves_nothing_behind(folder: Path, placing: Placing) -> Iterator[None]:
 # The same as here
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["umap", "pca", "tsne"])
 @pytest.mark.parametrize("n_components", [2, 3])
 def test_a_map_is_the_one_that_is_drawn_here(
@@ -181,7 +182,6 @@ def test_a_map_that_is_stopped_ends_and_the_next_one_works(placing: Placing) -> 
     assert_same(projection.project(small, MapSettings()), placing.project(small, MapSettings()))
 
 
-@pytest.mark.slow
 def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing) -> None:
     killed: list[int] = []
 
@@ -199,7 +199,6 @@ def test_a_process_that_dies_in_the_middle_is_said_and_replaced(placing: Placing
     assert_same(projection.project(own, PCA), placing.project(own, PCA))
 
 
-@pytest.mark.slow
 def test_a_small_map_does_not_wait_behind_a_large_one(placing: Placing) -> None:
     begun, end = threading.Event(), threading.Event()
 

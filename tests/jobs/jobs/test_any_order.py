@@ -187,7 +187,7 @@ class Machine(Account):
         super().teardown()
 
 
-TestJobs = Machine.TestCase
+TestJobs = pytest.mark.slow(Machine.TestCase)
 TestJobs.settings = settings(max_examples=100, stateful_step_count=50, deadline=None)
 # Shares
 

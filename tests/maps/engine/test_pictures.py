@@ -19,6 +19,8 @@ from components.maps.projection import MapSettings
 from components.maps.request import with_layer
 from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 LAST = 6
 
 
@@ -43,7 +45,6 @@ FEW = Corpus(
 # Samples
 
 
-@pytest.mark.slow
 def test_of_too_many_texts_the_same_random_ones_are_read(
     draw: Any, counting: CountingService, card: ModelCard
 ) -> None:
@@ -68,14 +69,12 @@ def test_of_too_many_texts_the_same_random_ones_are_read(
             assert first.points.labels["number"][i] == text.split()[1]
 
 
-@pytest.mark.slow
 def test_all_texts_are_read_in_their_order_where_there_is_room(draw: Any) -> None:
     picture = draw(FEW, unit="sentences")
     assert picture.points.texts == FEW.texts
     assert picture.points.labels["kind"] == FEW.labels["kind"]
 
 
-@pytest.mark.slow
 def test_fewer_points_are_drawn_where_each_stands_for_every_layer(
     draw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +191,6 @@ def test_spots_are_alike_where_maps_have_the_same_words_of_the_same_texts(draw: 
 # What is computed once
 
 
-@pytest.mark.slow
 def test_another_layer_seed_or_method_encodes_nothing_anew(
     maps: Maps, draw: Any, card: ModelCard, counting: CountingService
 ) -> None:
@@ -217,7 +215,6 @@ def test_a_plan_is_made_once_for_a_request(maps: Maps, card: ModelCard) -> None:
     assert maps.plan(request, FEW, card) is maps.plan(replace(request), FEW, card)
 
 
-@pytest.mark.slow
 def test_what_was_measured_counts_once_enough_was_read(
     counting: CountingService, card: ModelCard
 ) -> None:

@@ -18,6 +18,8 @@ from components.maps.engine import MAPS, Maps
 from components.maps.request import MapRequest
 from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 ME, YOU = Visitor("me"), Visitor("you")
 
 
@@ -136,7 +138,6 @@ def test_a_check_that_waits_is_given_the_map_by_the_store_which_counts_its_bytes
     assert all(job.wait(WAIT) for job in places)
 
 
-@pytest.mark.slow
 def test_a_map_that_had_to_make_room_can_be_checked_and_drawn_again(
     counting: CountingService, card: ModelCard
 ) -> None:
@@ -153,7 +154,6 @@ def test_a_map_that_had_to_make_room_can_be_checked_and_drawn_again(
         np.testing.assert_array_equal(again.coordinates, first.coordinates)
 
 
-@pytest.mark.slow
 def test_the_map_of_a_closed_tab_stops(
     maps: Maps, jobs: Jobs, card: ModelCard, gate: threading.Event, clock: Clock
 ) -> None:

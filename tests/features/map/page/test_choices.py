@@ -29,6 +29,8 @@ from tests.support.maps import QUICK, TEXTS, map_view
 from tests.support.pages import alone, plainly_said, press, reading, settled, shown_view, to_layer
 from tests.support.pages import chart as figure_of
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 
 def title(app: AppTest, key: str = "map_chart") -> str:
     return str(figure_of(app, key)["layout"]["title"]["text"])
@@ -53,7 +55,6 @@ def go(app: AppTest, view: ViewState) -> AppTest:
 # On first sight
 
 
-@pytest.mark.slow
 def test_the_page_opens_on_the_two_pythons() -> None:
     app = framed(DEFAULT)
     assert_whole(app)
@@ -76,7 +77,6 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert measured["recall of 15"] == last.recall
 
 
-@pytest.mark.slow
 def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> None:
     app = settled(alone(map_view(**QUICK), PAGE))
     assert_whole(app)
@@ -102,7 +102,6 @@ def test_alone_the_page_shows_what_it_shows_framed(files: dict[str, Any]) -> Non
 # Choices
 
 
-@pytest.mark.slow
 def test_choices_are_written_into_the_address() -> None:
     first = {
         "unit": ("button_group", "sentences"),
@@ -145,7 +144,6 @@ def test_few_points_are_drawn_by_pca_and_the_reason_is_said() -> None:
     assert "PCA was drawn: UMAP needs at least 15 points" in plainly_said(app)
 
 
-@pytest.mark.slow
 def test_a_sample_of_many_texts_is_said() -> None:
     content = "\n".join(f"{i} and so on and on in many words as before" for i in range(150))
     digest = shared("mine.txt", content.encode())
@@ -181,7 +179,6 @@ def test_two_more_seeds_are_drawn_when_asked_for() -> None:
 LONG = {"every_word": True, "at_most": "50000", "method": "tsne"}
 
 
-@pytest.mark.slow
 def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     app = click(framed(map_view(**QUICK)), 7)
     old, shown = picture(app), table(app)

@@ -24,6 +24,8 @@ from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 from tests.support.pages import chart as figure_of
 from tests.support.pages import everything_said, plainly_said, press, settled, shown_view
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y} python'
 
 
@@ -110,7 +112,6 @@ SALARIES = b"text,kind,salary\n" + b"".join(
 )
 
 
-@pytest.mark.slow
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
     assert "Whoever has this page's address sees and can download the text column" in plainly_said(
@@ -168,7 +169,6 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     assert "What you chose has not been mapped yet." in plainly_said(app)
 
 
-@pytest.mark.slow
 def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:
     columns = {
         RUDE: [f"{RUDE} {i}" for i in range(20)],

@@ -36,6 +36,8 @@ from tests.support.pages import app_data, app_settings, plainly_said, press, set
 from tests.support.pages import chart as figure_of
 from tests.support.tiny_models import build
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 
 def near_tables(app: AppTest) -> list[pd.DataFrame]:
     """A point's nearest in the full space, and on the map."""
@@ -60,7 +62,6 @@ def at(picture: Picture, row: int, *points: int) -> set[tuple[float, ...]]:
 # Points
 
 
-@pytest.mark.slow
 def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     app = click(framed(map_view(layer=3, **QUICK)), 7)
     assert_whole(app)
@@ -79,7 +80,6 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     assert "Pin a second point" not in plainly_said(app)
 
 
-@pytest.mark.slow
 def test_two_pinned_words_stand_on_the_ruler() -> None:
     app = press(click(framed(map_view(layer=3, **QUICK)), 7), "map_to_pin_a")
     assert not [c for c in app.get("plotly_chart") if c.proto.id.endswith("map_ruler")]
@@ -106,7 +106,6 @@ def numbers_on(app: AppTest) -> set[str]:
     return {text for own in texts for text in own if text}
 
 
-@pytest.mark.slow
 def test_points_have_the_numbers_of_the_table_beside_the_map() -> None:
     app = click(framed(map_view(layer=3, **QUICK)), 7)
     true, _ = near_tables(app)
@@ -134,7 +133,6 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     assert numbers_on(app) == set()
 
 
-@pytest.mark.slow
 def test_marks_come_with_the_address_and_count_for_their_points_alone(
     service: EncoderService,
 ) -> None:
@@ -177,7 +175,6 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     assert "are selected" not in plainly_said(app)
 
 
-@pytest.mark.slow
 def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
     app = framed(map_view(beside="seed", other_seed=3, layer=2, **QUICK))
     own, other = picture(app), picture(app, "map_other")
@@ -187,7 +184,6 @@ def test_what_is_drawn_around_in_the_other_map_is_marked_in_this_one() -> None:
     assert marked_in(app, "map_chart") == at(own, 2, 5, 30)
 
 
-@pytest.mark.slow
 def test_another_method_stands_beside() -> None:
     app = framed(map_view(beside="method", other_method="tsne", other_layer=999, **QUICK))
     assert_whole(app)
@@ -195,7 +191,6 @@ def test_another_method_stands_beside() -> None:
     assert len(places(app, "map_chart_other")) == 32
 
 
-@pytest.mark.slow
 def test_the_figure_is_made_anew_only_where_it_would_be_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -225,7 +220,6 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
 # Other models
 
 
-@pytest.mark.slow
 def test_another_model_s_map_stands_beside_and_is_linked(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

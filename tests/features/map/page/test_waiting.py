@@ -25,6 +25,8 @@ from tests.support.maps import QUICK, map_view
 from tests.support.memory import reachable_bytes
 from tests.support.pages import everything_said, framed, press, settled
 
+pytestmark = pytest.mark.slow  # what starts a process that draws maps
+
 SECONDS = 300
 LONG = {"every_word": True, "method": "tsne"}
 MB = 1_000_000
@@ -57,7 +59,6 @@ def has_button(app: AppTest, key: str) -> bool:
 # Large maps
 
 
-@pytest.mark.slow
 def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = on_map(map_view(**LONG))
     assert not under_way()
@@ -78,7 +79,6 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     assert "This map was stopped. It would take about" in everything_said(app)
 
 
-@pytest.mark.slow
 def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> None:
     app = on_map(map_view(**LONG, seed=1))
     app = app.button(key="map_draw").click().run()
@@ -112,7 +112,6 @@ def make_room() -> None:
     assert jobs().start(Task("huge", once, lambda _: Huge())).wait(SECONDS)
 
 
-@pytest.mark.slow
 def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> None:
     app = on_map(map_view(**QUICK, seed=11))
     first = kept_map(app)
@@ -144,7 +143,6 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     assert "This map had to make room for others. It would take about" in everything_said(app)
 
 
-@pytest.mark.slow
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:
     app = on_map(map_view(**QUICK, seed=13, layer=2))
     own = kept_map(app)
@@ -159,7 +157,6 @@ def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[s
 # Too many
 
 
-@pytest.mark.slow
 def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
     request: pytest.FixtureRequest,
 ) -> None:
@@ -188,7 +185,6 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
 # What a session holds
 
 
-@pytest.mark.slow
 def test_a_session_holds_no_map(files: dict[str, Any]) -> None:
     several = {"every_word": True, "at_most": "5000", "footing": "one", "beside": "seed", **QUICK}
     app = on_map(map_view(panel=FIND_SELECT, **several))
