@@ -8,11 +8,13 @@ from typing import Any
 from plotly import graph_objects as go
 
 from components.analysis.ruler import Range
+from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, SMALLEST, figure
 
 __all__ = ["ruler_figure"]
 
 _COLORS = (CATEGORICAL[9], CATEGORICAL[3], CATEGORICAL[2])
+_LOW = 120  # pixels of height that leave little between the margins
 _OWN = CATEGORICAL[0]
 
 
@@ -73,7 +75,7 @@ def ruler_figure(
             "dtick": 1,
             "automargin": True,
         },
-        "margin": {"l": 8, "r": 12, "t": 24, "b": 24},
+        "margin": {"l": beside(names), "r": 17, "t": 24 if height > _LOW else 20, "b": 38},
         "shapes": [_line(cosine)],
         "annotations": [_label(cosine)],
     }

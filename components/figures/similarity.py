@@ -24,6 +24,7 @@ from components.figures.theme import (
 
 __all__ = ["cosine_lines", "cosine_range"]
 
+_ABOVE, _BELOW = 40, 68  # pixels of the margins above and below the lines
 _MAX_LABELS = 9
 _FAINT = {"mode": "lines", "opacity": 0.35}
 
@@ -74,7 +75,7 @@ def cosine_lines(
         },
         "yaxis": {"title": {"text": comparison.measure}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [_layer_mark(layer)],
-        "margin": {"l": 56, "r": _label_margin(comparison, labelled), "t": 40, "b": 48},
+        "margin": {"l": 76, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
         "annotations": [
             *_line_labels(comparison, labelled, scale, height),
             *_band_label(x, band),
@@ -196,7 +197,7 @@ def _line_labels(
 ) -> list[dict[str, Any]]:
     """Names at the lines' right ends, moved apart where they would overlap."""
     ends = [float(comparison.along(pair)[-1]) for pair in pairs]
-    gap = (scale[1] - scale[0]) * 17 / max(height - 88, 1)
+    gap = (scale[1] - scale[0]) * 17 / max(height - _ABOVE - _BELOW, 1)
     spots = _spread(ends, gap, scale)
     return [
         {

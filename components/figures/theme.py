@@ -111,7 +111,7 @@ def figure(
             "font": {"size": 16},
         },
         "height": height,
-        "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+        "margin": {"l": 84, "r": 16, "t": 40, "b": 68},
         "showlegend": False,
         "hoverlabel": {"align": "left", "font": _FONT},
         "dragmode": False,
@@ -143,7 +143,8 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
     if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
         trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:
-        trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **trace["colorbar"]})}
+        beside = {"tickfont": _FONT, "x": 1, **trace["colorbar"]}  # as far away at any width
+        trace = {**trace, "colorbar": _titled(beside)}
     if "colorbar" in trace.get("marker", {}):
         trace = {**trace, "marker": _readable_trace(trace["marker"])}
     return trace

@@ -31,6 +31,15 @@ smallest => [...document.querySelectorAll('.js-plotly-plot text')]
   .filter(text => parseFloat(getComputedStyle(text).fontSize) < smallest)
   .map(text => `${getComputedStyle(text).fontSize}: ${text.textContent}`)
 """
+DRAWN_TWICE = """
+() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(({ _fullLayout: layout }) => {
+  if (layout.height <= 130) return [];  // too low for all that stands around it
+  const { margin, _pushmargin: asked, title } = layout;
+  return Object.entries(asked).filter(([who]) => /^[xy]\\d*\\.automargin$|^cb/.test(who)).flatMap(
+    ([who, room]) => ['l', 'r', 't', 'b'].filter(side => room[side].size > margin[side] + 1.5)
+      .map(side => `${who} of ${title.text}: ${side} ${room[side].size}, not ${margin[side]}`));
+})
+"""
 WATCH_SHIFTS = """
 () => new Promise(watched => {  // and what moved before, while the page came
   window.__shifts = [];
@@ -82,6 +91,7 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(visit: Call
         here.page.evaluate(WATCH_SHIFTS)
         seen = [f"while it came: {moved}" for moved in shifts(here)]
         seen += [f"too small: {text}" for text in here.page.evaluate(SMALL_TEXTS, SMALLEST)]
+        seen += [f"drawn twice for {who}" for who in here.page.evaluate(DRAWN_TWICE)]
         seen += [f"come as {scheme}: {what}" for what in violations(here, ASKED)]
         here.page.emulate_media(color_scheme=other)  # and the next page comes so
         here.settle()

@@ -130,7 +130,8 @@ def html_is_text_everywhere(here: Visit) -> None:
     for y in range(8, int(area["height"]), 24):
         here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + y)
     for name in ("Every token", "Under the hood"):
-        here.main.get_by_role("tab", name=name).click()
+        with here.rerun():
+            here.main.get_by_role("tab", name=name).click()
     here.main.get_by_text("What happens to token 513?").click()
     expect(here.main.get_by_text("The model has no position 513")).to_be_visible()
     assert here.page.locator("img[src=x], body script:text('alert')").count() == 0

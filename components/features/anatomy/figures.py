@@ -12,6 +12,7 @@ from plotly import graph_objects as go
 from components.features.anatomy.measures.parameters import Node
 from components.features.anatomy.measures.weights import WeightStatistics
 from components.features.anatomy.reading import share_said
+from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
 
 __all__ = ["ROOT", "model_bars", "part_map", "singular_values", "weight_histogram"]
@@ -129,7 +130,7 @@ def model_bars(
             "automargin": True,
             "showgrid": False,
         },
-        "margin": {"l": 56, "r": 16, "t": 40, "b": 124},
+        "margin": {"l": beside(labels), "r": 20, "t": 40, "b": 124},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -149,7 +150,7 @@ def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) 
         "bargap": 0,
         "xaxis": {"title": {"text": "value"}, "zeroline": False},
         "yaxis": {"title": {"text": "how many"}, "rangemode": "tozero"},
-        "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+        "margin": {"l": 76, "r": 16, "t": 40, "b": 68},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -166,7 +167,7 @@ def singular_values(stats: WeightStatistics, *, title: str, height: int = 300) -
         "legend": {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top"},
         "xaxis": {"title": {"text": "singular value, from the largest"}, "zeroline": False},
         "yaxis": {"title": {"text": "size"}, "rangemode": "tozero"},
-        "margin": {"l": 64, "r": 16, "t": 40, "b": 48},
+        "margin": {"l": 76, "r": 16, "t": 40, "b": 68},
     }
     return figure(traces, layout, title=title, height=height)
 

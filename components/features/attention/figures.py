@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from plotly import graph_objects as go
 
 from components.core.schema import FloatArray
+from components.figures.room import below, beside
 from components.figures.theme import NEUTRAL, SEQUENTIAL, figure, plain
 
 __all__ = ["attention_heatmap", "weight_bound"]
 
+_ANGLE = -50  # degrees, of the names below
 _ALL_TICKS = {"x": 18, "y": 20}  # items on an axis that still has room for every name
 _FEW_TICKS = 12
 _SUB_PIXEL = 200  # items whose cells are smaller than a pixel
@@ -70,10 +72,16 @@ def attention_heatmap(
             "exponentformat": "none",
         },
     }
+    across, down = _axis("x", columns, theirs), _axis("y", rows, own)
     layout = {
-        "xaxis": _axis("x", columns, theirs) | {"tickangle": -50, "side": "bottom"},
-        "yaxis": _axis("y", rows, own) | {"autorange": "reversed"},
-        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "xaxis": across | {"tickangle": _ANGLE, "side": "bottom"},
+        "yaxis": down | {"autorange": "reversed"},
+        "margin": {
+            "l": beside(_shown(down)),
+            "r": 68,
+            "t": 40,
+            "b": below(_shown(across), _ANGLE),
+        },
         "shapes": [] if marked is None else [_frame(*marked)],
     }
     return figure([trace], layout, title=title, height=height)
@@ -99,6 +107,12 @@ def _axis(
         "showgrid": False,
         "zeroline": False,
     }
+
+
+def _shown(axis: Mapping[str, Any]) -> list[str]:
+    """The names that stand on an axis."""
+    shown: list[str] = axis.get("ticktext", axis["tickvals"])
+    return shown
 
 
 def _frame(side: str, index: int) -> dict[str, Any]:

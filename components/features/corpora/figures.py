@@ -8,6 +8,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from components.features.corpora.compute.words import WordRow
+from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
 
 __all__ = ["word_bars"]
@@ -65,7 +66,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
             "ticks": "",
         },
         "bargap": 0.3,
-        "margin": {"l": 16, "r": 16, "t": 40, "b": 44},
+        "margin": {"l": beside(names), "r": 16, "t": 40, "b": 68},
     }
     return figure([trace], layout, title=title, height=height)
 

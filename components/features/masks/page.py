@@ -150,19 +150,23 @@ def _batch(masks: Masks, view: ViewState, card: ModelCard, scale: tuple[float, f
 def _layers(masks: Masks, card: ModelCard, scale: tuple[float, float]) -> None:
     _, row = masks.batch
     title = layers_title(row)
-    lines, tokens = st.tabs(["Layer by layer", "Every token"])
-    with lines:
+    pooler = _pooler_name(card)
+
+    def lines() -> None:
         kit.chart(
-            layer_lines(row, masks.layer, scale=scale, pooler=_pooler_name(card), title=title),
+            layer_lines(row, masks.layer, scale=scale, pooler=pooler, title=title),
             key="masks_layers",
             alt=f"{title}. Cosine with the sentence alone at every layer.",
         )
-    with tokens:
+
+    def tokens() -> None:
         kit.chart(
             token_heatmap(row, scale=scale, title=title),
             key="masks_tokens",
             alt=f"{title}. Cosine of every token with itself at every layer.",
         )
+
+    kit.one_of({"Layer by layer": lines, "Every token": tokens}, key="masks_looks")
 
 
 def _pooler_name(card: ModelCard) -> str:

@@ -8,10 +8,12 @@ from plotly import graph_objects as go
 
 from components.analysis.similarity import Comparison
 from components.core.schema import FloatArray
+from components.figures.room import below, beside
 from components.figures.theme import SEQUENTIAL, figure, plain, values
 
 __all__ = ["cosine_heatmap"]
 
+_ANGLE = -35  # degrees, of the names below
 _MAX_CELLS = 8  # words in a matrix whose cells still have room for numbers
 
 
@@ -52,7 +54,7 @@ def cosine_heatmap(
             "side": "bottom",
             "showgrid": False,
             "zeroline": False,
-            "tickangle": -35,
+            "tickangle": _ANGLE,
             "ticks": "",
         },
         "yaxis": {
@@ -63,7 +65,7 @@ def cosine_heatmap(
             "showgrid": False,
             "zeroline": False,
         },
-        "margin": {"l": 16, "r": 8, "t": 16, "b": 48},
+        "margin": {"l": beside(names), "r": 12, "t": 16, "b": below(names, _ANGLE)},
         "annotations": _cell_labels(matrix, scale) if len(names) <= _MAX_CELLS else [],
     }
     return figure([trace], layout, title=title, height=height)

@@ -49,16 +49,20 @@ def toolbar(view: ViewState) -> None:
 
 def picture(portrait: Portrait) -> None:
     """The lines over all layers, and beside them the matrices with and without context."""
-    comparison, layer = portrait.comparison, portrait.layer
+    comparison = portrait.comparison
     left, right = st.columns([3, 2], gap="medium")
     with left:
         lines(portrait, key=CHART, height=330)
     with right:
-        here, static = st.tabs([f"In context, layer {layer}", "Without context"])
-        with here:
-            _matrix(portrait, comparison.cosines[portrait.row], "here")
-        with static:
-            _matrix(portrait, comparison.static, "static")
+        kit.one_of(
+            {
+                "In context, at this layer": lambda: _matrix(
+                    portrait, comparison.cosines[portrait.row], "here"
+                ),
+                "Without context": lambda: _matrix(portrait, comparison.static, "static"),
+            },
+            key="meaning_matrices",
+        )
 
 
 def in_words(portrait: Portrait, ruler: Ruler | None) -> None:

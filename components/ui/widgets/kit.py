@@ -34,6 +34,7 @@ __all__ = [
     "download_files",
     "downloads",
     "look_closer",
+    "one_of",
     "reading",
     "room",
     "shapes",
@@ -178,7 +179,22 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
     )
     with third:
         st.markdown(limits)
-    for tab, fill in ((first, numbers), (second, hood)):
+    _fill({first: numbers, second: hood})
+
+
+def one_of(drawn: Mapping[str, Callable[[], None]], *, key: str) -> None:
+    """Tabs for pictures of which one is looked at at a time; the others are not drawn.
+
+    Args:
+        drawn: what draws each, by the name on its tab. A name that changes would close its tab.
+        key: of the tabs.
+    """
+    tabs = st.tabs(list(drawn), key=key, on_change="rerun")
+    _fill(dict(zip(tabs, drawn.values(), strict=True)))
+
+
+def _fill(tabs: Mapping[TabContainer, Callable[[], None]]) -> None:
+    for tab, fill in tabs.items():
         if is_open(tab):
             with tab:
                 fill()

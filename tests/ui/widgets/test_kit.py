@@ -6,6 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from components.ui.widgets import kit
+
 
 def drawing() -> None:
     import streamlit as st
@@ -18,6 +20,14 @@ def drawing() -> None:
         if fails:
             raise RuntimeError("nothing is drawn")
     st.caption("picture")
+
+
+def choosing() -> None:
+    import streamlit as st
+
+    from components.ui.widgets import kit
+
+    kit.one_of({name: lambda name=name: st.caption(name) for name in "ab"}, key="tabs")
 
 
 def place_of_picture(app: AppTest) -> list[int]:
@@ -47,3 +57,12 @@ def test_a_skeleton_keeps_room_only_until_there_is_a_picture(
     app = app.selectbox(key="page").set_value("masks").run()
     app = app.selectbox(key="page").set_value("tokens").run()
     assert shown == [400] * 5
+
+
+def test_of_several_tabs_the_open_one_alone_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit, "is_open", lambda tab: bool(tab.open))  # as it is in the app
+    app = AppTest.from_function(choosing).run()
+    assert [tab.label for tab in app.tabs] == ["a", "b"]
+    assert [said.value for said in app.caption] == ["a"]
+    app.session_state["tabs"] = "b"
+    assert [said.value for said in app.run().caption] == ["b"]

@@ -56,7 +56,7 @@ def word_row_heatmap(
     layout = {
         "xaxis": {**_named(across, labels[1]), "automargin": True},
         "yaxis": {**_named(down, labels[0]), "autorange": "reversed"},
-        "margin": {"l": 104, "r": 8, "t": 40, "b": 60},
+        "margin": {"l": 104, "r": 68, "t": 40, "b": 68},
     }
     return figure([trace], layout, title=title, height=height)
 

@@ -57,7 +57,7 @@ def batch_grid(
         "yaxis": _position_axis(heights),
         "annotations": _padding_labels(lab, heights, color),
         "barmode": "overlay",
-        "margin": {"l": 48, "r": 8, "t": 64, "b": 60 if cells.needs_scale else 8},
+        "margin": {"l": 63, "r": 8, "t": 64, "b": 60 if cells.needs_scale else 8},
     }
     traces = [cells.heatmap(scale), *_padding(lab, layer, heights)]
     return figure(traces, layout, title=title, height=height)

@@ -22,6 +22,7 @@ from components.figures.theme import (
 __all__ = ["layer_lines", "mask_range", "token_heatmap"]
 
 _MAX_LINES = 24  # tokens that get a line each; more get a band
+_ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
 _MAX_NAMES = 21  # tokens whose names have room beside a heatmap
 
 
@@ -66,7 +67,7 @@ def layer_lines(
         "annotations": _end_labels(
             [*lines, *_pooled_label(row.damage.pooled, pooler), *_tokens_label(row)], scale, height
         ),
-        "margin": {"l": 56, "r": 160, "t": 40, "b": 48},
+        "margin": {"l": 76, "r": 160, "t": _ABOVE, "b": _BELOW},
         "hovermode": "closest",
     }
     return figure(traces, layout, title=title, height=height)
@@ -105,7 +106,7 @@ def token_heatmap(
             "zeroline": False,
             "ticks": "",
         },
-        "margin": {"l": 96, "r": 8, "t": 40, "b": 48},
+        "margin": {"l": 96, "r": 68, "t": _ABOVE, "b": _BELOW},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -182,7 +183,7 @@ def _end_labels(
     lines: list[_Line], scale: tuple[float, float], height: int
 ) -> list[dict[str, Any]]:
     """Names at the right ends, each with a dot in its line's colour."""
-    gap = (scale[1] - scale[0]) * 17 / max(height - 88, 1)
+    gap = (scale[1] - scale[0]) * 17 / max(height - _ABOVE - _BELOW, 1)
     spots = spread([float(array[-1]) for _, array, _ in lines], gap, scale)
     return [
         {

@@ -17,11 +17,14 @@ from components.features.why.figures.axes import (
     titled,
     word_axis,
 )
+from components.figures.room import below, beside
 from components.figures.strips import signed_bound
 from components.figures.theme import NEUTRAL, SIGNED
 
 __all__ = ["signed_matrix"]
 
+_ANGLE = -50  # degrees, of the names below
+_TITLE = 33  # pixels of an axis' title, beside its names
 _NAMED = 18  # words that have room for their names
 _MANY = 64  # words whose cells are too narrow for a gap between them, and for a name each on hover
 
@@ -68,18 +71,16 @@ def signed_matrix(
         "colorbar": colorbar(quantity, end, is_whole=is_small),
         **_hover(rows, columns, quantity),
     }
+    across, down = (word_axis(words, most=_few(words)) for words in (columns, rows))
     layout = {
-        "xaxis": {
-            **word_axis(columns, most=_few(columns)),
-            "title": {"text": axes[1]},
-            "tickangle": -50,
+        "xaxis": {**across, "title": {"text": axes[1]}, "tickangle": _ANGLE},
+        "yaxis": {**down, "title": {"text": axes[0]}, "range": [len(rows) - 0.5, -0.5]},
+        "margin": {
+            "l": beside(down["ticktext"]) + _TITLE,
+            "r": 76,
+            "t": 40,
+            "b": below(across["ticktext"], _ANGLE) + _TITLE,
         },
-        "yaxis": {
-            **word_axis(rows, most=_few(rows)),
-            "title": {"text": axes[0]},
-            "range": [len(rows) - 0.5, -0.5],
-        },
-        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
         "shapes": [
             _frame(axis, index)
             for axis, index in zip("yx", marked, strict=True)

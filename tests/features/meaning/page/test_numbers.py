@@ -85,7 +85,7 @@ def test_the_matrices_are_those_of_the_chosen_layer_and_without_context(
         np.testing.assert_allclose(values, [row[column] for row in numbers], atol=1.5e-5)
         assert [heat["z"][i][i] for i in range(4)] == [1, 1, 1, 1]
         assert f"cosine {heat['z'][0][1]:.4f}" in heat["text"][0][1]
-    assert "In context, layer 2" in [tab.label for tab in app.tabs]
+    assert "In context, at this layer" in [tab.label for tab in app.tabs]
 
 
 def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
