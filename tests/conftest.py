@@ -22,12 +22,10 @@ from hypothesis import HealthCheck, settings
 from streamlit.components.v2 import manifest_scanner
 
 from components.core import EncoderService, Settings, open_service
-from components.maps.prepare import keep_compiled
+from components.maps.prepare import compiled_folder, keep_compiled
 from components.ui.widgets import kit
 from tests.support.ray_service import RayService, ray_service
 from tests.support.tiny_models import ALL, build
-
-ROOT = Path(__file__).parents[1]
 
 # A busy machine is no finding: no example has a deadline, and none is given up for being slow.
 settings.register_profile(
@@ -60,8 +58,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once() -> None:
-    """One folder for what is compiled for maps: by all workers, their apps and the next run."""
-    folder = Path(os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "build" / "compiled")))
+    """What the set-up has compiled for maps is there for all workers and their apps."""
+    folder = compiled_folder(Settings.from_env())
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
     keep_compiled(folder)
 
 
