@@ -28,6 +28,7 @@ _WIDE, _USUAL = 1000, 600  # of characters that are not in the tables: Chinese o
 _FIRST_WIDE = 0x2E80
 _HEIGHT = 17  # pixels of a line of the smallest text
 _BESIDE, _BELOW = 21, 23  # pixels around a name in its margin, where no margin is below 12
+_MOST = 150.0  # pixels of a name; for longer ones plotly finds what room the plot can spare
 _TAG = re.compile("<[^>]*>")
 
 
@@ -37,9 +38,14 @@ def width(text: str) -> float:
     return sum(map(_advance, shown)) * SMALLEST / 1000
 
 
-def beside(names: Iterable[str]) -> int:
-    """The margin that names at the ends of rows need, in pixels."""
-    return math.ceil(_widest(names)) + _BESIDE
+def beside(names: Iterable[str], *, most: float = _MOST) -> int:
+    """The margin that names at the ends of rows need, in pixels.
+
+    Args:
+        names: as they are shown.
+        most: pixels of a name that there is room for at any width of the chart.
+    """
+    return math.ceil(min(_widest(names), most)) + _BESIDE
 
 
 def below(names: Iterable[str], angle: float) -> int:
@@ -50,7 +56,8 @@ def below(names: Iterable[str], angle: float) -> int:
         angle: by which they are turned, in degrees; from 0 to 90, either way.
     """
     turned = math.radians(abs(angle))
-    return math.ceil(_widest(names) * math.sin(turned) + _HEIGHT * math.cos(turned)) + _BELOW
+    widest = min(_widest(names), _MOST)
+    return math.ceil(widest * math.sin(turned) + _HEIGHT * math.cos(turned)) + _BELOW
 
 
 def _widest(names: Iterable[str]) -> float:

@@ -143,8 +143,9 @@ def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
     if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
         trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:
-        beside = {"tickfont": _FONT, "x": 1, **trace["colorbar"]}  # as far away at any width
-        trace = {**trace, "colorbar": _titled(beside)}
+        bar = trace["colorbar"]
+        place = {} if bar.get("orientation") == "h" else {"x": 1}  # as far away at any width
+        trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **place, **bar})}
     if "colorbar" in trace.get("marker", {}):
         trace = {**trace, "marker": _readable_trace(trace["marker"])}
     return trace

@@ -150,3 +150,13 @@ def test_a_title_is_broken_into_lines_where_it_is_narrow() -> None:
     assert heading("") == heading("", narrow=True) == ""
     assert heading("x" * 90) == "x" * 79 + "…"
     assert figure([], {}, title=title, height=300, narrow=True).layout.title.text.count("<br>") == 1
+
+
+def test_a_bar_beside_a_picture_is_as_far_away_at_any_width_and_one_below_stays_in_its_middle() -> (
+    None
+):
+    cells = {"type": "heatmap", "z": [[0.0, 1.0]]}
+    traces = [{**cells, "colorbar": {}}, {**cells, "colorbar": {"orientation": "h", "y": 0}}]
+    upright, below = figure(traces, {}, title="", height=300).to_plotly_json()["data"]
+    assert upright["colorbar"]["x"] == 1
+    assert "x" not in below["colorbar"]

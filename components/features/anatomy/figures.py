@@ -130,7 +130,7 @@ def model_bars(
             "automargin": True,
             "showgrid": False,
         },
-        "margin": {"l": beside(labels), "r": 20, "t": 40, "b": 124},
+        "margin": {"l": beside(labels, most=220), "r": 20, "t": 40, "b": 124},
     }
     return figure(traces, layout, title=title, height=height)
 
