@@ -70,6 +70,6 @@ def vector_strips(
             "showgrid": False,
             "zeroline": False,
         },
-        "margin": {"l": 110, "r": 68, "t": 40, "b": 76},
+        "margin": {"l": 110, "r": 68, "b": 76},
     }
     return figure([trace], layout, title=title, height=height)

@@ -46,6 +46,7 @@ SMALLEST = 13
 _FONT = {"size": SMALLEST}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
+_MARGIN = {"l": 84, "r": 16, "t": 40, "b": 68}
 
 MAP_AXIS: Mapping[str, Any] = MappingProxyType(
     {
@@ -102,7 +103,10 @@ def figure(
     height: int,
     narrow: bool = False,
 ) -> go.Figure:
-    """A figure in the house's layout, the finding as its title; in lines where it is narrow."""
+    """A figure in the house's layout, the finding as its title; in lines where it is narrow.
+
+    A layout's margin names the sides alone that have other room than usual.
+    """
     whole = {
         "title": {
             "text": heading(title, narrow=narrow),
@@ -111,13 +115,13 @@ def figure(
             "font": {"size": 16},
         },
         "height": height,
-        "margin": {"l": 84, "r": 16, "t": 40, "b": 68},
         "showlegend": False,
         "hoverlabel": {"align": "left", "font": _FONT},
         "dragmode": False,
         "font": _FONT,
         **_with_axes(traces),
         **layout,
+        "margin": {**_MARGIN, **layout.get("margin", {})},
     }
     # Plain dicts, not the add_* methods: 1 ms instead of 44 ms for twelve lines.
     return go.Figure(data=[_readable_trace(trace) for trace in traces], layout=_readable(whole))

@@ -125,6 +125,8 @@ def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
 def test_a_figures_own_layout_wins() -> None:
     built = figure([], {"margin": {"l": 1}, "showlegend": True}, title="", height=300)
     assert built.layout.margin.l == 1
+    usual = figure([], {}, title="", height=300).layout.margin
+    assert built.layout.margin == usual.update(l=1)  # the other sides keep their room
     assert built.layout.showlegend is True
 
 

@@ -130,7 +130,7 @@ def model_bars(
             "automargin": True,
             "showgrid": False,
         },
-        "margin": {"l": beside(labels, most=220), "r": 20, "t": 40, "b": 124},
+        "margin": {"l": beside(labels, most=220), "r": 20, "b": 124},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -150,7 +150,7 @@ def weight_histogram(stats: WeightStatistics, *, title: str, height: int = 300) 
         "bargap": 0,
         "xaxis": {"title": {"text": "value"}, "zeroline": False},
         "yaxis": {"title": {"text": "how many"}, "rangemode": "tozero"},
-        "margin": {"l": 76, "r": 16, "t": 40, "b": 68},
+        "margin": {"l": 76},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -167,7 +167,7 @@ def singular_values(stats: WeightStatistics, *, title: str, height: int = 300) -
         "legend": {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top"},
         "xaxis": {"title": {"text": "singular value, from the largest"}, "zeroline": False},
         "yaxis": {"title": {"text": "size"}, "rangemode": "tozero"},
-        "margin": {"l": 76, "r": 16, "t": 40, "b": 68},
+        "margin": {"l": 76},
     }
     return figure(traces, layout, title=title, height=height)
 

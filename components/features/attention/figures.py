@@ -79,7 +79,6 @@ def attention_heatmap(
         "margin": {
             "l": beside(_shown(down)),
             "r": 68,
-            "t": 40,
             "b": below(_shown(across), _ANGLE),
         },
         "shapes": [] if marked is None else [_frame(*marked)],

@@ -66,7 +66,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
             "ticks": "",
         },
         "bargap": 0.3,
-        "margin": {"l": beside(names), "r": 16, "t": 40, "b": 68},
+        "margin": {"l": beside(names)},
     }
     return figure([trace], layout, title=title, height=height)
 

@@ -88,7 +88,7 @@ def sum_strips(
         "yaxis": _down(rows),
         "barmode": "relative",
         "bargap": 0.25,
-        "margin": {"l": 84, "r": 10, "t": 76 if len(panels) <= _ROOMY else 92, "b": 66},
+        "margin": {"r": 10, "t": 76 if len(panels) <= _ROOMY else 92, "b": 66},
         "annotations": [*_heads(panels, domains), _foot(panels)],
     }
     return figure(traces, layout, title=title, height=height)

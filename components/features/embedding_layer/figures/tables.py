@@ -124,6 +124,6 @@ def moved_bars(
             "tickformat": ".0%",
             "range": [0, max(0.1, 1.15 * float(moved.max(initial=0)))],
         },
-        "margin": {"l": 64, "r": 8, "t": 40, "b": 70},
+        "margin": {"l": 64, "r": 8, "b": 70},
     }
     return figure([trace], layout, title=title, height=height)

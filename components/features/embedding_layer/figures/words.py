@@ -56,7 +56,7 @@ def word_row_heatmap(
     layout = {
         "xaxis": {**_named(across, labels[1]), "automargin": True},
         "yaxis": {**_named(down, labels[0]), "autorange": "reversed"},
-        "margin": {"l": 104, "r": 68, "t": 40, "b": 68},
+        "margin": {"l": 104, "r": 68},
     }
     return figure([trace], layout, title=title, height=height)
 
@@ -96,7 +96,7 @@ def neighbour_bars(
             "autorange": "reversed",
         },
         "shapes": [_band(band)],
-        "margin": {"l": 150, "r": 16, "t": 40, "b": 48},
+        "margin": {"l": 150, "b": 48},
         "bargap": 0.3,
     }
     return figure([trace], layout, title=title, height=height)

@@ -72,7 +72,7 @@ def layers_heatmap(
         "xaxis": _token_axis(),
         "yaxis": _layer_axis(measure.layers),
         "shapes": _chosen(measure, layer, picked, len(names)),
-        "margin": {"l": 64, "r": 68, "t": 40, "b": 40 if len(names) <= _MAX_NUMBERS else 72},
+        "margin": {"l": 64, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 72},
     }
     return figure(_traces(trace, measure.values, scale), layout, title=title, height=height)
 
@@ -105,7 +105,7 @@ def pairs_heatmap(
     layout = {
         "xaxis": _token_axis(),
         "yaxis": {**_token_axis(), "autorange": "reversed"},
-        "margin": {"l": 96, "r": 68, "t": 40, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
+        "margin": {"l": 96, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
     }
     return figure(_traces(trace, pairs, scale), layout, title=title, height=height)
 

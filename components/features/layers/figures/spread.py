@@ -43,7 +43,7 @@ def random_pairs_lines(
         **_layer_axes(x, "cosine", (-0.25, 1.0)),
         "shapes": [_mark(layer)],
         "annotations": [] if band is None else [_end("average", float(band.mean[-1]))],
-        "margin": {"l": 76, "r": 72, "t": 40, "b": 68},
+        "margin": {"l": 76, "r": 72},
     }
     return figure(traces, layout, title=title, height=height)
 
@@ -67,7 +67,7 @@ def variance_lines(
             _end(f"first {count}" if count > 1 else "first", spot)
             for (count, _), spot in zip(lines, _apart([line[-1] for _, line in lines]), strict=True)
         ],
-        "margin": {"l": 76, "r": 72, "t": 40, "b": 68},
+        "margin": {"l": 76, "r": 72},
     }
     traces = [
         _line(x, line, f"first {count}" if count > 1 else "first component", CATEGORICAL[i])

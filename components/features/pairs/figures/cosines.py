@@ -63,7 +63,7 @@ def cosine_histogram(
     lines = [] if threshold is None else [upright(threshold, color="#000037", width=2)]
     notes = [] if threshold is None else [above(f"threshold {threshold:.2f}", threshold, scale)]
     layout = {
-        "margin": {"l": 73, "r": 16, "t": 72, "b": 68},  # below the title stand key and threshold
+        "margin": {"l": 73, "t": 72},  # below the title stand key and threshold
         "barmode": "overlay",
         "bargap": 0.04,
         "xaxis": {"title": {"text": "cosine"}, "range": list(scale), "zeroline": False},

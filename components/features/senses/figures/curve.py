@@ -63,7 +63,7 @@ def separation_curve(
         },
         "shapes": [_mark(layer), _chance_line(chance)],
         "annotations": [*_ends(curves), _chance_label(chance)],
-        "margin": {"l": 84, "r": 96, "t": 64 if narrow else 40, "b": 68},
+        "margin": {"r": 96, "t": 64 if narrow else 40},
     }
     return figure(traces, layout, title=title, height=height, narrow=narrow)
 

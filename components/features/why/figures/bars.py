@@ -83,7 +83,7 @@ def word_bars(
             "range": [max(len(shown), _FEWEST) - 0.5, -0.5],
             "automargin": True,
         },
-        "margin": {"l": 8, "r": 24, "t": 40, "b": 48},
+        "margin": {"l": 8, "r": 24, "b": 48},
     }
     return titled(traces, layout, title=title, height=height)
 

@@ -68,7 +68,7 @@ def switched_off(
         "yaxis": rows,
         "barmode": "group",
         "bargap": 0.3,
-        "margin": {"l": 8, "r": 24, "t": 40, "b": 56},
+        "margin": {"l": 8, "r": 24, "b": 56},
     }
     return titled(traces, layout, title=title, height=height)
 

@@ -78,7 +78,6 @@ def signed_matrix(
         "margin": {
             "l": beside(down["ticktext"]) + _TITLE,
             "r": 76,
-            "t": 40,
             "b": below(across["ticktext"], _ANGLE) + _TITLE,
         },
         "shapes": [

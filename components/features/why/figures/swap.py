@@ -57,6 +57,6 @@ def swap_heatmap(
     layout = {
         "xaxis": {**word_axis(tokens), "tickangle": -50},
         "yaxis": layer_axis(layers),
-        "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "margin": {"l": 8, "r": 8, "b": 8},
     }
     return titled([trace], layout, title=title, height=height)
