@@ -14,10 +14,11 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from components.ui.state.view import DEFAULT
 from tests.browser.components_page import COMPONENTS_APP, Opened, open_components
 from tests.browser.rest import PATIENCE
+from tests.browser.shared import SharedServer, shared
 from tests.browser.tabs import Tab, Tabs
 from tests.browser.visit import Visit
 from tests.support.app_server import ROOT, AppServer, launch
-from tests.support.measured import measured_data
+from tests.support.measured import folder_of_the_run, measured_data
 
 FLAGS = (
     "--no-sandbox",
@@ -37,7 +38,7 @@ FLAGS = (
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 LONGEST = {"test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"}
-_RUNNING = pytest.StashKey[list[AppServer]]()
+_RUNNING = pytest.StashKey[list[AppServer | SharedServer]]()
 _FAILED = pytest.StashKey[bool]()
 
 
@@ -93,16 +94,16 @@ def run_app(
 
     The same script in the same environment is started once for all tests.
     """
-    apps = request.session.stash.setdefault(_RUNNING, [])
+    apps: list[AppServer] = []
     addresses: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
 
     def start(script: str | Path, env: Mapping[str, str] | None = None) -> str:
         path = Path(script) if Path(script).is_absolute() else ROOT / script
         which = (str(path), frozenset((env or {}).items()))
         if which not in addresses:
-            log = tmp_path_factory.mktemp("app") / "log.txt"
-            server = launch(path, log, {**os.environ, **(env or {})})
+            server = _launched(path, tmp_path_factory, env or {})
             apps.append(server)
+            request.session.stash.setdefault(_RUNNING, []).append(server)
             server.wait()
             addresses[which] = server.address
         return addresses[which]
@@ -114,31 +115,36 @@ def run_app(
 
 @pytest.fixture(scope="session")
 def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of the real app: offline, its model's baseline in a folder of its own."""
-    folder = measured_data(tmp_path_factory, tmp_path_factory.getbasetemp() / "browser-data")
-    return {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+    """The environment of a real app of one's own, as `_settings` says."""
+    return _settings(tmp_path_factory, tmp_path_factory.getbasetemp() / "browser-data")
 
 
 @pytest.fixture(scope="session")
-def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs) -> str:
-    """The real app's address; its model is loaded and its baseline is there.
+def app(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tabs: Tabs
+) -> Iterator[str]:
+    """The real app's address, one for all workers; its model is loaded and its baseline is there.
 
     A server's first request may be to any page, so this one is not to the first: it shows the frame
     around the page that was asked for.
     """
-    address = run_app("app.py", app_settings)
-    tab = tabs.open(address)
-    page = tab.page
-    page.goto(f"{address}/meaning")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
-    side = page.get_by_test_id("stSidebar")
-    for name in ("Start here", "Meaning in context"):
-        expect(side.get_by_role("link", name=name)).to_be_visible()
-    text = DEFAULT.sentences[0].text
-    expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
-    page.get_by_text("random pairs", exact=False).first.wait_for()
-    tabs.leave(tab, keep=True)
-    return address
+    folder = folder_of_the_run(tmp_path_factory) / "shared-app"
+
+    def start() -> AppServer:
+        server = _launched(
+            ROOT / "app.py", tmp_path_factory, _settings(tmp_path_factory, folder / "data")
+        )
+        try:
+            server.wait()
+            _first_visit(tabs, server.address)
+        except BaseException:
+            server.stop()
+            raise
+        return server
+
+    with shared(folder, start) as its:
+        request.session.stash.setdefault(_RUNNING, []).append(its)
+        yield its.address
 
 
 @pytest.fixture
@@ -186,6 +192,33 @@ def similarity(visit: Callable[..., Visit]) -> Visit:
 def opened(run_app: Callable[..., str], take: Callable[..., Tab]) -> Opened:
     """The page of components, on a desk."""
     return open_components(take, run_app(COMPONENTS_APP), viewport={"width": 1200, "height": 900})
+
+
+def _settings(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> dict[str, str]:
+    """The environment of the real app: offline, its model's baseline in a folder of its own."""
+    data = measured_data(tmp_path_factory, folder)
+    return {"CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
+
+
+def _launched(
+    script: Path, tmp_path_factory: pytest.TempPathFactory, env: Mapping[str, str]
+) -> AppServer:
+    log = tmp_path_factory.mktemp("app") / "log.txt"
+    return launch(script, log, {**os.environ, **env})
+
+
+def _first_visit(tabs: Tabs, address: str) -> None:
+    tab = tabs.open(address)
+    page = tab.page
+    page.goto(f"{address}/meaning")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+    side = page.get_by_test_id("stSidebar")
+    for name in ("Start here", "Meaning in context"):
+        expect(side.get_by_role("link", name=name)).to_be_visible()
+    text = DEFAULT.sentences[0].text
+    expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
+    page.get_by_text("random pairs", exact=False).first.wait_for()
+    tabs.leave(tab, keep=True)
 
 
 def _listen(page: Page, address: str, failures: list[str]) -> None:

@@ -15,7 +15,15 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 
-__all__ = ["ROOT", "START_SECONDS", "AppServer", "launch", "launch_service", "launch_several"]
+__all__ = [
+    "ROOT",
+    "START_SECONDS",
+    "AppServer",
+    "end_of",
+    "launch",
+    "launch_service",
+    "launch_several",
+]
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 180.0
@@ -43,7 +51,7 @@ class AppServer:
 
     def report(self) -> str:
         """The end of its log."""
-        return self.log.read_text(encoding="utf-8", errors="replace")[-8000:]
+        return end_of(self.log)
 
     def wait(self) -> None:
         """Until it answers.
@@ -61,6 +69,11 @@ class AppServer:
                 time.sleep(0.1)
         self.stop()
         raise AssertionError(f"{self.name} did not start:\n{self.report()}")
+
+
+def end_of(log: Path) -> str:
+    """What a server said last."""
+    return log.read_text(encoding="utf-8", errors="replace")[-8000:]
 
 
 def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:

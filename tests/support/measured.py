@@ -11,14 +11,18 @@ from filelock import FileLock
 from components.core import BUNDLED_ID, Settings, open_service
 from components.ui.models import tasks
 
-__all__ = ["measured", "measured_data"]
+__all__ = ["folder_of_the_run", "measured", "measured_data"]
+
+
+def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The temporary folder that all workers of a run see."""
+    root = tmp_path_factory.getbasetemp()
+    return root.parent if root.name.startswith("popen-") else root  # a worker has one of its own
 
 
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the model's baseline and ruler, which nobody writes to."""
-    root = tmp_path_factory.getbasetemp()
-    if root.name.startswith("popen-"):  # a worker's own folder, in the one of the run
-        root = root.parent
+    root = folder_of_the_run(tmp_path_factory)
     folder = root / "measured"
     with FileLock(root / "measured.lock"):
         if not folder.exists():
