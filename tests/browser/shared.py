@@ -16,6 +16,9 @@ from tests.support.app_server import AppServer, end_of
 
 __all__ = ["SharedServer", "shared"]
 
+_BEGUN: list[AppServer] = []
+"""Those of this process: one that others still use when it leaves is not to be forgotten."""
+
 
 @dataclass(frozen=True)
 class SharedServer:
@@ -43,10 +46,12 @@ def shared(folder: Path, start: Callable[[], AppServer]) -> Iterator[SharedServe
     door = FileLock(folder / "door.lock")
     inside = ReadWriteLock(folder / "inside.lock")  # let go by a worker that dies, too
     noted = folder / "server.json"
+    begun: AppServer | None = None
     with door:
         inside.acquire_read()
         if not noted.exists():
             begun = start()
+            _BEGUN.append(begun)
             its = SharedServer(begun.name, begun.address, begun.process.pid, str(begun.log))
             noted.write_text(json.dumps(asdict(its)))
         its = SharedServer(**json.loads(noted.read_text()))
@@ -55,4 +60,7 @@ def shared(folder: Path, start: Callable[[], AppServer]) -> Iterator[SharedServe
         inside.release()
         with suppress(Timeout), inside.write_lock(blocking=False):
             noted.unlink()
-            os.killpg(its.pid, signal.SIGTERM)  # and its children; only its parent could wait
+            if begun is not None:
+                begun.stop()
+            else:
+                os.killpg(its.pid, signal.SIGTERM)  # and its children; only its parent can wait

@@ -41,7 +41,7 @@ class LayerBar {
     this.label();
     this.mark();
     if (this.wanted === layer) this.wanted = undefined;
-    if (this.wanted === undefined && !this.playing) this.show(layer);
+    if (this.wanted === undefined && !this.playing) this.rest(layer);
     this.arrived?.(layer);
   }
 
@@ -75,8 +75,13 @@ class LayerBar {
   }
 
   settle() {
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.choose(this.at), REST_MS);
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.choose(this.at), REST_MS);
+  }
+
+  rest(layer) {
+    this.show(layer);
+    oneStepBack(false);
   }
 
   jump(event) {
@@ -88,7 +93,7 @@ class LayerBar {
   }
 
   choose(layer) {
-    if (layer === this.layer) return;
+    if (layer === this.layer || layer === this.wanted) return;
     this.wanted = layer;
     this.send(layer);
   }
@@ -108,10 +113,10 @@ class LayerBar {
     const turn = this.begin();
     const back = this.layer;
     for (const layer of this.layers) {
-      if (!(await this.step(layer))) break;
-      await later(STEP_MS);
+      const is = await this.step(layer);
+      if (is) await later(STEP_MS);
       if (turn !== this.turn) return;
-      if (!this.root.isConnected) break;
+      if (!is || !this.root.isConnected) break;
     }
     if (this.root.isConnected) await this.step(back);
     if (turn === this.turn) this.end();
@@ -128,9 +133,12 @@ class LayerBar {
     const arrived = new Promise((resolve) => {
       this.arrived = (shown) => shown === layer && resolve(true);
     });
-    this.send(layer);
+    this.choose(layer);
+    const { turn } = this;
     const is = await Promise.race([arrived, later(LATEST_MS)]);
+    if (turn !== this.turn) return false;
     this.arrived = undefined;
+    if (!is) this.wanted = undefined;
     return Boolean(is);
   }
 
@@ -147,7 +155,7 @@ class LayerBar {
     this.turn += 1;
     this.playing = false;
     this.label();
-    oneStepBack(false);
+    if (this.wanted === undefined) oneStepBack(false); // else when that layer is there
   }
 
   pause() {
@@ -177,9 +185,12 @@ function oneStepBack(on) {
     return;
   }
   pushes = 0;
-  history.pushState = (...entry) => {
-    pushes += 1;
+  history.pushState = (state, title, address) => {
+    const { href, pathname } = window.location;
+    const stays = new URL(address ?? href, href).pathname === pathname;
+    if (stays) pushes += 1;
+    else oneStepBack(false);
     const how = pushes > 1 ? History.prototype.replaceState : History.prototype.pushState;
-    how.apply(history, entry);
+    how.call(history, state, title, address);
   };
 }
