@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,7 +41,7 @@ FLAGS = (
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 LONGEST = {"test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"}
-_RUNNING = pytest.StashKey[list[AppServer | SharedServer]]()
+_RUNNING = pytest.StashKey[dict[str, AppServer | SharedServer]]()
 _FAILED = pytest.StashKey[bool]()
 
 
@@ -63,7 +66,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = yield
     if report.failed:
         item.stash[_FAILED] = True
-        for app in item.session.stash.get(_RUNNING, []):
+        for app in item.session.stash.get(_RUNNING, {}).values():
             report.sections.append((f"streamlit's log: {app.name}", app.report()))
     return report
 
@@ -92,59 +95,71 @@ def run_app(
 ) -> Iterator[Callable[..., str]]:
     """A factory: starts `streamlit run SCRIPT` on a free port and returns its address.
 
-    The same script in the same environment is started once for all tests.
+    The same script in the same environment is started once for all tests of all workers. Who
+    starts it calls `ready` with its address before anyone else gets it.
     """
-    apps: list[AppServer] = []
-    addresses: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
+    running = request.session.stash.setdefault(_RUNNING, {})
+    found: dict[str, str] = {}
+    with ExitStack() as inside:
 
-    def start(script: str | Path, env: Mapping[str, str] | None = None) -> str:
-        path = Path(script) if Path(script).is_absolute() else ROOT / script
-        which = (str(path), frozenset((env or {}).items()))
-        if which not in addresses:
-            server = _launched(path, tmp_path_factory, env or {})
-            apps.append(server)
-            request.session.stash.setdefault(_RUNNING, []).append(server)
-            server.wait()
-            addresses[which] = server.address
-        return addresses[which]
+        def start(
+            script: str | Path,
+            env: Mapping[str, str] | None = None,
+            ready: Callable[[str], None] = lambda _: None,
+        ) -> str:
+            path = ROOT / script
+            asked = json.dumps([str(path), dict(env or {})], sort_keys=True)
+            which = hashlib.sha256(asked.encode()).hexdigest()[:16]
+            folder = folder_of_the_run(tmp_path_factory) / f"{path.stem}-{which}"
 
-    yield start
-    for app in apps:
-        app.stop()
+            def begin() -> AppServer:
+                server = launch(path, folder / "log.txt", {**os.environ, **(env or {})})
+                running[server.address] = server
+                with ExitStack() as unless_ready:
+                    unless_ready.callback(server.stop)
+                    server.wait()
+                    ready(server.address)
+                    unless_ready.pop_all()
+                return server
+
+            if which not in found:
+                its = inside.enter_context(shared(folder, begin))
+                running.setdefault(its.address, its)
+                found[which] = its.address
+            return found[which]
+
+        yield start
 
 
 @pytest.fixture(scope="session")
 def app_settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a real app of one's own, as `_settings` says."""
-    return _settings(tmp_path_factory, tmp_path_factory.getbasetemp() / "browser-data")
+    """The environment of the real app: offline, its model's baseline in a folder of its own."""
+    folder = measured_data(tmp_path_factory, folder_of_the_run(tmp_path_factory) / "browser-data")
+    return {"CONTEXTLENS_DATA_DIR": str(folder), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
 
 
 @pytest.fixture(scope="session")
-def app(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tabs: Tabs
-) -> Iterator[str]:
-    """The real app's address, one for all workers; its model is loaded and its baseline is there.
+def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs) -> str:
+    """The real app's address; its model is loaded and its baseline is there.
 
     A server's first request may be to any page, so this one is not to the first: it shows the frame
     around the page that was asked for.
     """
-    folder = folder_of_the_run(tmp_path_factory) / "shared-app"
 
-    def start() -> AppServer:
-        server = _launched(
-            ROOT / "app.py", tmp_path_factory, _settings(tmp_path_factory, folder / "data")
-        )
-        try:
-            server.wait()
-            _first_visit(tabs, server.address)
-        except BaseException:
-            server.stop()
-            raise
-        return server
+    def visit(address: str) -> None:
+        tab = tabs.open(address)
+        page = tab.page
+        page.goto(f"{address}/meaning")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+        side = page.get_by_test_id("stSidebar")
+        for name in ("Start here", "Meaning in context"):
+            expect(side.get_by_role("link", name=name)).to_be_visible()
+        text = DEFAULT.sentences[0].text
+        expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
+        page.get_by_text("random pairs", exact=False).first.wait_for()
+        tabs.leave(tab, keep=True)
 
-    with shared(folder, start) as its:
-        request.session.stash.setdefault(_RUNNING, []).append(its)
-        yield its.address
+    return run_app("app.py", app_settings, ready=visit)
 
 
 @pytest.fixture
@@ -192,33 +207,6 @@ def similarity(visit: Callable[..., Visit]) -> Visit:
 def opened(run_app: Callable[..., str], take: Callable[..., Tab]) -> Opened:
     """The page of components, on a desk."""
     return open_components(take, run_app(COMPONENTS_APP), viewport={"width": 1200, "height": 900})
-
-
-def _settings(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> dict[str, str]:
-    """The environment of the real app: offline, its model's baseline in a folder of its own."""
-    data = measured_data(tmp_path_factory, folder)
-    return {"CONTEXTLENS_DATA_DIR": str(data), "CONTEXTLENS_ALLOW_DOWNLOADS": "0"}
-
-
-def _launched(
-    script: Path, tmp_path_factory: pytest.TempPathFactory, env: Mapping[str, str]
-) -> AppServer:
-    log = tmp_path_factory.mktemp("app") / "log.txt"
-    return launch(script, log, {**os.environ, **env})
-
-
-def _first_visit(tabs: Tabs, address: str) -> None:
-    tab = tabs.open(address)
-    page = tab.page
-    page.goto(f"{address}/meaning")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
-    side = page.get_by_test_id("stSidebar")
-    for name in ("Start here", "Meaning in context"):
-        expect(side.get_by_role("link", name=name)).to_be_visible()
-    text = DEFAULT.sentences[0].text
-    expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(text)
-    page.get_by_text("random pairs", exact=False).first.wait_for()
-    tabs.leave(tab, keep=True)
 
 
 def _listen(page: Page, address: str, failures: list[str]) -> None:

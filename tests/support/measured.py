@@ -35,6 +35,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def measured_data(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Path:
     """A server's data folder, with a copy of the baseline and the ruler in it."""
-    if not folder.exists():
-        shutil.copytree(measured(tmp_path_factory), folder)
+    with FileLock(folder_of_the_run(tmp_path_factory) / "measured-copies.lock"):
+        if not folder.exists():
+            shutil.copytree(measured(tmp_path_factory), folder)
     return folder

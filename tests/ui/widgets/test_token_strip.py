@@ -167,11 +167,10 @@ def test_the_component_gets_its_data(app: AppTest) -> None:
     assert strip["tokens"] == quiet["tokens"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("value", [-1, 99, 1.0, "1", True, None, [1], {"row": 0}, 10**20], ids=repr)
-def test_other_picks_are_ignored(value: object) -> None:
+def test_other_picks_are_ignored() -> None:
     app = AppTest.from_function(script, default_timeout=300).run()
-    assert picked(app, value) == "None"
+    for value in (-1, 99, 1.0, "1", True, None, [1], {"row": 0}, 10**20):
+        assert picked(app, value) == "None", value
 
 
 def test_a_pick_reaches_the_callback(app: AppTest) -> None:
