@@ -7,6 +7,7 @@ cannot be stopped. Here the same functions run on the exact graphs, from one sha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,13 @@ from components.maps.compiled import umap_functions
 from components.maps.neighbors import Neighbors
 from components.maps.progress import OnProgress, Report
 
-__all__ = ["ALIGNED_EPOCHS", "align"]
+__all__ = ["ALIGNED_EPOCHS", "align", "one_epoch"]
 
 ALIGNED_EPOCHS = {"full": 200, "quick": 100}
 """Rounds by effort; 200 are AlignedUMAP's own."""
 _WINDOW = 3  # layers before and after that hold a point
 _HOLD = 1e-2  # how strongly, as AlignedUMAP has it
 _INT32 = np.iinfo(np.int32)
-_COMPILED: list[Any] = []  # the optimiser's one epoch; filled and read under the lock
 
 
 def align(
@@ -61,9 +61,9 @@ def align(
         held = _held_together(umap, graphs)
         heads, tails, every, pushes, push_at, pull_at = _schedule(umap, graphs, n_epochs)
         places = umap.numba.typed.List([np.ascontiguousarray(layer) for layer in begin])
-        one_epoch, speed = _one_epoch(umap), 1.0
+        run_epoch, speed = one_epoch(), 1.0
         for epoch in range(n_epochs):
-            one_epoch(
+            run_epoch(
                 places,
                 places,
                 heads,
@@ -111,9 +111,10 @@ def _schedule(umap: Any, graphs: Sequence[Any], n_epochs: int) -> tuple[Any, ...
     return heads, tails, typed(steps), pushes, push_at, typed([own.copy() for own in steps])
 
 
-def _one_epoch(umap: Any) -> Any:
-    if not _COMPILED:
+@cache
+def one_epoch() -> Any:
+    """The optimiser's one epoch, compiled when it is first called."""
+    with umap_functions() as umap:
         from umap.layouts import _optimize_layout_aligned_euclidean_single_epoch as epoch
 
-        _COMPILED.append(umap.numba.njit(epoch, fastmath=True))
-    return _COMPILED[0]
+        return umap.numba.njit(epoch, fastmath=True)

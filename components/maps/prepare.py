@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,19 @@ def keep_compiled(folder: Path) -> None:
         )
         return
     with umap_functions() as umap:
+        from numba.core.dispatcher import Dispatcher
         from umap import aligned_umap, layouts, utils
 
-        from components.maps import distance_kernel, layout_kernel
+        from components.maps import aligned, distance_kernel, layout_kernel
 
         # numba looks at a function's own file only; what that calls changes with these versions.
         versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
         umap.numba.config.CACHE_DIR = str(folder / versions)
-        for module in (umap, aligned_umap, layouts, utils, layout_kernel, distance_kernel):
-            for function in vars(module).values():
-                if hasattr(function, "enable_caching"):
-                    _enable(function)
+        lists = umap.numba.typed.typedlist
+        modules = (umap, aligned_umap, layouts, utils, lists, layout_kernel, distance_kernel)
+        for function in (aligned.one_epoch(), *chain(*(vars(own).values() for own in modules))):
+            if isinstance(function, Dispatcher):
+                _enable(function)
 
 
 def _writable(folder: Path) -> bool:

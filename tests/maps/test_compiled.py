@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
+from components.maps.aligned import one_epoch
 from components.maps.compiled import umap_functions
 from components.maps.projection import project
 from components.maps.settings import MapSettings
@@ -67,7 +68,9 @@ def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_elsewhere(tmp_
     assert hashlib.sha256(places).hexdigest() == read
 
 
-def test_what_umap_compiles_for_aligned_maps_is_kept_too() -> None:
-    with umap_functions():
+def test_what_is_compiled_for_aligned_maps_is_kept_too() -> None:
+    with umap_functions() as umap:
         from umap import aligned_umap
-    assert not isinstance(aligned_umap.build_neighborhood_similarities._cache, NullCache)
+    append = umap.numba.typed.typedlist._append
+    for function in (aligned_umap.build_neighborhood_similarities, one_epoch(), append):
+        assert not isinstance(function._cache, NullCache)
