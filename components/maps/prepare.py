@@ -79,7 +79,6 @@ def keep_compiled(folder: Path) -> None:
         )
         return
     with umap_functions() as umap:
-        from numba.core.dispatcher import Dispatcher
         from umap import aligned_umap, layouts, utils
 
         from components.maps import aligned, distance_kernel, layout_kernel
@@ -90,7 +89,7 @@ def keep_compiled(folder: Path) -> None:
         lists = umap.numba.typed.typedlist
         modules = (umap, aligned_umap, layouts, utils, lists, layout_kernel, distance_kernel)
         for function in (aligned.one_epoch(), *chain(*(vars(own).values() for own in modules))):
-            if isinstance(function, Dispatcher):
+            if isinstance(function, umap.numba.core.dispatcher.Dispatcher):
                 _enable(function)
 
 
