@@ -88,10 +88,13 @@ class Account(RuleBasedStateMachine):
         self.all.append(new)
         return new
 
+    def is_waited_for(self, own: Wanted) -> bool:
+        """Whether someone waits for a job itself now."""
+        return any(until > self.clock.now for until in own.until.values())
+
     def waits(self, own: Wanted) -> bool:
         """Whether someone waits for a job now, or for what comes after it."""
-        direct = any(until > self.clock.now for until in own.until.values())
-        return direct or any(self.waits(other) for other in self.after(own))
+        return self.is_waited_for(own) or any(self.waits(other) for other in self.after(own))
 
     def is_unwanted(self, own: Wanted) -> bool:
         """Whether nobody wants a job, nor anything that comes after it."""

@@ -68,7 +68,7 @@ class Machine(Account):
             own = self.known[key]
             own.until.pop(visitor, None)
             own.cancelled.add(visitor)
-            own.is_given_up = not self.waits(own)
+            own.is_given_up = not self.is_waited_for(own)
             was_waiting = own.job.state == "waiting"
             own.job.cancel(visitor)
             assert own.job.look(visitor).state == "cancelled"  # whatever the others do
@@ -79,7 +79,7 @@ class Machine(Account):
         if key in self.known:
             own = self.known[key]
             own.until.pop(visitor, None)
-            own.is_given_up = not self.waits(own)
+            own.is_given_up = not self.is_waited_for(own)
             was_waiting = own.job.state == "waiting"
             own.job.drop(visitor)
             assert (own.job.look(visitor).state == "cancelled") == (visitor in own.cancelled)

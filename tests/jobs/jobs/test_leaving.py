@@ -50,6 +50,17 @@ def test_who_drops_it_stops_what_nobody_else_wants_and_is_not_told_of_a_cancel(
     assert job.look(ANN).state == "stopped"
 
 
+def test_what_was_cancelled_itself_stops_with_the_last_that_comes_after_it(jobs: Jobs) -> None:
+    first = task("points", kind=POINTS)
+    after = jobs.start(task("map", after=first), ANN)
+    job = jobs.get("points")
+    assert job is not None
+    job.cancel(ANN)  # who waits for what comes after it
+    assert first.work.report()
+    after.cancel(ANN)
+    assert not first.work.report()
+
+
 def test_two_places_of_one_visitor_wait_each_by_itself(jobs: Jobs) -> None:
     own = task("a")
     job = jobs.start(own, Visitor("ann", "page"))
