@@ -50,8 +50,8 @@ _LINE: dict[str, Any] = {
 MAPS = Kind("maps", **_LINE)
 READINGS = Kind("maps to read texts for", **_LINE)
 _MAX_BYTES = 256_000_000
-_ENOUGH = 2_000
-"""Tokens from which their time says something."""
+_ENOUGH = 500
+"""Tokens of one call from which their time says something."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,8 @@ class Maps:
         return Checked(found, picture.layers[row])
 
     def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
-        """Learn what a token takes; the least, as others may work too; few tokens say little."""
-        if n_tokens > _ENOUGH:
+        """Learn what a token takes: the least, as a call may wait for others, or be the first."""
+        if n_tokens >= _ENOUGH:
             now = seconds / n_tokens
             with self._lock:
                 self._token_seconds[card.id] = min(now, self._token_seconds.get(card.id, now))

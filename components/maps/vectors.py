@@ -33,7 +33,8 @@ def gathered(
         request, corpus, card, plan: of the map.
         service: encodes the texts.
         on_progress: told how far it is; what it raises ends the work.
-        note_speed: told how many tokens were encoded, and in how many seconds.
+        note_speed: told, of some texts after others, how many tokens were encoded, and in how
+            many seconds.
 
     Raises:
         ContextlensError: the texts cannot be encoded, or there is nothing to map in them.
@@ -42,18 +43,17 @@ def gathered(
     chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
     spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
     layers = plan.layers if request.pooling != "pooler" else (card.n_layers,)
-    start, n_tokens = time.monotonic(), 0
 
     def encodings() -> Iterator[Encoding]:
-        nonlocal n_tokens
         for at in range(0, len(order), _N_TEXTS):
             on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / plan.n_texts))
             texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
-            for encoding in service.encode(card.id, texts, layers=layers):
-                n_tokens += encoding.n_tokens
-                yield encoding
+            start = time.monotonic()
+            found = service.encode(card.id, texts, layers=layers)
+            note_speed(sum(one.n_tokens for one in found), time.monotonic() - start)
+            yield from found
 
-    found = gather(
+    return gather(
         encodings(),
         unit=request.unit,
         pooling=request.pooling,
@@ -63,5 +63,3 @@ def gathered(
         labels={title: [column[i] for i in order] for title, column in corpus.labels.items()},
         most=plan.most,
     )
-    note_speed(n_tokens, time.monotonic() - start)
-    return found

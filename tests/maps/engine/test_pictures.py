@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,13 @@ import pytest
 from components.core import BUNDLED_ID, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.corpus.corpus import Corpus
-from components.maps import layer_maps, plan, projection
+from components.maps import layer_maps, plan, projection, vectors
 from components.maps import stability as stabilities
 from components.maps.engine import Maps
 from components.maps.points import UNITS
 from components.maps.projection import MapSettings
 from components.maps.request import with_layer
-from tests.maps.engine.counting import PCA, WAIT, CountingService, request_for
+from tests.maps.engine.counting import PCA, WAIT, Clock, CountingService, request_for
 
 pytestmark = pytest.mark.slow  # what starts a process that draws maps
 
@@ -225,6 +226,24 @@ def test_what_was_measured_counts_once_enough_was_read(
         maps.draw(request_for(many(500), unit="sentences"), many(500), card).result(WAIT)
         after = maps.token_seconds(card)
     assert after not in {0, before}
+
+
+def test_a_call_that_had_to_wait_does_not_make_the_next_maps_seem_large(
+    counting: CountingService, card: ModelCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(vectors, "time", SimpleNamespace(monotonic=clock))
+    took = iter([600.0, *[0.5] * 5])  # the machine stood still, or the model was not yet warm
+    encode = counting.encode
+
+    def slow(*given: Any, **settings: Any) -> list[Encoding]:
+        clock.now += next(took)
+        return encode(*given, **settings)
+
+    monkeypatch.setattr(counting, "encode", slow)
+    with Maps(counting) as maps:
+        maps.draw(request_for(many(500), unit="sentences"), many(500), card).result(WAIT)
+        assert maps.token_seconds(card) < 0.5 / 500
 
 
 def test_a_picture_holds_about_as_much_as_it_says(draw: Any) -> None:
