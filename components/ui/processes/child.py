@@ -63,6 +63,7 @@ class Child:
         self._say, self._pauses = say, pauses
         self._process: asyncio.subprocess.Process | None = None
         self._is_over = self._is_renewed = False
+        self._starting = asyncio.Lock()  # whoever ends one ends also what is just being started
         self._ends: deque[float] = deque(maxlen=len(pauses) + 1)
 
     @property
@@ -88,7 +89,8 @@ class Child:
 
     async def renew(self) -> None:
         """End it, so that `keep` starts it again at once."""
-        self._is_renewed = self.pid is not None
+        async with self._starting:
+            self._is_renewed = self.pid is not None
         await self._end()
 
     async def end(self) -> None:
@@ -103,14 +105,15 @@ class Child:
 
     async def _run(self) -> int:
         own = self.command
-        self._process = await asyncio.create_subprocess_exec(
-            *own.argv,
-            env=dict(own.env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE if own.is_handed_on else None,
-            start_new_session=True,  # Ctrl+C is for whoever supervises it
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-        )
+        async with self._starting:
+            self._process = await asyncio.create_subprocess_exec(
+                *own.argv,
+                env=dict(own.env),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if own.is_handed_on else None,
+                start_new_session=True,  # Ctrl+C is for whoever supervises it
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
         pid, printed = self._process.pid, asyncio.create_task(_hand_on(self._process.stdout))
         try:
             return await self._process.wait()
@@ -120,7 +123,8 @@ class Child:
             await printed
 
     async def _end(self) -> None:
-        process = self._process
+        async with self._starting:
+            process = self._process
         if process is None or process.returncode is not None:
             return
         process.terminate()

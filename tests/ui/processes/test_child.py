@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -62,6 +63,33 @@ def test_one_that_was_killed_starts_again(tmp_path: Path) -> None:
     both = alone(kill_it())
     assert said == ["Process 1 ended (signal 9). It starts again in 0.001 s."]
     assert not any(map(psutil.pid_exists, both))
+
+
+@pytest.mark.parametrize("ended", ["end", "renew"])
+def test_one_that_is_just_being_started_ends_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    kept = child(tmp_path, SLEEPS, [], ())
+    start = asyncio.create_subprocess_exec
+
+    async def slow(*given: Any, **settings: Any) -> asyncio.subprocess.Process:
+        process = await start(*given, **settings)
+        await asyncio.sleep(0.3)  # it runs, and nobody has heard of it
+        return process
+
+    monkeypatch.setattr("components.ui.processes.child.asyncio.create_subprocess_exec", slow)
+
+    async def end() -> list[int]:
+        task = asyncio.create_task(kept.keep())
+        found = await pids(tmp_path, 1)
+        await getattr(kept, ended)()
+        if ended == "renew":
+            found = await pids(tmp_path, 2)
+            await kept.end()
+        await asyncio.wait_for(task, SECONDS)
+        return found
+
+    assert not any(map(psutil.pid_exists, alone(end())))
 
 
 @pytest.mark.slow
