@@ -13,7 +13,7 @@ from components.core import EncoderService
 from components.serving.api import create_app
 from components.ui.state.view import DEFAULT
 from tests.support.fields import field
-from tests.support.pages import app_settings, framed, press
+from tests.support.pages import app_settings, finish_background_work, framed, press
 from tests.support.ports import free_port
 from tests.support.remote_server import serving
 
@@ -59,3 +59,4 @@ def test_it_goes_on_once_the_service_is_there(port: int, service: EncoderService
             app = press(app, "try_again") if app.error else app.run()
         assert not app.warning
         assert field(app.selectbox, "model").value == DEFAULT.model
+        finish_background_work()  # it asks the service too
