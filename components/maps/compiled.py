@@ -1,7 +1,7 @@
 """The door to numba and umap-learn: imported without its warning, run by one thread at a time.
 
 What numba compiles for umap-learn is not safe in two threads; whatever calls it holds this lock.
-What we compile ourselves is.
+What we compile ourselves is. A part of what umap-learn needs is compiled as it is imported.
 """
 
 from __future__ import annotations
@@ -11,16 +11,30 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from components.maps.progress import OnProgress
 
-__all__ = ["WAITING", "machine_code", "umap_functions"]
+__all__ = ["WAITING", "keep_in", "machine_code", "umap_functions"]
 
 WAITING = "Waiting for another map to be finished"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _LOCK = threading.RLock()
 _PATIENCE = 0.2  # seconds between calls while waiting
+
+
+def keep_in(folder: Path) -> None:
+    """Have numba keep in a folder what it compiles from now on, where a function wants it kept.
+
+    Before umap-learn is imported: else some are kept beside its sources, or, where those and the
+    home cannot be written, cannot be imported at all.
+    """
+    from numba import config
+
+    settings: Any = config  # made as it is imported: no types
+    settings.reload_config()  # else it follows a changed environment later, and forgets this
+    settings.CACHE_DIR = str(folder)
 
 
 @contextmanager

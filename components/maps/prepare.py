@@ -19,7 +19,7 @@ import numpy as np
 
 from components.core import Settings
 from components.core.errors import SettingsError
-from components.maps.compiled import umap_functions
+from components.maps.compiled import keep_in, umap_functions
 from components.maps.honesty import ALL_UP_TO
 from components.maps.projection import project
 from components.maps.settings import MapSettings
@@ -78,14 +78,13 @@ def keep_compiled(folder: Path) -> None:
             refusal,
         )
         return
+    # numba looks at a function's own file only; what that calls changes with these versions.
+    keep_in(folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy")))
     with umap_functions() as umap:
         from umap import aligned_umap, layouts, utils
 
         from components.maps import aligned, distance_kernel, layout_kernel
 
-        # numba looks at a function's own file only; what that calls changes with these versions.
-        versions = "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
-        umap.numba.config.CACHE_DIR = str(folder / versions)
         lists = umap.numba.typed.typedlist
         modules = (umap, aligned_umap, layouts, utils, lists, layout_kernel, distance_kernel)
         for function in (aligned.one_epoch(), *chain(*(vars(own).values() for own in modules))):

@@ -40,7 +40,10 @@ FLAGS = (
 )
 # Streamlit's frontend looks for its server under the page's path first.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
-LONGEST = {"test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"}
+LONGEST = {
+    *("test_access", "test_app", "test_everyone", "test_history", "test_layers", "test_models"),
+    *("test_tokens", "test_tokens_look"),
+}
 _RUNNING = pytest.StashKey[dict[str, AppServer | SharedServer]]()
 _FAILED = pytest.StashKey[bool]()
 
