@@ -30,7 +30,7 @@ URL_HOST = $(if $(filter 0.0.0.0 127.0.0.1 :: ::1,$(HOST)),localhost,$(HOST))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint format clean port chromium \
+.PHONY: help run serve test-cluster serve-app nginx setup test test-fast bench bench-all lint style format clean port chromium \
 	lock audit sbom
 
 help:
@@ -109,8 +109,11 @@ setup: .venv/.app
 
 # --- Tests -------------------------------------------------------------------------------
 
-test: chromium lint
-	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST)
+# Types are checked beside the tests, which leave a part of the processors idle, and said as soon as they are known.
+test: chromium style
+	@$(RUN_PYTHON) -m mypy & types=$$!; trap 'kill $$types; exit 1' INT TERM; \
+	CONTEXTLENS_CHROMIUM="$$(cat .venv/.chromium)" $(PYTEST); failed=$$?; \
+	wait $$types || failed=$$?; exit $$failed
 
 test-fast: lint
 	$(PYTEST) -m "not browser and not slow and not cluster"
@@ -123,12 +126,14 @@ test-cluster: chromium nginx .venv/.cluster
 	$(RUN_PYTHON) -m pytest -n 0 -m "cluster and ray"; failed=$$?; \
 	wait $$beside || failed=$$?; cat $$said; rm -f $$said; exit $$failed
 
-lint: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
+lint: style
+	$(RUN_PYTHON) -m mypy
+
+style: .venv/.dev $(if $(HAS_NODE),.venv/.biome-$(BIOME_VERSION))
 	$(RUN_PYTHON) -m ruff check .
 	$(RUN_PYTHON) -m ruff format --check .
 	$(if $(HAS_NODE),$(BIOME) check --error-on-warnings,@echo "JavaScript and CSS were not checked:" \
 	    "that needs node and npm. Install them to check these too.")
-	$(RUN_PYTHON) -m mypy
 
 .venv/.biome-$(BIOME_VERSION): | .venv/.dev
 	@npm install --prefix .venv/biome --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
