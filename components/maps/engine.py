@@ -50,8 +50,8 @@ _LINE: dict[str, Any] = {
 MAPS = Kind("maps", **_LINE)
 READINGS = Kind("maps to read texts for", **_LINE)
 _MAX_BYTES = 256_000_000
-_ENOUGH = 500
-"""Tokens of one call from which their time says something."""
+_ENOUGH, _CALLS = 500, 3
+"""Tokens of one call from which their time says something, and calls until one is believed."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Maps:
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
         self._placing = Placing(compiled)
         self._plans = ByteCache(max_bytes)
-        self._token_seconds: dict[str, float] = {}
+        self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the least seconds for a token
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -176,8 +176,8 @@ class Maps:
     def token_seconds(self, card: ModelCard) -> float:
         """What a model takes for one token here: measured, or by the book."""
         with self._lock:
-            known = self._token_seconds.get(card.id)
-        return usual_token_seconds(card) if known is None else known
+            n_calls, least = self._speeds.get(card.id, (0, 0.0))
+        return least if n_calls >= _CALLS else usual_token_seconds(card)
 
     def _reading(self, request: MapRequest, corpus: Corpus, card: ModelCard, own: Plan) -> Task:
         """The points, which other maps of the same texts share."""
@@ -257,7 +257,8 @@ class Maps:
         if n_tokens >= _ENOUGH:
             now = seconds / n_tokens
             with self._lock:
-                self._token_seconds[card.id] = min(now, self._token_seconds.get(card.id, now))
+                n_calls, least = self._speeds.get(card.id, (0, now))
+                self._speeds[card.id] = n_calls + 1, min(now, least)
 
 
 def _key(request: MapRequest) -> Hashable:

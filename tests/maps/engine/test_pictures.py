@@ -233,7 +233,7 @@ def test_a_call_that_had_to_wait_does_not_make_the_next_maps_seem_large(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(vectors, "time", SimpleNamespace(monotonic=clock))
-    took = iter([600.0, *[0.5] * 5])  # the machine stood still, or the model was not yet warm
+    took = iter([600.0, 600.0, *[0.5] * 6])  # others came first, or the model was not yet warm
     encode = counting.encode
 
     def slow(*given: Any, **settings: Any) -> list[Encoding]:
@@ -242,8 +242,10 @@ def test_a_call_that_had_to_wait_does_not_make_the_next_maps_seem_large(
 
     monkeypatch.setattr(counting, "encode", slow)
     with Maps(counting) as maps:
+        maps.draw(request_for(many(150), unit="sentences"), many(150), card).result(WAIT)
+        assert maps.token_seconds(card) == plan.usual_token_seconds(card)
         maps.draw(request_for(many(500), unit="sentences"), many(500), card).result(WAIT)
-        assert maps.token_seconds(card) < 0.5 / 500
+        assert maps.token_seconds(card) <= 0.5 / 500
 
 
 def test_a_picture_holds_about_as_much_as_it_says(draw: Any) -> None:
