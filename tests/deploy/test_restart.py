@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
@@ -24,7 +22,7 @@ from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.load.visitor import visit
 from tests.support.app_server import ROOT, AppServer, launch
-from tests.support.corpus_store import ignore, rows_in
+from tests.support.corpus_store import assert_same_rows, ignore, rows_in
 from tests.support.loop import alone
 from tests.support.measured import measured_data
 
@@ -62,12 +60,7 @@ def test_who_indexes_is_killed_and_the_next_one_goes_on(
     whole.create(corpus, own, name=name)
     assert isinstance(service, CachedService)
     index(whole, service, name, ignore)
-    found, expected = rows_in(Store(root), name), rows_in(whole, name)
-    exact = [column for column in found.column_names if column not in vectors(found)]
-    assert found.select(exact).equals(expected.select(exact))
-    for column in vectors(found):
-        own, other = (np.stack(rows[column].to_numpy()) for rows in (found, expected))
-        assert np.allclose(own, other, atol=2e-3), column  # half precision, by other threads
+    assert_same_rows(rows_in(Store(root), name), rows_in(whole, name))
 
 
 def days(n: int) -> tuple[str, ...]:
@@ -92,11 +85,6 @@ def killed_once_some_are_stored(log: Path, data: Path, name: str, query: str) ->
         server.process.wait(10)
     finally:
         server.stop()
-
-
-def vectors(rows: pa.Table) -> list[str]:
-    """The columns with a vector for each word."""
-    return [field.name for field in rows.schema if pa.types.is_fixed_size_list(field.type)]
 
 
 def begun(log: Path, data: Path) -> AppServer:

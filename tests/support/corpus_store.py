@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from components.core.schema import Encoding, Passport
 from components.core.words import split_words
@@ -24,6 +25,7 @@ from components.corpus.store.store import Store
 __all__ = [
     "CHECKSUM",
     "MadeUpService",
+    "assert_same_rows",
     "ignore",
     "indexed",
     "indexing",
@@ -158,3 +160,23 @@ def rows_in(store: Store, name: str) -> Any:
     """All of a corpus's rows as they are stored."""
     corpus = store.open(name)
     return corpus.rows(np.arange(corpus.n_occurrences))
+
+
+def assert_same_rows(found: Any, expected: Any) -> None:
+    """Rows of the real model: everything alike, the vectors as near as float16 and the service are.
+
+    The model's last bits depend on the number of threads, and so on what else runs: the contract
+    asks for 1e-5 of the largest number.
+    """
+    vectors = [each.name for each in expected.schema if pa.types.is_fixed_size_list(each.type)]
+    assert vectors
+    exact = [name for name in expected.column_names if name not in vectors]
+    assert found.select(exact).equals(expected.select(exact))
+    for name in vectors:
+        own, other = (_flat(rows[name]) for rows in (found, expected))
+        largest = max(1.0, float(np.abs(other).max()))
+        assert np.all(np.abs(own - other) <= 1e-5 * largest + 2.0**-10 * np.abs(other)), name
+
+
+def _flat(column: Any) -> Any:
+    return column.combine_chunks().flatten().to_numpy().astype(np.float32)

@@ -97,11 +97,14 @@ class Call(Ticket):
             for place, result in zip(places, found, strict=True):
                 self.results[place] = result
             self._n_open -= len(places)
-            if not self._n_open:
-                self.over.set()
 
     def fail(self, error: BaseException) -> None:
-        """End with an error, which the caller gets; what waits is withdrawn by the caller."""
+        """Take an error, which the caller gets; what waits is withdrawn by the caller."""
         with self._lock:
             self.error = self.error or error
-            self.over.set()
+
+    def tell(self) -> None:
+        """Let the caller go on, where all has come or it failed."""
+        with self._lock:
+            if self.error is not None or not self._n_open:
+                self.over.set()

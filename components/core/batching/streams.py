@@ -150,9 +150,14 @@ class Streams:
             self._queue.done(batch)
             for call in _calls(batch):
                 call.fail(StoppedError("This program ends."))
+                call.tell()
 
     def _run(self, batch: Batch) -> None:
-        """Run a batch in this thread, and begin the next."""
+        """Run a batch in this thread, and begin the next.
+
+        Only then are its callers told: who asks again at once would find its own batch in the way,
+        and what it asks run together with what else waits.
+        """
         self._processors.share(1 if batch.wide else self._processors.n_streams)
         begun = time.monotonic()
         try:
@@ -161,6 +166,8 @@ class Streams:
             meters.BATCH_TEXTS.observe(batch.n_texts)
             meters.BATCH_TOKENS.observe(batch.padded_tokens)
             self._done(batch, time.monotonic() - begun)
+            for call in _calls(batch):
+                call.tell()
 
     def _done(self, batch: Batch, seconds: float | None = None) -> None:
         with self._lock:

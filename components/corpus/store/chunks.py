@@ -1,8 +1,9 @@
 """Which texts are encoded together: always the same ones, wherever the indexing began.
 
-What is in a batch changes the last bits of its vectors. So that a corpus whose indexing was
-interrupted is the same as one whose indexing was not, a chunk depends on the texts before it and
-on the model, and on nothing else: not on the time that anything takes.
+A chunk depends on the texts before it and on the model, and on nothing else: not on the time that
+anything takes. So whoever goes on with a corpus asks the model for what would have been asked
+without the interruption, and has the same rows. The last bits of their vectors depend also on what
+others ask the model meanwhile, and on the threads it has: see the contract of the service.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from components.core import EncoderService
@@ -20,7 +19,6 @@ from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
-from components.corpus.store.word_rows import layer_column
 from components.jobs import StoppedError
 from components.serving import indexing as on_ray
 from components.serving.indexing import Workers, index_on_ray
@@ -28,6 +26,7 @@ from tests.cluster.corpus.ray_workers import Held
 from tests.cluster.object_store import BUCKET, ObjectStore
 from tests.support.corpus_store import (
     MadeUpService,
+    assert_same_rows,
     ignore,
     indexed,
     indexing,
@@ -158,18 +157,7 @@ def test_the_real_model_gives_the_same_vectors_on_object_storage(
         each.create(Corpus("c", texts), own, name=NAME)
     index(store, service, NAME, ignore)
     index_on_ray(there, NAME, ignore, workers=Workers(1, 1))
-    here, made = rows_in(store, NAME), rows_in(there, NAME)
-    light = [name for name in here.schema.names if not name.startswith("layer_")]
-    assert made.select(light).equals(here.select(light))
-    for layer in (0, 6):
-        found, expected = (vectors(rows, layer) for rows in (made, here))
-        largest = max(1.0, float(np.abs(expected).max()))
-        assert np.all(np.abs(found - expected) <= 1e-5 * largest + 2.0**-10 * np.abs(expected))
-
-
-def vectors(rows: Any, layer: int) -> Any:
-    column = rows[layer_column(layer)].combine_chunks()
-    return column.flatten().to_numpy().astype(np.float32)
+    assert_same_rows(rows_in(there, NAME), rows_in(store, NAME))
 
 
 @pytest.mark.parametrize("name", [NAME, "-" + NAME[1:]])

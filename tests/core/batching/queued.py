@@ -1,15 +1,18 @@
-"""Kinds of texts for tests of the queue and of the streams, run without a model; and who waits."""
+"""Kinds of texts, run without a model, for tests of queue and streams; who asks, and who waits."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.batching import Streams
+from components.core.batching import Processors, Streams
+from components.core.caller import Caller, calling
 
-__all__ = ["SECONDS", "Plain", "Recorded", "wait_until_queued"]
+__all__ = ["SECONDS", "Plain", "Recorded", "clients", "streams_of", "wait_until_queued"]
 
 SECONDS = 60
 
@@ -46,3 +49,21 @@ def wait_until_queued(streams: Streams, n: int) -> None:
                 return
         waited.wait(0.001)
     raise AssertionError(f"{streams._queue.n_waiting} texts wait, not {n}")
+
+
+def streams_of(n: int = 2, *, most_texts: int = 1000, share: Callable[[int], None] = id) -> Streams:  # type: ignore[assignment]
+    return Streams(Processors(n, share, nullcontext), most_texts=most_texts)
+
+
+@contextmanager
+def clients(n: int) -> Iterator[Callable[..., Future[Any]]]:
+    with ThreadPoolExecutor(n) as pool:
+
+        def ask(streams: Streams, kind: Recorded, texts: Sequence[Any], **caller: Any) -> Any:
+            def run() -> Any:
+                with calling(Caller(**caller)):
+                    return streams.run(kind, texts, [len(str(text)) for text in texts])
+
+            return pool.submit(run)
+
+        yield ask

@@ -5,24 +5,20 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from components.core import meters
-from components.core.batching import Processors, Streams
-from components.core.caller import Caller, StoppedError, calling
+from components.core.batching import Batch, Processors, Queue, Streams
+from components.core.caller import StoppedError
 from components.core.errors import BusyError
-from tests.core.batching.queued import SECONDS, Recorded, wait_until_queued
+from tests.core.batching.queued import SECONDS, Recorded, clients, streams_of, wait_until_queued
 
 KIND = Recorded()
-
-
-def streams_of(n: int = 2, *, most_texts: int = 1000, share: Callable[[int], None] = id) -> Streams:  # type: ignore[assignment]
-    return Streams(Processors(n, share, nullcontext), most_texts=most_texts)
 
 
 class Gate:
@@ -42,20 +38,6 @@ class Gate:
     def wait_for(self, n: int) -> None:
         for _ in range(n):
             assert self.begun.acquire(timeout=SECONDS)
-
-
-@contextmanager
-def clients(n: int) -> Iterator[Callable[..., Future[Any]]]:
-    with ThreadPoolExecutor(n) as pool:
-
-        def ask(streams: Streams, kind: Recorded, texts: Sequence[Any], **caller: Any) -> Any:
-            def run() -> Any:
-                with calling(Caller(**caller)):
-                    return streams.run(kind, texts, [len(str(text)) for text in texts])
-
-            return pool.submit(run)
-
-        yield ask
 
 
 def test_results_come_in_the_order_given() -> None:
@@ -80,6 +62,31 @@ def test_who_comes_while_a_batch_runs_is_in_the_next_one() -> None:
         assert first.result(SECONDS) == ["aa"]
         assert [each.result(SECONDS) for each in rest] == [["bb"], ["cc"], ["dd"], ["ee"]]
     assert [len(batch) for batch in gate.batches] == [1, 4]
+
+
+def test_two_who_ask_again_at_once_never_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One waits at most, as the other is told only when the next batch has begun."""
+    done = Queue.done
+
+    def slow(queue: Queue, batch: Batch, seconds: float | None = None) -> None:
+        threading.Event().wait(0.005)
+        done(queue, batch, seconds)
+
+    monkeypatch.setattr(Queue, "done", slow)
+    batches: list[list[str]] = []
+
+    def noted(texts: Sequence[str]) -> Sequence[str]:
+        batches.append(list(texts))
+        return texts
+
+    streams, kind = streams_of(1), Recorded(work=noted)
+    with ThreadPoolExecutor(2) as pool:
+        asked = [
+            pool.submit(lambda name: [streams.run(kind, [name], [1]) for _ in range(10)], name)
+            for name in "ab"
+        ]
+        assert [each.result(SECONDS) for each in asked] == [[["a"]] * 10, [["b"]] * 10]
+    assert sorted(batches) == [["a"]] * 10 + [["b"]] * 10
 
 
 def test_batches_and_waits_are_counted() -> None:
@@ -200,50 +207,6 @@ def test_sixty_four_callers_never_compute_with_more_than_all_processors(n_stream
     with ThreadPoolExecutor(64) as pool:
         list(pool.map(client, range(64)))
     assert busy["most"] <= 1.0
-
-
-# What runs in its caller's own thread
-
-
-def test_between_its_steps_long_work_lets_others_go_first() -> None:
-    streams, order = streams_of(1), []
-    kind = Recorded(work=lambda texts: [order.append("visitor") or text for text in texts])  # type: ignore[func-returns-value]
-    with clients(1) as ask, streams.turn() as pause:
-        order.append("step")
-        pause()  # nobody waits: it goes on
-        order.append("step")
-        visitor = ask(streams, kind, ["aa"])
-        wait_until_queued(streams, 1)
-        pause()
-        order.append("step")
-        assert visitor.result(SECONDS) == ["aa"]
-    assert order == ["step", "step", "visitor", "step"]
-
-
-def test_long_work_stops_between_its_steps_when_nobody_wants_it() -> None:
-    streams, gone = streams_of(1), threading.Event()
-    with calling(Caller(is_cancelled=gone.is_set)), streams.turn() as pause:
-        pause()
-        gone.set()
-        with pytest.raises(StoppedError):
-            pause()
-    assert streams._queue.is_idle
-    assert streams.run(KIND, ["a"], [1]) == ["a"]
-
-
-def test_who_has_a_stream_does_not_wait_for_another() -> None:
-    streams = streams_of(1)
-    with streams.turn(), streams.turn() as pause:
-        pause()
-        assert streams.run(KIND, ["a"], [1]) == ["a"]
-    assert streams._queue.is_idle
-
-
-def test_an_error_inside_a_turn_gives_the_stream_back() -> None:
-    streams = streams_of(1)
-    with pytest.raises(ZeroDivisionError), streams.turn():
-        raise ZeroDivisionError
-    assert streams.run(KIND, ["a"], [1]) == ["a"]
 
 
 @pytest.mark.slow

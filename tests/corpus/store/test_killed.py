@@ -25,6 +25,7 @@ from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
 from tests.support.corpus_store import (
     MadeUpService,
+    assert_same_rows,
     ignore,
     indexing,
     made_up_corpus,
@@ -174,7 +175,7 @@ def test_a_kill_at_the_very_end_is_gone_on_from(tmp_path: Path, process: Begun) 
 
 
 @pytest.mark.slow
-def test_a_kill_with_the_real_model_changes_no_bit(
+def test_a_kill_with_the_real_model_changes_no_row(
     tmp_path: Path, process: Begun, service: EncoderService
 ) -> None:
     texts = tuple(f"The {'very ' * (i % 9)}old python sleeps by bank {i}." for i in range(80))
@@ -190,7 +191,7 @@ def test_a_kill_with_the_real_model_changes_no_bit(
     assert 20 <= Store(killed).about(name).n_texts_done < 80
     until_over(process, task)
     until_over(process, {**task, "root": whole})
-    assert rows_in(Store(killed), name).equals(rows_in(Store(whole), name))
+    assert_same_rows(rows_in(Store(killed), name), rows_in(Store(whole), name))
 
 
 # A full disk
