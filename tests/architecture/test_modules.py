@@ -1,28 +1,21 @@
-"""What every module says and states, how long it may be, and what stays out of all of them."""
+"""What every module says and states, and what stays out of all of them."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 from tests.architecture.source import (
     SOURCES,
-    TESTS,
     assert_none,
     file_of,
     imports_of,
-    n_lines,
     nodes_of,
     origin,
     short,
     tree_of,
 )
-
-FILE_LINES = 300
-FUNCTION_LINES = 9  # of the median function
-
 
 # What stays out
 
@@ -85,21 +78,6 @@ def test_nothing_is_validated_by_assert() -> None:
 
 def test_every_module_says_why_it_exists() -> None:
     assert_none(short(path) for path in SOURCES if not ast.get_docstring(tree_of(path)))
-
-
-def test_files_and_functions_are_short() -> None:
-    assert_none(
-        f"{short(path)} has {n_lines(path)} lines"
-        for path in (*SOURCES, *TESTS)
-        if n_lines(path) > FILE_LINES
-    )
-    lengths = [
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for path in SOURCES
-        for node in nodes_of(path)
-        if isinstance(node, ast.FunctionDef)
-    ]
-    assert median(lengths) <= FUNCTION_LINES
 
 
 def test_all_names_what_a_module_has() -> None:
