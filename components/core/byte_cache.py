@@ -1,19 +1,24 @@
-"""A store bounded in bytes, in which each thing is computed once, whatever it is."""
+"""A store of results bounded in bytes, in which each is computed once. A process shares one."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from components.core.caller import StoppedError
 from components.core.errors import BusyError
+from components.core.settings import Settings
 from components.core.sizes import size_of
 
-__all__ = ["ByteCache", "CacheInfo"]
+__all__ = ["ByteCache", "CacheInfo", "remembered", "shared_cache"]
+
+T = TypeVar("T")
 
 _OVERHEAD = 1024
 """Bytes counted for each entry beside its arrays: key, strings, objects."""
@@ -34,25 +39,34 @@ class CacheInfo:
 class ByteCache:
     """A least-recently-used store bounded in bytes, in which each key is computed once.
 
-    Threads that ask for a key while another computes it wait for that one; an error goes to all of
-    them, unless that one was too many or left, and is not kept, nor is a value of more than
-    `max_entry_bytes`.
+    Threads that ask for a key while another computes it wait for that one. If the computation
+    fails, every waiting caller gets the error and nothing is cached; if its caller was refused or
+    left, one of those who wait computes it instead. A value larger than the bound is given to its
+    callers and not cached.
     """
 
-    def __init__(self, max_bytes: int, *, max_entry_bytes: int | None = None) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._max_entry_bytes = max_bytes if max_entry_bytes is None else max_entry_bytes
         self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._pending: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
-        self._bytes = self._hits = self._misses = 0
+        self._bytes = self._held_bytes = self._hits = self._misses = 0
 
     def info(self) -> CacheInfo:
         """Hits, misses and sizes so far; waiting for another thread's computation is a hit."""
         with self._lock:
-            return CacheInfo(
-                self._hits, self._misses, len(self._entries), self._bytes, self._max_bytes
-            )
+            n_bytes = self._bytes + self._held_bytes
+            return CacheInfo(self._hits, self._misses, len(self._entries), n_bytes, self._max_bytes)
+
+    def hold(self, n_bytes: int) -> None:
+        """Count results that are kept elsewhere within the same bound, up to half of it.
+
+        Args:
+            n_bytes: that they take now; replaces what was said before.
+        """
+        with self._lock:
+            self._held_bytes = min(n_bytes, self._max_bytes // 2)
+            self._make_room()
 
     def get_many(
         self,
@@ -60,16 +74,21 @@ class ByteCache:
         compute: Callable[[list[int]], Sequence[Any]],
         *,
         patient: bool = False,
+        part: int = 1,
     ) -> list[Any]:
         """The value of each key; `compute` gets the indices of the missing ones, once each.
 
-        Who is patient does not take another thread's error for its own (that one may have been told
-        to stop) and asks again.
+        Args:
+            keys: of the values.
+            compute: gives the values of some indices of `keys`.
+            patient: ask again where another thread's computation failed, as it may have been told
+                to stop.
+            part: values larger than one `part`-th of the bound are not cached.
         """
         while True:
             mine, futures = self._claim(keys)
             if mine:
-                self._fill([keys[i] for i in mine], lambda: compute(mine))  # noqa: B023
+                self._fill([keys[i] for i in mine], lambda: compute(mine), part)  # noqa: B023
             try:
                 return [f.result() if isinstance(f, Future) else f[0] for f in futures]
             except (BusyError, StoppedError):  # of another caller alone
@@ -78,9 +97,9 @@ class ByteCache:
                 if not patient:
                     raise
 
-    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """The value of one key."""
-        return self.get_many([key], lambda _: [compute()])[0]
+    def get(self, key: Hashable, compute: Callable[[], Any], *, part: int = 1) -> Any:
+        """The value of one key; see `get_many`."""
+        return self.get_many([key], lambda _: [compute()], part=part)[0]
 
     def _claim(self, keys: Sequence[Hashable]) -> tuple[list[int], list[Any]]:
         """Which indices this thread must compute, and for every key its entry or its future."""
@@ -99,7 +118,9 @@ class ByteCache:
             self._hits += len(keys) - len(mine)
         return mine, found
 
-    def _fill(self, keys: Sequence[Hashable], compute: Callable[[], Sequence[Any]]) -> None:
+    def _fill(
+        self, keys: Sequence[Hashable], compute: Callable[[], Sequence[Any]], part: int
+    ) -> None:
         try:
             values = [value for _, value in zip(keys, compute(), strict=True)]
         except BaseException as exc:
@@ -111,16 +132,37 @@ class ByteCache:
         with self._lock:
             futures = [self._pending.pop(key) for key in keys]
             for key, value in zip(keys, values, strict=True):
-                self._store(key, value)
+                self._store(key, value, part)
         for future, value in zip(futures, values, strict=True):
             future.set_result(value)
 
-    def _store(self, key: Hashable, value: Any) -> None:
+    def _store(self, key: Hashable, value: Any, part: int) -> None:
         size = size_of(value) + _OVERHEAD
-        if size > self._max_entry_bytes:
+        if size > self._max_bytes // part:
             return
         self._entries[key] = (value, size)
         self._bytes += size
-        while self._bytes > self._max_bytes:
+        self._make_room()
+
+    def _make_room(self) -> None:
+        while self._entries and self._bytes + self._held_bytes > self._max_bytes:
             _, (_, freed) = self._entries.popitem(last=False)
             self._bytes -= freed
+
+
+@cache
+def shared_cache() -> ByteCache:
+    """The one store of results of this process, of `CONTEXTLENS_CACHE_MB`."""
+    return ByteCache(Settings.from_env().cache_bytes)
+
+
+def remembered(name: str, *given: Hashable, compute: Callable[[], T]) -> T:
+    """A result of this name from the store of this process, or computed now.
+
+    Args:
+        name: of the kind of result, unique in the app.
+        given: all that the result depends on; the `repr` of each must tell it from all others.
+        compute: computes it; nothing is cached of what is larger than half the bound.
+    """
+    text = repr((name, given)).encode("utf-8", "surrogatepass")
+    return cast("T", shared_cache().get(hashlib.sha256(text).digest(), compute, part=2))

@@ -46,7 +46,7 @@ class CachedService:
 
     def __init__(self, inner: EncoderService, *, max_bytes: int) -> None:
         self._inner = inner
-        self._cache = ByteCache(max_bytes, max_entry_bytes=max_bytes // _LARGEST)
+        self._cache = ByteCache(max_bytes)
         self._checksums: dict[str, str] = {}
         self._tokenizer_checksums: dict[str, str] = {}
 
@@ -277,7 +277,7 @@ class CachedService:
         keys = text_keys((kind, model, own(model)), texts, pairs, settings, each)
         if keys is None:
             return list(compute(list(range(len(texts)))))
-        return self._cache.get_many(keys, compute, patient=patient)
+        return self._cache.get_many(keys, compute, patient=patient, part=_LARGEST)
 
     def _checksum(self, model: str) -> str:
         return self._checksums.get(model) or self.load(model).checksum

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import cache, cached_property
-from typing import cast
+from functools import cached_property
 
 import numpy as np
 
 from components.core import EncoderService
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.errors import CorpusError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
@@ -24,7 +23,6 @@ from components.corpus.word_index import WordIndex, word_index
 
 __all__ = ["LiveCorpus"]
 
-_MAX_BYTES = 128 * 2**20  # of all such corpora: 500 occurrences in BERT-large are 51 MB
 _N_TEXTS = 96  # encoded at a time
 _LONGEST = 64  # characters of a word for which one spelled alike is looked for
 _ALIKE = 0.6  # difflib's ratio from which a word is spelled alike
@@ -75,8 +73,7 @@ class LiveCorpus:
 
     @cached_property
     def _index(self) -> WordIndex:
-        key = "index", self.name, self.model
-        return cast("WordIndex", _kept().get(key, self._indexed))
+        return remembered("word index", self.name, self.model, compute=self._indexed)
 
     def _indexed(self) -> WordIndex:
         texts = self._corpus.texts
@@ -153,8 +150,13 @@ class LiveCorpus:
             CorpusError: there is no such layer.
         """
         at = self._place(layer)
-        key = self.name, self.model, occurrences.rows.tobytes()
-        every: FloatArray = _kept().get(key, lambda: self._encoded(occurrences, self.layers))
+        every = remembered(
+            "vectors of a word",
+            self.name,
+            self.model,
+            occurrences.rows.tobytes(),
+            compute=lambda: self._encoded(occurrences, self.layers),
+        )
         vectors: FloatArray = every[at]
         return vectors
 
@@ -175,8 +177,13 @@ class LiveCorpus:
         self._place(layer)
         if word is None:
             own = self._at("", np.arange(self.n_occurrences), self.n_occurrences)
-            key = self.name, self.model, "all", layer
-            vectors = _kept().get(key, lambda: self._encoded(own, (layer,))[0])
+            vectors = remembered(
+                "vectors of all words",
+                self.name,
+                self.model,
+                layer,
+                compute=lambda: self._encoded(own, (layer,))[0],
+            )
         else:
             own = self.occurrences(word)
             vectors = self.vectors(own, layer)
@@ -233,9 +240,3 @@ class LiveCorpus:
                 rows = order[ends[i] : ends[i + 1]]
                 vectors[:, rows] = mean_vectors(encoding, own.spans[rows])[1]
         return vectors
-
-
-@cache
-def _kept() -> ByteCache:
-    """What such corpora have computed, for all visitors."""
-    return ByteCache(_MAX_BYTES)

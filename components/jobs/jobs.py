@@ -33,6 +33,7 @@ class Jobs:
     Args:
         max_bytes: of all results together, by `size_of`; the least used are forgotten, the
             newest is always kept.
+        hold: told the bytes of all results whenever they change, so that they count elsewhere.
         lease_seconds: how long a visitor counts as waiting after it last looked.
         clock: gives seconds.
     """
@@ -41,6 +42,7 @@ class Jobs:
         self,
         max_bytes: int,
         *,
+        hold: Callable[[int], None] | None = None,
         lease_seconds: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -48,6 +50,7 @@ class Jobs:
         self.lease_seconds = lease_seconds
         self.now = clock
         self._max_bytes = max_bytes
+        self._hold = hold
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lines: dict[Kind, Line] = {}
         self._n_started = 0
@@ -227,3 +230,5 @@ class Jobs:
             if total > self._max_bytes:
                 job.forget()
                 del self._jobs[job.key]
+        if self._hold is not None:
+            self._hold(sum(job.nbytes for job in self._jobs.values() if job.done()))

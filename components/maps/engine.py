@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from components.core import EncoderService, ModelCard
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
@@ -49,7 +49,7 @@ _LINE: dict[str, Any] = {
 }
 MAPS = Kind("maps", **_LINE)
 READINGS = Kind("maps to read texts for", **_LINE)
-_MAX_BYTES = 256_000_000
+_MAX_BYTES = 256_000_000  # of maps, where no jobs are given
 _ENOUGH, _CALLS = 500, 3
 """Tokens of one call from which their time says something, and calls until one is believed."""
 
@@ -69,7 +69,6 @@ class Maps:
         service: encodes the texts.
         jobs: does the work; own ones where none are given.
         compiled: a folder of our own where compiled code is kept, or None.
-        max_bytes: of the plans that are kept.
     """
 
     def __init__(
@@ -78,12 +77,10 @@ class Maps:
         jobs: Jobs | None = None,
         *,
         compiled: Path | None = None,
-        max_bytes: int = _MAX_BYTES // 16,
     ) -> None:
         self._service = service
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
         self._placing = Placing(compiled)
-        self._plans = ByteCache(max_bytes)
         self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the least seconds for a token
         self._lock = threading.Lock()
 
@@ -112,8 +109,7 @@ class Maps:
         def make() -> Plan:
             return plan(request, corpus, card, self._service, self.token_seconds(card))
 
-        found: Plan = self._plans.get((request.key, card.checksum), make)
-        return found
+        return remembered("map plan", request.key, card.checksum, compute=make)
 
     def find(self, request: MapRequest) -> Job | None:
         """The last job that drew a map, or None."""

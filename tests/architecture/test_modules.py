@@ -64,6 +64,21 @@ def test_no_pickles_and_no_remote_code() -> None:
     )
 
 
+def test_results_are_remembered_in_one_store() -> None:
+    """Made where the process has it, and for a service that is opened with a bound of its own."""
+    core = ("byte_cache.py", "cache.py", "remote/service.py")
+    allowed = {*(f"components/core/{name}" for name in core), "components/corpus/store/store.py"}
+    assert_none(
+        f"{short(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "ByteCache"
+        and short(path) not in allowed
+    )
+
+
 def test_nothing_is_validated_by_assert() -> None:
     assert_none(
         f"{short(path)}:{node.lineno}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.core.byte_cache import _OVERHEAD, ByteCache
+from components.core.byte_cache import _OVERHEAD, ByteCache, remembered, shared_cache
 from components.core.errors import TextError
 from tests.support.together import N_THREADS, SECONDS, together
 
@@ -175,3 +175,38 @@ def test_threads_that_need_each_others_keys_do_not_block() -> None:
     got = together(N_THREADS, lambda i: cache.get_many(orders[i], compute_for(orders[i])))
     assert got == [[str(key) for key in order] for order in orders]
     assert cache.info().misses == 8
+
+
+def test_a_value_of_more_than_its_part_of_the_bound_is_not_cached() -> None:
+    cache = ByteCache(8 * (_OVERHEAD + 1000))
+    for size, n_entries in ((1001, 0), (1000, 1)):
+        cache.get(size, lambda: np.zeros(size, np.uint8), part=8)  # noqa: B023
+        assert cache.info().n_entries == n_entries
+
+
+def test_results_held_elsewhere_take_their_part_of_the_bound_and_no_more_than_half() -> None:
+    size = _OVERHEAD + 1000
+    cache = ByteCache(4 * size)
+    for key in range(4):
+        store(cache, key, 1000)
+    cache.hold(size)
+    assert (cache.info().n_entries, cache.info().n_bytes) == (3, 4 * size)
+    cache.hold(100 * size)
+    assert (cache.info().n_entries, cache.info().n_bytes) == (2, 4 * size)
+    store(cache, 4, 1000)
+    assert cache.info().n_entries == 2
+    cache.hold(0)
+    assert (cache.info().n_entries, cache.info().n_bytes) == (2, 2 * size)
+
+
+def test_a_process_remembers_by_name_and_all_that_is_given() -> None:
+    values = iter(range(10))
+
+    def of(*key: Hashable) -> int:
+        return remembered("a test", *key, compute=lambda: next(values))
+
+    keys: list[tuple[Hashable, ...]] = [(1,), ("1",), (1, 2), ((1, 2),), ("\ud800",), (None,)]
+    first = [of(*key) for key in keys]
+    assert first == list(range(6))
+    assert [of(*key) for key in keys] == first
+    assert shared_cache().info().n_entries >= len(keys)

@@ -77,7 +77,7 @@ class Store:
         self.root = root
         self._max_bytes, self._max_corpus_bytes = max_bytes, max_corpus_bytes
         self._tables = Tables(root)
-        self._cache = ByteCache(_CACHE_BYTES, max_entry_bytes=_CACHE_BYTES // 2)
+        self._cache = ByteCache(_CACHE_BYTES)
         self._states: dict[str, tuple[State, str]] = {}  # what a full disk could not be told
         self._lock = threading.RLock()  # held while any corpus is written to
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from components.content.sample import baseline_sentences
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.schema import Mask, Passport, Tokens
 from components.features.masks.controls import (
     COLORS,
@@ -47,7 +46,6 @@ __all__ = [
 ]
 
 _BATCH = 32  # texts of the sample in a batch
-_SAMPLES_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +141,11 @@ def color_of_cells(view: ViewState, card: ModelCard) -> Color:
 
 def sample_saving(service: EncoderService, card: ModelCard) -> Saving:
     """What sorting saves for the sentences that ship with the app, measured once for a model."""
-    lengths: list[int] = _sample_lengths().get(
-        (card.id, card.checksum),
-        lambda: [t.n_tokens for t in service.tokenize(card.id, list(baseline_sentences()))],
+    lengths = remembered(
+        "lengths of the sample",
+        card.id,
+        card.checksum,
+        compute=lambda: [t.n_tokens for t in service.tokenize(card.id, list(baseline_sentences()))],
     )
     return saving(lengths, _BATCH)
 
@@ -175,11 +175,6 @@ def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: 
         position_rows=_position_rows(service, card),
         first_row=int(service.embedding_parts(card.id, "").position_ids[0]),
     )
-
-
-@cache
-def _sample_lengths() -> ByteCache:
-    return ByteCache(_SAMPLES_BYTES)
 
 
 def _longest(view: ViewState, service: EncoderService, sentences: Sequence[Sentence]) -> int:

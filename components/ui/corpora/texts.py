@@ -6,22 +6,18 @@ They are read from the store once for all who have the corpus's name.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import cast
 
 import numpy as np
 
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.words import Span
 from components.corpus.corpus import Corpus
 from components.corpus.readers import MAX_TEXTS
 from components.ui.models.background import store
 
 __all__ = ["stored_texts"]
-
-_MAX_BYTES = 256_000_000  # of all that were read last
 
 
 def stored_texts(name: str) -> Corpus:
@@ -31,8 +27,10 @@ def stored_texts(name: str) -> Corpus:
         CorpusError: there is no such corpus, or it is damaged or of a newer version.
     """
     about = store().about(name)  # each time: it may have been deleted
-    key = (store().root, name, about.created)
-    return cast("_Read", _kept().get(key, lambda: _Read(_read(name)))).corpus
+    read = remembered(
+        "texts of a corpus", store().root, name, about.created, compute=lambda: _Read(_read(name))
+    )
+    return read.corpus
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +40,6 @@ class _Read:
     @property
     def nbytes(self) -> int:
         return self.corpus.n_bytes
-
-
-@cache
-def _kept() -> ByteCache:
-    return ByteCache(_MAX_BYTES)
 
 
 def _read(name: str) -> Corpus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.core.byte_cache import shared_cache
 from components.corpus.store.store import Store, open_store
 from components.jobs import Jobs
 from components.maps.engine import Maps
@@ -16,18 +17,13 @@ __all__ = ["jobs", "maps", "store"]
 @st.cache_resource(show_spinner=False, on_release=Jobs.stop)
 def jobs() -> Jobs:
     """The jobs of this process."""
-    return Jobs(settings().cache_bytes // 2)
+    return Jobs(settings().cache_bytes // 2, hold=shared_cache().hold)
 
 
 @st.cache_resource(show_spinner=False, on_release=Maps.close)
 def maps() -> Maps:
     """What draws the maps of this process."""
-    return Maps(
-        service(),
-        jobs(),
-        compiled=compiled_folder(settings()),
-        max_bytes=settings().cache_bytes // 32,
-    )
+    return Maps(service(), jobs(), compiled=compiled_folder(settings()))
 
 
 @st.cache_resource(show_spinner=False)

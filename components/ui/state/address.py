@@ -8,7 +8,7 @@ import json
 import zlib
 from typing import Any
 
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.errors import StateError
 from components.ui.state.bounds import MAX_BYTES, check_choices, check_json, check_texts
 from components.ui.state.view import (
@@ -26,8 +26,6 @@ MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in ma
 _VERSION = "1"
 _MAX_NUMBER = 2**53  # beyond it a browser rounds whole numbers
 _DAMAGED = "The address is damaged: part of it is missing or changed."
-_PACKED = ByteCache(4_000_000, max_entry_bytes=2_000_000)
-"""Of views written lately, their JSON and their address: a page has some fifteen links to one."""
 
 
 def to_json(view: ViewState) -> str:
@@ -58,8 +56,8 @@ def encode(view: ViewState) -> str:
     if view == DEFAULT:
         return ""
     text = to_json(view)
-    _, parameter = _PACKED.get(text, lambda: (text, _parameter(text)))
-    return str(parameter)
+    # A page has some fifteen links to one view.
+    return remembered("address", text, compute=lambda: _parameter(text))
 
 
 def _parameter(text: str) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from components.core.byte_cache import ByteCache
 from components.core.errors import BusyError, JobError, RequestError
 from components.jobs import Jobs, Report, Task
 from tests.jobs.jobs.kinds import ANN, BOB, LOADS, MAPS, POINTS, finish, task
@@ -156,3 +157,12 @@ def test_results_that_do_not_say_their_size_make_room_too() -> None:
     for job in found:
         assert job.wait(WAIT)
     assert sum(jobs.get(n) is not None for n in range(6)) < 5
+
+
+def test_results_count_within_the_bound_of_all_other_results() -> None:
+    cache = ByteCache(1_000_000)
+    jobs = Jobs(500_000, hold=cache.hold)
+    finish(jobs.start(task("a"), ANN), Result("a", 300_000))
+    assert 300_000 <= cache.info().n_bytes < 320_000
+    finish(jobs.start(task("b"), ANN), Result("b", 400_000))  # in place of the first
+    assert 400_000 <= cache.info().n_bytes < 420_000

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from components.core import EncoderService
-from components.core.cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.schema import Parameter
 from components.features.anatomy.compute.anatomy import AnatomyView
 from components.features.anatomy.measures.parameters import n_values
@@ -19,7 +18,6 @@ from components.features.anatomy.measures.weights import (
 __all__ = ["Measured", "by_size", "measure", "summary"]
 
 _MAX_SAMPLE = 2_000_000  # values of a word table that are measured: a second of work at most
-_KEPT_BYTES = 4_000_000  # of statistics: some hundred arrays of a large model
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +46,13 @@ def measure(anatomy: AnatomyView, parameter: Parameter, service: EncoderService)
         RequestError: another array of more values than the service gives at once.
     """
     model, checksum = anatomy.architecture.id, anatomy.passport.checksum
-    found: Measured = _store().get(
-        (model, checksum, parameter), lambda: _measure(model, parameter, service)
+    return remembered(
+        "weight statistics",
+        model,
+        checksum,
+        parameter,
+        compute=lambda: _measure(model, parameter, service),
     )
-    return found
 
 
 def summary(measured: Measured) -> dict[str, str | int | float]:
@@ -72,11 +73,6 @@ def summary(measured: Measured) -> dict[str, str | int | float]:
         **spectrum,
         "beyond the histogram": stats.n_outside,
     }
-
-
-@cache
-def _store() -> ByteCache:
-    return ByteCache(_KEPT_BYTES)
 
 
 def _measure(model: str, parameter: Parameter, service: EncoderService) -> Measured:

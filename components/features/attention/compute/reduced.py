@@ -7,18 +7,15 @@ shows one head at a time, and small pictures of the others.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 from components.core import EncoderService, Encoding, ModelCard
-from components.core.cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray
 from components.features.attention.measures.heads import Heads, reduce_heads
 from components.ui.state.view import Sentence
 
 __all__ = ["Reduced", "Source"]
-
-_KEPT_BYTES = 96_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +37,15 @@ class Source:
 
     def reduced(self) -> Reduced:
         """All heads on the text, reduced; the whole ones of a long text are let go."""
-        key = (
+        return remembered(
+            "reduced attention",
             self.card.id,
             self.card.checksum,
             self.sentence.text,
             self.sentence.pair,
             self.pad_to,
+            compute=self._reduce,
         )
-        found: Reduced = _store().get(key, self._reduce)
-        return found
 
     def whole(self, layer: int, head: int) -> FloatArray:
         """(n_tokens, n_tokens) weights of one head, which the service remembers."""
@@ -69,11 +66,6 @@ class Source:
             layers=[0],
             attentions=attentions,
         )[0]
-
-
-@cache
-def _store() -> ByteCache:
-    return ByteCache(_KEPT_BYTES)
 
 
 def _weights(encoding: Encoding) -> FloatArray:

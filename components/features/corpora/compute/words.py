@@ -6,14 +6,11 @@ nearly every English text, and say nothing of it.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.words import Span
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import SearchableCorpus, WordCount
@@ -88,8 +85,7 @@ def counted_in(corpus: Corpus) -> Words:
         senses = senses_of(_marked(corpus), labels) if sense else {}
         return _words(all_counts(corpus), senses, sense)
 
-    found: Words = _once("texts", corpus.key, compute=count)
-    return found
+    return remembered("words of texts", corpus.key, compute=count)
 
 
 def all_counts(corpus: Corpus) -> list[WordCount]:
@@ -122,11 +118,10 @@ def counted_of(
         return _Senses(senses_of(targets(), labels))
 
     def count() -> Words:
-        found = _once("senses", corpus.name, sense, compute=senses).of
+        found = remembered("senses of a corpus", corpus.name, sense, compute=senses).of
         return _words(corpus.words(n=_EVERY), found, sense if found else "")
 
-    words: Words = _once("stored", corpus.name, corpus.n_occurrences, compute=count)
-    return words
+    return remembered("words of a corpus", corpus.name, corpus.n_occurrences, compute=count)
 
 
 def senses_of(
@@ -190,13 +185,3 @@ class _Senses:
     @property
     def nbytes(self) -> int:
         return 150 * len(self.of)
-
-
-@cache
-def _kept() -> ByteCache:
-    return ByteCache(16_000_000)
-
-
-def _once(*given: object, compute: Callable[[], Any]) -> Any:
-    key = hashlib.sha256(repr(given).encode("utf-8", "surrogatepass")).hexdigest()
-    return _kept().get(key, compute)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from components.analysis.tokens import labels
 from components.core import EncoderService
+from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import PROJECTIONS, EmbeddingParts, FloatArray, Parameter
 from components.features.embedding_layer.compute.parts import EmbeddingView
-from components.features.embedding_layer.compute.remembered import remembered
 from components.features.embedding_layer.compute.words import other_texts
 from components.features.embedding_layer.controls import ALONE, FEW, POSITIONS, SEGMENT_ONLY
 from components.features.embedding_layer.measures.parts import moved_by, rebuild
@@ -82,9 +81,13 @@ def position_table(embedding: EmbeddingView, service: EncoderService) -> Positio
     """
     rows = service.matrix(embedding.card.id, _POSITION_ROWS)
     first = int(embedding.parts.position_ids[0])
-    key = "positions", embedding.card.checksum, first
-    look = remembered().get(key, lambda: look_at_positions(rows, first))
-    return PositionTable(rows, cast("Positions", look))
+    look = remembered(
+        "position table",
+        embedding.card.checksum,
+        first,
+        compute=lambda: look_at_positions(rows, first),
+    )
+    return PositionTable(rows, look)
 
 
 def position_table_or_none(

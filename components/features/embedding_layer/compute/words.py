@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from components.analysis.tokens import labels
 from components.content.examples import EXAMPLES
 from components.core import EncoderService, ModelCard
+from components.core.byte_cache import remembered
 from components.core.schema import EmbeddingParts, FloatArray, Vocabulary
 from components.features.embedding_layer.compute.parts import EmbeddingView
-from components.features.embedding_layer.compute.remembered import remembered
 from components.features.embedding_layer.measures.words import (
     Band,
     Shared,
@@ -162,4 +162,4 @@ def _random_rows(service: EncoderService, card: ModelCard) -> Band:
         ids = np.random.default_rng(_SEED).integers(card.vocabulary_size, size=_N_RANDOM)
         return random_band(service.word_rows(card.id, ids))
 
-    return cast("Band", remembered().get(("random rows", card.checksum), measured))
+    return remembered("random word rows", card.checksum, compute=measured)

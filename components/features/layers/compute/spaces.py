@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import cast
 
 import pandas as pd
 
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import remembered
 from components.core.schema import FloatArray
 from components.core.words import split_words
 from components.features.layers.compute.tokens import HiddenStates, encode_all
@@ -37,7 +35,6 @@ COMPONENTS = (1, 3, 10)
 """How many principal components the picture of the variance counts."""
 _RUN = 32  # sample sentences encoded at a time
 _EVERY = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
-_MAX_BYTES = 128 * 2**20  # the sample's words of BERT-large are 52 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +74,15 @@ def compared_layers(
     ours = _words_of(view, card, service)
     theirs = ours if other is card else _words_of(view, other, service)
     own = () if _is_sample(view) else tuple((s.text, s.pair or None) for s in view.sentences)
-    key = "alike", card.checksum, other.checksum, own
-    alike = _remembered().get(key, lambda: spaces.alike(*spaces.shared(ours, theirs)))
+    alike = remembered(
+        "alike layers",
+        card.checksum,
+        other.checksum,
+        own,
+        compute=lambda: spaces.alike(*spaces.shared(ours, theirs)),
+    )
     names = card.title, other.title
-    return Compared(names, (ours, theirs), cast("Alike", alike), is_one=other is card)
+    return Compared(names, (ours, theirs), alike, is_one=other is card)
 
 
 def alike_table(compared: Compared, cka: FloatArray) -> pd.DataFrame:
@@ -108,9 +110,13 @@ def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
 def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
     """How the sample's words vary at each layer of a model."""
     sample, n = sample_words(states.card, service), max(COMPONENTS)
-    key = "variance", states.card.checksum, n
-    shares = _remembered().get(key, lambda: spaces.variance_shares(sample.vectors, n))
-    return Spread(sample, cast("FloatArray", shares))
+    shares = remembered(
+        "variance of layers",
+        states.card.checksum,
+        n,
+        compute=lambda: spaces.variance_shares(sample.vectors, n),
+    )
+    return Spread(sample, shares)
 
 
 def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
@@ -128,14 +134,9 @@ def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
 
 def sample_words(card: ModelCard, service: EncoderService) -> Words:
     """A few words of each of the sample's sentences in a model; remembered."""
-    key = "sample", card.id, card.checksum
-    return cast("Words", _remembered().get(key, lambda: _sample(card.id, service)))
-
-
-@cache
-def _remembered() -> ByteCache:
-    """What does not change with the text or takes long, for all visitors."""
-    return ByteCache(_MAX_BYTES)
+    return remembered(
+        "sample words", card.id, card.checksum, compute=lambda: _sample(card.id, service)
+    )
 
 
 def _is_sample(view: ViewState) -> bool:

@@ -15,7 +15,7 @@ from components.core import ModelCard
 from components.core.schema import IntArray
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import LAYER
-from components.features.map.compute.once import drawn_once
+from components.features.map.compute.once import once
 from components.features.map.compute.shown import MapShown
 from components.features.map.figures.axes import above
 from components.features.map.figures.colors import coloring
@@ -110,7 +110,7 @@ def _drawn(drawing: str, shown: MapShown, marks: Marks, room: dict[str, Any]) ->
 
     labels, own_room = (tuple(sorted(own.items())) for own in (marks.labels, room))
     given = (drawing, marks.chosen, labels, tuple(trails), own_room)
-    return drawn_once(shown.picture, *given, compute=draw)
+    return once(shown.picture, "drawing", *given, compute=draw)
 
 
 def _figure(

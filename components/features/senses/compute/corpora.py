@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from components.core import EncoderService
+from components.core.byte_cache import remembered
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
 from components.corpus.searchable import SearchableCorpus, WordCount
-from components.features.senses.compute.remembered import once
 from components.features.senses.controls import CORPUS, LIVE, SENTENCES
 from components.ui.state.view import ViewState, letter
 
@@ -63,12 +63,19 @@ def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
         return sentence.text[slice(*sentence.word)].casefold()
     if name in _FIRST:
         return _FIRST[name]
-    return once("first", corpus.name, corpus.n_occurrences, compute=lambda: _frequent(corpus))
+    return remembered(
+        "senses: first word", corpus.name, corpus.n_occurrences, compute=lambda: _frequent(corpus)
+    )
 
 
 def suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
     """Words to choose from: the most frequent that mean something, then function words."""
-    return once("suggested", corpus.name, corpus.n_occurrences, compute=lambda: _suggested(corpus))
+    return remembered(
+        "senses: suggested words",
+        corpus.name,
+        corpus.n_occurrences,
+        compute=lambda: _suggested(corpus),
+    )
 
 
 def _suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:

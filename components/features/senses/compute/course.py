@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.core.byte_cache import remembered
 from components.core.schema import FloatArray
 from components.corpus.searchable import SearchableCorpus
-from components.features.senses.compute.remembered import once
 from components.features.senses.compute.word import Found
 from components.features.senses.measures.placing import Placed, first_placed, next_placed
 from components.features.senses.measures.separation import Separation, separation
@@ -46,7 +46,7 @@ def units_at(found: Found, corpus: SearchableCorpus, layer: int) -> FloatArray:
 
 def course_of(found: Found, corpus: SearchableCorpus) -> Course:
     """What there is at every layer; computed once, a layer at a time."""
-    return once("course", found.key, compute=lambda: _course(found, corpus))
+    return remembered("senses: course", found.key, compute=lambda: _course(found, corpus))
 
 
 def curve_rows(found: Found, curve: Sequence[Separation]) -> list[dict[str, float | int | str]]:

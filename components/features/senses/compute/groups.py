@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.features.senses.compute.contexts import around
-from components.features.senses.compute.remembered import once
 from components.features.senses.compute.word import Found
 from components.features.senses.controls import FOUND
 from components.features.senses.measures import grouping
@@ -84,7 +84,9 @@ class Grouping:
 
 def grouping_of(found: Found, units: FloatArray, layer: int, how: str) -> Grouping:
     """The groups at a layer: as they are found, or as many as `how` says; computed once."""
-    return once("groups", found.key, layer, how, compute=lambda: _grouping(found, units, how))
+    return remembered(
+        "senses: groups", found.key, layer, how, compute=lambda: _grouping(found, units, how)
+    )
 
 
 def groups_rows(found: Found, own: Grouping) -> list[dict[str, str | int]]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from components.core import EncoderService
+from components.core.byte_cache import remembered
 from components.core.schema import Passport
 from components.corpus.searchable import SearchableCorpus
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.features.senses.compute.remembered import once
 from components.features.senses.compute.senses import Senses
 
 __all__ = ["passport_of"]
@@ -26,8 +26,8 @@ def passport_of(senses: Senses, corpus: SearchableCorpus, service: EncoderServic
         own = _stored(corpus)
     else:
         text, layer = found.texts[0], corpus.layers[0]
-        own = once(
-            "passport",
+        own = remembered(
+            "senses: passport",
             found.key,
             compute=lambda: service.encode(corpus.model, [text], layers=[layer])[0].passport,
         )

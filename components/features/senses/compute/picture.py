@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from components.core.byte_cache import remembered
 from components.core.schema import FloatArray, IntArray
 from components.features.senses.compute.contexts import around
-from components.features.senses.compute.remembered import once
 from components.features.senses.compute.senses import Senses
 from components.features.senses.figures.map import Spot
 from components.features.senses.reading.separation import title_at
@@ -68,8 +68,8 @@ def picture_of(senses: Senses, by: str) -> Picture:
 
 def _spots(senses: Senses) -> tuple[Spot, ...]:
     found, groups = senses.found, senses.grouping.groups.tolist()
-    contexts = once(
-        "contexts",
+    contexts = remembered(
+        "senses: contexts",
         found.key,
         compute=lambda: tuple(around(found, place, _WIDTH) for place in range(found.n)),
     )

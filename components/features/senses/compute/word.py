@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.content.wording import shortened
+from components.core.byte_cache import remembered
 from components.core.schema import IntArray
 from components.corpus.searchable import Occurrences, SearchableCorpus, WordCount
-from components.features.senses.compute.remembered import once
 from components.features.senses.controls import GUESSED, LABELS, NO_LABELS
 from components.features.senses.measures.trials import Trial, trial_of
 from components.ui.state.view import ViewState
@@ -103,7 +103,7 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missin
         )
     version = corpus.name, corpus.model, corpus.n_occurrences
     key = repr((*version, word.casefold(), column, corpus.split))
-    found = once("word", key, compute=lambda: _found(corpus, word, column, key))
+    found = remembered("senses: word", key, compute=lambda: _found(corpus, word, column, key))
     return found if found.n else _missing(corpus, word)
 
 
