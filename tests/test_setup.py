@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from streamlit import config as streamlit_config
 
-from components.core import BUNDLED_ID, Settings, settings
+from components.core import BUNDLED_ID, Settings
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -111,13 +111,6 @@ def test_the_index_for_torch_brings_nothing_else() -> None:
 
 
 # --- README, licence -----------------------------------------------------------------------
-
-
-def test_readme_lists_exactly_the_settings() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(CONTEXTLENS_\w+)` \|([^|]*)\|([^|]*)\|$", text, re.MULTILINE)
-    written = [tuple(cell.strip().strip("`") for cell in row) for row in rows]
-    assert written == [tuple(row) for row in settings.TABLE]
 
 
 def test_readme_states_the_supported_pythons() -> None:

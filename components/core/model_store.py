@@ -107,7 +107,7 @@ class ModelStore:
 
     def unload_idle(self) -> tuple[str, ...]:
         """Drop the models that nobody used for as long as the settings say; gives their ids."""
-        seconds = 60 * self._settings.computing.idle_minutes
+        seconds = 60 * self._settings.idle_minutes
         if not seconds:
             return ()
         with self._lock:
@@ -130,7 +130,7 @@ class ModelStore:
 
     def _look_later(self) -> None:
         """Have `unload_idle` called when the next model is due. The lock is held."""
-        seconds = 60 * self._settings.computing.idle_minutes
+        seconds = 60 * self._settings.idle_minutes
         idlers = self._idlers() if seconds else []
         pending = self._timer if self._timer is not threading.current_thread() else None
         if not idlers or (pending is not None and pending.is_alive()):
@@ -176,7 +176,7 @@ class ModelStore:
             progress(ProgressEvent(f"Loading {files.title}"))
         from components.core.encoder import device_of, fast_precision, load_model
 
-        device = device_of(self._settings.computing.device)
+        device = device_of(self._settings.device)
         with self._memory_for(files):
             try:
                 fast = device.fast or fast_precision(self._settings.data_dir)

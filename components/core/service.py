@@ -49,8 +49,9 @@ __all__ = ["EncoderService", "LocalService", "open_service"]
 class LocalService:
     """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, batching: bool = True) -> None:
         self._settings = settings
+        self._is_batching = batching  # only measurements say no
         self._list = ModelList(settings)
         self._store = ModelStore(settings, self._list.look_again)
         self._own_streams: Streams | None = None
@@ -141,7 +142,7 @@ class LocalService:
             attentions=attentions,
             precision=precision,
         )
-        if self._settings.computing.batching:
+        if self._is_batching:
             encodings = encode_together(self._streams(), loaded, texts, request, pairs=pairs)
         else:
             encodings = encode(loaded, texts, request, pairs=pairs)
@@ -246,7 +247,7 @@ class LocalService:
     @contextmanager
     def _in_steps(self, progress: Counted | None) -> Iterator[Counted | None]:
         """What to tell of each step of work in this thread, so that others have their turn."""
-        if not self._settings.computing.batching:
+        if not self._is_batching:
             yield progress
             return
         with self._streams().turn() as pause:
@@ -256,10 +257,11 @@ class LocalService:
         """What runs the models; made when first needed, as it asks torch for its threads."""
         from components.core.encoder import processors
 
-        own = self._settings.computing
         with self._lock:
             if self._own_streams is None:
-                self._own_streams = Streams(processors(own.device), most_texts=own.queue_texts)
+                self._own_streams = Streams(
+                    processors(self._settings.device), most_texts=self._settings.queue_texts
+                )
             return self._own_streams
 
 

@@ -1,278 +1,305 @@
-"""Settings from the environment, validated once, documented in one table (`TABLE`)."""
+"""The settings: each one's name, type, bounds, default and meaning, all in one place.
+
+A field's variable is `CONTEXTLENS_` and the field's name, or the alias that it names; the sentence
+below it stands in README's table and in the message for a wrong value. Text comes from the
+environment and is read (megabytes become bytes, commas separate names); other types come from code.
+A secret has `repr=False`, and no message repeats it.
+"""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_cache_path
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings import PydanticBaseSettingsSource as Source
 
-from components.core import access
-from components.core.access import Access
-from components.core.computing import TABLE as COMPUTING_TABLE
-from components.core.computing import Computing
 from components.core.errors import SettingsError
-from components.core.remote.address import SERVICE_TABLE, read_token, read_url
 
-__all__ = ["TABLE", "Settings"]
+__all__ = ["DEMO_CHARACTERS", "DEMO_MODELS", "DEMO_POINTS", "Settings", "readme_table", "table"]
 
-TABLE: tuple[tuple[str, str, str], ...] = (
-    (
-        "CONTEXTLENS_CACHE_MB",
-        "512",
-        "Memory for remembered results, in MB (1 MB = 1,000,000 bytes); maps take up to half as "
-        "much again.",
-    ),
-    (
-        "CONTEXTLENS_MODEL_MB",
-        "4096",
-        "Memory for loaded models, in MB; the least used leaves first. A model whose files are "
-        "larger is not fetched.",
-    ),
-    (
-        "CONTEXTLENS_HUB_CACHE_MB",
-        "50000",
-        "The most that the hub's cache on this machine may hold after a fetch, in MB.",
-    ),
-    (
-        "CONTEXTLENS_MAX_UPLOAD_MB",
-        "100",
-        "The largest file that may be uploaded as a corpus, in MB.",
-    ),
-    (
-        "CONTEXTLENS_FILES_MB",
-        "1000",
-        "Memory for the texts of uploaded files, in MB; who holds most gives up the least used.",
-    ),
-    (
-        "CONTEXTLENS_DATA_DIR",
-        "the user's cache folder",
-        "Where measured baselines, compiled code and visitors' corpora are kept; nobody else "
-        "should be able to write there.",
-    ),
-    (
-        "CONTEXTLENS_CORPORA",
-        "",
-        "Folder whose files everybody may use as corpora; files linked into it may not.",
-    ),
-    (
-        "CONTEXTLENS_CORPORA_URI",
-        "",
-        "Object storage for visitors' corpora (s3://, gs:// or az://); empty means the data "
-        "folder.",
-    ),
-    (
-        "CONTEXTLENS_CORPORA_MB",
-        "20000",
-        "The most that all of visitors' corpora may take on disk, in MB.",
-    ),
-    (
-        "CONTEXTLENS_CORPUS_MB",
-        "5000",
-        "The most that one corpus may take on disk, with its vectors, in MB.",
-    ),
-    ("CONTEXTLENS_MODELS", "", "Comma-separated model ids that may be loaded; empty allows all."),
-    ("CONTEXTLENS_ALLOW_DOWNLOADS", "1", "0 forbids fetching models from the hub."),
-    ("CONTEXTLENS_HUB_ENDPOINT", "", "Address of a hub mirror; empty means the public hub."),
-    (
-        "CONTEXTLENS_TOKEN_MODELS",
-        "",
-        "Comma-separated model ids that may be fetched with your HF_TOKEN, over https:// only; "
-        "every visitor may then use them. No other fetch sends a token.",
-    ),
-    (
-        "CONTEXTLENS_MODEL_FOLDERS",
-        "",
-        "Folder whose sub-folders may be loaded as local models; folders linked into it may not.",
-    ),
-    (
-        "CONTEXTLENS_HOSTS",
-        "",
-        "Comma-separated names under which the app is opened, where they are not this machine's "
-        "own: those of a proxy before it, for instance.",
-    ),
-    *SERVICE_TABLE,
-    (
-        "CONTEXTLENS_LOG",
-        "plain",
-        "How the log is written, to stderr: plain, or json for one object a line. Neither holds "
-        "what visitors type; full does, for a developer's own machine.",
-    ),
-    (
-        "CONTEXTLENS_METRICS_TOKEN",
-        "",
-        "A secret of at least 16 characters, with which another machine may read /metrics; empty "
-        "leaves that to this machine.",
-    ),
-    *access.TABLE,
-    *COMPUTING_TABLE,
-)
-"""Every variable: name, default, meaning."""
+DEMO_MODELS = ("all-MiniLM-L6-v2",)
+"""The bundled model: `registry.BUNDLED_ID`, which reads settings itself."""
+DEMO_CHARACTERS = 500  # of one text of a demo
+DEMO_POINTS = 1_000  # of one of its maps
 
-_MODELS = "one sub-folder for each model"
+_MB = 1_000_000
+_REASONS = {
+    "bool_parsing": "; it must be 0 or 1",
+    "int_parsing": "; it must be a whole number",
+    "string_pattern_mismatch": "",  # the sentence below the field says the form
+}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Validated settings; build with `from_env`."""
+def _bytes(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if not re.fullmatch("[0-9]{1,9}", value) or not 1 <= int(value) <= 1_000_000:
+        raise ValueError("be a whole number of megabytes from 1 to 1000000")
+    return int(value) * _MB
 
-    cache_bytes: int = 512_000_000
-    model_bytes: int = 4_096_000_000
-    hub_cache_bytes: int = 50_000_000_000
-    max_upload_bytes: int = 100_000_000
-    file_bytes: int = 1_000_000_000
-    data_dir: Path = field(default_factory=lambda: user_cache_path("contextlens"))
-    corpora_folder: Path | None = None
-    corpora_uri: str | None = None
-    corpora_bytes: int = 20_000_000_000
-    corpus_bytes: int = 5_000_000_000
-    models: tuple[str, ...] = ()
+
+def _names(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return tuple(name for part in value.split(",") if (name := part.strip()))
+
+
+def _path(value: Any) -> Any:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as exc:  # ~name/ of a user who is not there
+        raise ValueError("be in a home folder that exists") from exc
+
+
+def _folder(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    folder: Path = _path(value).resolve()
+    if not folder.is_dir():
+        raise ValueError("be a folder that exists")
+    return folder
+
+
+# No address may hold a user's name and password: addresses stand in messages and in the log.
+_HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+_PATH = r"(/[A-Za-z0-9._~%/-]*)?"
+_SAFE = rf"(https://{_HOST}|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{{1,5}})?){_PATH}"
+
+_Bytes = Annotated[int, BeforeValidator(_bytes)]
+_Folder = Annotated[Path, BeforeValidator(_folder)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+_Host = Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]+|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?)$")]
+_Hosts = Annotated[tuple[_Host, ...], BeforeValidator(_names)]
+_Person = Annotated[str, Field(pattern="^[!-?A-~]*@[!-?A-~]+$"), AfterValidator(str.lower)]
+_People = Annotated[tuple[_Person, ...], BeforeValidator(_names)]
+_Secret = Annotated[str, Field(pattern="^[!-~]{16,256}$")]
+_BEFORE_SLASH = AfterValidator(lambda address: address.rstrip("/"))
+_Address = Annotated[str, Field(pattern=rf"^https?://{_HOST}{_PATH}$"), _BEFORE_SLASH]
+_Storage = Annotated[str, Field(pattern=r"^(s3|gs|az)://[^\s/?#@]+(/[^\s?#@]*)?$"), _BEFORE_SLASH]
+
+
+class Settings(BaseSettings):
+    """The validated settings, by default the defaults; `from_env` reads the environment's."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CONTEXTLENS_",
+        enable_decoding=False,
+        frozen=True,
+        hide_input_in_errors=True,
+        loc_by_alias=False,
+        populate_by_name=True,
+        validate_default=False,
+    )
+
+    cache_bytes: _Bytes = Field(512 * _MB, validation_alias="CONTEXTLENS_CACHE_MB")
+    """Memory for remembered results, in MB (1 MB = 1,000,000 bytes); maps take up to half as much
+    again."""
+    model_bytes: _Bytes = Field(4096 * _MB, validation_alias="CONTEXTLENS_MODEL_MB")
+    """Memory for loaded models, in MB; the least used leaves first. A model whose files are larger
+    is not fetched."""
+    hub_cache_bytes: _Bytes = Field(50_000 * _MB, validation_alias="CONTEXTLENS_HUB_CACHE_MB")
+    """The most that the hub's cache on this machine may hold after a fetch, in MB."""
+    max_upload_bytes: _Bytes = Field(100 * _MB, validation_alias="CONTEXTLENS_MAX_UPLOAD_MB")
+    """The largest file that may be uploaded as a corpus, in MB."""
+    file_bytes: _Bytes = Field(1000 * _MB, validation_alias="CONTEXTLENS_FILES_MB")
+    """Memory for the texts of uploaded files, in MB; who holds most gives up the least used."""
+    data_dir: Annotated[Path, BeforeValidator(_path)] = Field(
+        default_factory=lambda: user_cache_path("contextlens")
+    )
+    """Where measured baselines, compiled code and visitors' corpora are kept; nobody else should
+    be able to write there."""
+    corpora_folder: _Folder | None = Field(None, validation_alias="CONTEXTLENS_CORPORA")
+    """Folder whose files everybody may use as corpora; files linked into it may not."""
+    corpora_uri: _Storage | None = None
+    """Object storage for visitors' corpora (s3://bucket/folder, gs:// or az://, without a user or a
+    query); empty means the data folder."""
+    corpora_bytes: _Bytes = Field(20_000 * _MB, validation_alias="CONTEXTLENS_CORPORA_MB")
+    """The most that all of visitors' corpora may take on disk, in MB."""
+    corpus_bytes: _Bytes = Field(5000 * _MB, validation_alias="CONTEXTLENS_CORPUS_MB")
+    """The most that one corpus may take on disk, with its vectors, in MB."""
+    models: _Names = ()
+    """Comma-separated model ids that may be loaded; empty allows all."""
     allow_downloads: bool = True
-    hub_endpoint: str | None = None
-    token_models: tuple[str, ...] = ()
-    model_folder: Path | None = None
-    hosts: tuple[str, ...] = ()
-    log: str = "plain"
-    metrics_token: str | None = field(default=None, repr=False)
-    access: Access = field(default_factory=Access)
-    computing: Computing = field(default_factory=Computing)
-    service_url: str | None = None
-    service_token: str | None = field(default=None, repr=False)
+    """0 forbids fetching models from the hub."""
+    hub_endpoint: _Address | None = None
+    """Address of a hub mirror (http:// or https://, without a user or a query); empty means the
+    public hub."""
+    token_models: _Names = ()
+    """Comma-separated model ids that may be fetched with your HF_TOKEN, over https:// only; every
+    visitor may then use them. No other fetch sends a token."""
+    model_folder: _Folder | None = Field(None, validation_alias="CONTEXTLENS_MODEL_FOLDERS")
+    """Folder whose sub-folders may be loaded as local models; folders linked into it may not."""
+    hosts: _Hosts = ()
+    """Comma-separated names under which the app is opened, without https://, ports and paths, where
+    they are not this machine's own: those of a proxy before it, for instance."""
+    service_url: _Address | None = None
+    """Address of the service that runs the models on other machines (http:// or https://, without a
+    user or a query, see docs/serving.md); empty runs them in the app itself."""
+    service_token: _Secret | None = Field(None, repr=False)
+    """What the app shows to that service, and what `make serve` then asks of everybody: 16 to 256
+    characters without spaces (`openssl rand -hex 32`); empty lets in whoever reaches it."""
+    log: Literal["plain", "json", "full"] = "plain"
+    """How the log is written, to stderr: plain, or json for one object a line. Neither holds what
+    visitors type; full does, for a developer's own machine."""
+    metrics_token: _Secret | None = Field(None, repr=False)
+    """A secret of 16 to 256 characters without spaces, with which another machine may read
+    /metrics; empty leaves that to this machine."""
+    sign_in: Literal["off", "optional", "required"] = "off"
+    """If visitors sign in: `optional` lets them, `required` shows nothing to others; see
+    docs/access.md."""
+    oidc_metadata_url: str = Field("", pattern=rf"^{_SAFE}(\?[A-Za-z0-9._&=~%-]*)?$")
+    """The OpenID Connect provider's address, ending in /.well-known/openid-configuration (https://,
+    or on this machine, without a user); empty means .streamlit/secrets.toml says it."""
+    oidc_client_id: str = ""
+    """What the provider calls this app."""
+    oidc_client_secret: str = Field("", repr=False)
+    """The secret that the provider gave for this app."""
+    oidc_redirect_url: str = Field("", pattern=rf"^{_SAFE}/oauth2callback$")
+    """The app's own address, as visitors open it (https://, or on this machine), with
+    /oauth2callback at its end."""
+    oidc_cookie_secret: str = Field("", min_length=32, repr=False)
+    """At least 32 random characters that sign visitors' cookies, the same for every process."""
+    admins: _People = ()
+    """Comma-separated verified e-mail addresses, or @domains, of those who may do everything."""
+    uploaders: _People = ()
+    """The same of those who may upload files and keep corpora of their own."""
+    viewers: _People = ()
+    """The same of those who may look; for the default role `none`."""
+    role_claim: str = ""
+    """A claim of the provider that names roles: `viewer`, `uploader` or `admin`; empty for none."""
+    default_role: Literal["none", "viewer", "uploader", "admin"] = "viewer"
+    """The role of who is signed in and has no other; `none` lets nobody else in."""
+    demo: bool = False
+    """1 makes it a demo: short texts, small maps, no uploads, nothing fetched or kept."""
+    device: Annotated[str, BeforeValidator(str.lower)] = Field(
+        "auto", pattern="^(auto|cpu|mps|cuda(:[0-9]{1,2})?)$"
+    )
+    """What models compute on: cpu, cuda, cuda:1 (the second card), mps, or auto for the best that
+    is there."""
+    queue_texts: int = Field(2000, ge=2, le=1_000_000)
+    """Texts that may wait for a model before pages are told to try again; one visitor's count for
+    at most half of that."""
+    idle_minutes: int = Field(60, ge=0, le=1_000_000)
+    """Minutes after which a model that nobody uses leaves memory, the default one excepted; 0 for
+    never."""
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
-        """Settings read from the environment (`os.environ` unless given).
+        """Return the settings of the environment (`os.environ` unless given).
 
         Raises:
             SettingsError: a variable has a value that is not allowed.
         """
+        source = EnvSettingsSource(cls)
         env = os.environ if environ is None else environ
-        own = Access.from_env(env)
-        folder = env.get("CONTEXTLENS_MODEL_FOLDERS", "").strip()
-        data_dir = env.get("CONTEXTLENS_DATA_DIR", "").strip()
-        corpora = env.get("CONTEXTLENS_CORPORA", "").strip()
-        return cls(
-            cache_bytes=_megabytes(env, "CONTEXTLENS_CACHE_MB", 512),
-            model_bytes=_megabytes(env, "CONTEXTLENS_MODEL_MB", 4096),
-            hub_cache_bytes=_megabytes(env, "CONTEXTLENS_HUB_CACHE_MB", 50_000),
-            max_upload_bytes=_megabytes(env, "CONTEXTLENS_MAX_UPLOAD_MB", 100),
-            file_bytes=_megabytes(env, "CONTEXTLENS_FILES_MB", 1000),
-            data_dir=_home("DATA_DIR", data_dir) if data_dir else user_cache_path("contextlens"),
-            corpora_folder=_folder("CORPORA", corpora, "files of texts") if corpora else None,
-            corpora_uri=_storage(env.get("CONTEXTLENS_CORPORA_URI", "")),
-            corpora_bytes=_megabytes(env, "CONTEXTLENS_CORPORA_MB", 20_000),
-            corpus_bytes=_megabytes(env, "CONTEXTLENS_CORPUS_MB", 5000),
-            models=_names(env.get("CONTEXTLENS_MODELS", "")) or own.models,
-            allow_downloads=_flag(env, "CONTEXTLENS_ALLOW_DOWNLOADS", default=True)
-            and not own.demo,
-            hub_endpoint=_endpoint(env.get("CONTEXTLENS_HUB_ENDPOINT", "")),
-            token_models=_token_models(env),
-            model_folder=_folder("MODEL_FOLDERS", folder, _MODELS) if folder else None,
-            hosts=_hosts(env.get("CONTEXTLENS_HOSTS", "")),
-            service_url=read_url(env.get("CONTEXTLENS_SERVICE_URL", "")),
-            service_token=read_token(env.get("CONTEXTLENS_SERVICE_TOKEN", "")),
-            log=_one_of(env, "CONTEXTLENS_LOG", ("plain", "json", "full")),
-            metrics_token=_secret(env, "CONTEXTLENS_METRICS_TOKEN"),
-            access=own,
-            computing=Computing.from_env(env),
-        )
+        source.env_vars = {name.lower(): text for name in env if (text := env[name].strip())}
+        try:
+            settings = cls(**source())
+        except ValidationError as exc:
+            raise SettingsError(" ".join(_sentences(exc))) from None
+        if not settings.demo:
+            return settings
+        models = settings.models or DEMO_MODELS
+        return settings.model_copy(update={"allow_downloads": False, "models": models})
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic's signature
+        init_settings: Source,
+        *_: Source,
+        **__: Source,
+    ) -> tuple[Source, ...]:
+        """Leave the environment to `from_env`."""
+        return (init_settings,)
 
-def _megabytes(env: Mapping[str, str], name: str, default: int) -> int:
-    raw = env.get(name, "").strip() or str(default)
-    if not re.fullmatch(r"0{0,9}[1-9][0-9]{0,6}", raw) or int(raw) > 1_000_000:
-        raise SettingsError(
-            f"{name} is {raw!r}; it must be a whole number of megabytes from 1 to 1000000. "
-            f"Correct it, or unset it for the default, {default}."
-        )
-    return int(raw) * 1_000_000
+    @property
+    def missing_oidc(self) -> tuple[str, ...]:
+        """The variables about the provider of identities that are empty."""
+        oidc = (name for name in Settings.model_fields if name.startswith("oidc_"))
+        return tuple(_variable(name) for name in oidc if not getattr(self, name))
 
-
-def _flag(env: Mapping[str, str], name: str, *, default: bool) -> bool:
-    raw = env.get(name, "").strip()
-    if raw not in {"", "0", "1"}:
-        raise SettingsError(f"{name} is {raw!r}; it must be 0 or 1.")
-    return raw == "1" if raw else default
-
-
-def _one_of(env: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:
-    raw = env.get(name, "").strip() or allowed[0]
-    if raw not in allowed:
-        raise SettingsError(f"{name} is {raw!r}; it must be one of {', '.join(allowed)}.")
-    return raw
-
-
-def _secret(env: Mapping[str, str], name: str) -> str | None:
-    raw = env.get(name, "").strip()
-    if raw and not re.fullmatch(r"[!-~]{16,}", raw):  # the sentence does not repeat it
-        raise SettingsError(
-            f"{name} must have at least 16 characters of ASCII, none of them a space. "
-            "Lengthen it, or unset it."
-        )
-    return raw or None
-
-
-def _names(raw: str) -> tuple[str, ...]:
-    return tuple(name for part in raw.split(",") if (name := part.strip()))
-
-
-def _hosts(raw: str) -> tuple[str, ...]:
-    names = _names(raw)
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\]?", name):
-            raise SettingsError(
-                f"CONTEXTLENS_HOSTS names {name!r}; it must be names or addresses, such as "
-                "lens.example.org, with commas between them. Leave out https://, ports and paths."
+    @model_validator(mode="after")
+    def _check_pairs(self) -> Settings:
+        missing = self.missing_oidc
+        if self.sign_in != "off" and 0 < len(missing) < 5:  # some of the five, not all
+            raise ValueError(
+                f"CONTEXTLENS_SIGN_IN is {self.sign_in!r}, and of what the provider is asked with "
+                f"this is missing: {', '.join(missing)}. Set it, or leave all CONTEXTLENS_OIDC_* "
+                "out and write .streamlit/secrets.toml."
             )
-    return names
+        if self.token_models and (self.hub_endpoint or "").startswith("http://"):
+            raise ValueError(
+                "CONTEXTLENS_TOKEN_MODELS names models, and CONTEXTLENS_HUB_ENDPOINT starts with "
+                "http://, where no token is sent. Use https://, or unset one of the two."
+            )
+        return self
 
 
-def _endpoint(raw: str) -> str | None:
-    endpoint = raw.strip().rstrip("/")
-    if endpoint and not endpoint.startswith(("http://", "https://")):
-        raise SettingsError(
-            f"CONTEXTLENS_HUB_ENDPOINT is {raw!r}; it must start with http:// or https://."
-        )
-    return endpoint or None
+def table() -> list[tuple[str, str, str]]:
+    """Return every variable, its default and its meaning."""
+    meanings = _meanings()
+    fields = Settings.model_fields
+    return [(_variable(name), _default(fields[name]), meanings[name]) for name in fields]
 
 
-def _token_models(env: Mapping[str, str]) -> tuple[str, ...]:
-    names = _names(env.get("CONTEXTLENS_TOKEN_MODELS", ""))
-    if names and env.get("CONTEXTLENS_HUB_ENDPOINT", "").strip().startswith("http://"):
-        raise SettingsError(
-            "CONTEXTLENS_TOKEN_MODELS names models, and CONTEXTLENS_HUB_ENDPOINT starts with "
-            "http://, where no token is sent. Use https://, or unset one of the two."
-        )
-    return names
+def readme_table() -> str:
+    """Return the table in Markdown, as README shows it."""
+    rows = ["| Variable | Default | Meaning |", "|---|---|---|"]
+    for name, default, meaning in table():
+        shown = f"| `{default}` " if default.isalnum() else f"| {default} " if default else "| "
+        rows.append(f"| `{name}` {shown}| {meaning} |")
+    return "\n".join(rows)
 
 
-def _home(name: str, raw: str) -> Path:
-    try:
-        return Path(raw).expanduser()
-    except RuntimeError as exc:
-        raise SettingsError(
-            f"CONTEXTLENS_{name} is {raw!r}, and there is no such home folder. Write it in full."
-        ) from exc
+def _variable(name: str) -> str:
+    return str(Settings.model_fields[name].validation_alias or f"CONTEXTLENS_{name.upper()}")
 
 
-def _folder(name: str, raw: str, holds: str) -> Path:
-    folder = _home(name, raw).resolve()
-    if not folder.is_dir():
-        raise SettingsError(
-            f"CONTEXTLENS_{name} is {raw!r}, which is not a folder. "
-            f"Name a folder that holds {holds}, or unset it."
-        )
-    return folder
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None:
+        return "the user's cache folder"
+    default = field.default
+    if isinstance(default, bool):
+        return str(int(default))
+    is_in_mb = str(field.validation_alias).endswith("_MB")
+    return str(default // _MB if is_in_mb else default or "")
 
 
-def _storage(raw: str) -> str | None:
-    address = raw.strip().rstrip("/")
-    if address and not re.fullmatch(r"(s3|gs|az)://[^\s/?#]+(/[^\s?#]*)?", address):
-        raise SettingsError(
-            f"CONTEXTLENS_CORPORA_URI is {raw!r}; it must be a place in object storage, such as "
-            "s3://bucket/corpora (gs:// and az:// are others). Correct it, or unset it."
-        )
-    return address or None
+def _meanings() -> dict[str, str]:
+    """The sentences below the fields; pydantic would take 50 ms to read them at each import."""
+    tree = ast.parse(inspect.getsource(Settings))
+    fields = next(node.body for node in tree.body if isinstance(node, ast.ClassDef))
+    return {
+        ast.unparse(field.target): " ".join(ast.literal_eval(sentence.value).split())
+        for field, sentence in pairwise(fields)
+        if isinstance(field, ast.AnnAssign) and isinstance(sentence, ast.Expr)
+    }
+
+
+def _sentences(exc: ValidationError) -> Iterator[str]:
+    """What was given, what is allowed and what to do, for each wrong variable."""
+    meanings = _meanings()
+    for error in exc.errors(include_url=False):
+        if not error["loc"]:  # two variables that do not go together
+            yield error["msg"].removeprefix("Value error, ")
+            continue
+        name = str(error["loc"][0])
+        field = Settings.model_fields[name]
+        may_be_secret = not field.repr or re.search("[@?#]", str(error["input"]))
+        given = "what it is set to" if may_be_secret else f"{error['input']!r:.60}"
+        reason = re.sub("^(Value error, |(Input|String|Value) should )", "; it must ", error["msg"])
+        reason = _REASONS.get(error["type"], reason)
+        default = f" for the default, {_default(field)}" if _default(field) else ""
+        advice = f"Correct it, or unset it{default}."
+        yield f"{_variable(name)} cannot be {given}{reason}. {meanings[name]} {advice}"

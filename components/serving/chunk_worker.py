@@ -7,7 +7,6 @@ the work: what is defined in a command's own module travels with all that it men
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +39,7 @@ made_schema = pa.schema(
 
 def open_own() -> EncoderService:
     """A service that has its models itself, by the settings of the machine that it is on."""
-    service = open_service(replace(Settings.from_env(), service_url=None))
+    service = open_service(Settings.from_env().model_copy(update={"service_url": None}))
     return service.uncached if isinstance(service, CachedService) else service
 
 

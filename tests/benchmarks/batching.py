@@ -9,7 +9,6 @@ from time import perf_counter, process_time
 
 from components.core import BUNDLED_ID, Settings
 from components.core.caller import Caller, calling
-from components.core.computing import Computing
 from components.core.service import LocalService
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences, short_sentences
@@ -51,7 +50,7 @@ def batching(rounds: int) -> Outcome:
 
 
 def set_up(together: bool) -> Callable[[int], _Took]:
-    service = LocalService(Settings(computing=Computing(batching=together)))
+    service = LocalService(Settings(), batching=together)
 
     def run(seed: int) -> _Took:
         texts = short_sentences(2 * N_CLIENTS * N_EACH, seed)
@@ -106,7 +105,7 @@ def gpu(rounds: int) -> Outcome:
 
 
 def set_up_many(device: str, precision: str) -> Callable[[int], float]:
-    service = LocalService(Settings(computing=Computing(device=device)))
+    service = LocalService(Settings(device=device))
 
     def seconds(texts: Sequence[str]) -> float:
         begun = perf_counter()

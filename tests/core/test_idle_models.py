@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from components.core import BUNDLED_ID, Settings
-from components.core.computing import Computing
-from components.core.errors import SettingsError
 from components.core.model_store import ModelStore
 
 MINUTE = 60.0
@@ -36,9 +34,7 @@ def clock() -> Clock:
 
 
 def store_of(root: Path, clock: Clock, minutes: int = 10) -> ModelStore:
-    settings = Settings(
-        model_folder=root, allow_downloads=False, computing=Computing(idle_minutes=minutes)
-    )
+    settings = Settings(model_folder=root, allow_downloads=False, idle_minutes=minutes)
     return ModelStore(settings, lambda _: None, clock)
 
 
@@ -93,31 +89,3 @@ def test_what_left_is_freed_and_a_store_that_is_gone_is_waited_for_no_more(
     gc.collect()
     timer.join(60)
     assert not timer.is_alive()
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("CONTEXTLENS_DEVICE", "gpu"),
-        ("CONTEXTLENS_DEVICE", "cuda:"),
-        ("CONTEXTLENS_DEVICE", "cuda:100"),
-        ("CONTEXTLENS_QUEUE_TEXTS", "1"),
-        ("CONTEXTLENS_QUEUE_TEXTS", "many"),
-        ("CONTEXTLENS_QUEUE_TEXTS", "1e3"),
-        ("CONTEXTLENS_IDLE_MINUTES", "-1"),
-        ("CONTEXTLENS_IDLE_MINUTES", "2000000"),
-    ],
-)
-def test_wrong_settings_are_refused_with_what_is_allowed(name: str, wrong: str) -> None:
-    with pytest.raises(SettingsError, match=rf"{name} is '{wrong}'; it must be"):
-        Computing.from_env({name: wrong})
-
-
-def test_settings_are_read() -> None:
-    assert Computing.from_env(
-        {
-            "CONTEXTLENS_DEVICE": " CUDA:1 ",
-            "CONTEXTLENS_QUEUE_TEXTS": "12",
-            "CONTEXTLENS_IDLE_MINUTES": "0",
-        }
-    ) == Computing(device="cuda:1", queue_texts=12, idle_minutes=0)

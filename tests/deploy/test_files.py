@@ -37,7 +37,7 @@ MAX_UPLOAD = f"{Settings().max_upload_bytes // 1_000_000 + 1}m"
 
 
 def test_each_setting_that_a_file_names_is_one() -> None:
-    known = {name for name, _, _ in settings.TABLE}
+    known = {name for name, _, _ in settings.table()}
     unknown = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in WRITTEN

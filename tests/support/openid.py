@@ -16,7 +16,7 @@ from typing import Any
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from components.core.access import Access
+from components.core import Settings
 from components.ui.access.roles import person_of
 from tests.support.ports import free_port
 
@@ -91,7 +91,7 @@ def knows(address: str) -> Iterator[None]:
 
 def owner_of(name: str, issuer: str = ISSUER) -> str:
     """Whose things somebody's are."""
-    return person_of({**claims(name), "iss": issuer}, Access(sign_in="required")).owner
+    return person_of({**claims(name), "iss": issuer}, Settings(sign_in="required")).owner
 
 
 def claims(name: str) -> dict[str, Any]:

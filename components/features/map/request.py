@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from components.core import ModelCard
-from components.core.access import DEMO_POINTS
+from components.core.settings import DEMO_POINTS
 from components.features.map.controls import (
     ALL_WORDS,
     AT_MOST,
@@ -65,7 +65,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
 
 def most_points() -> int:
     """How many points a map has here at most, whatever an address asks for."""
-    return DEMO_POINTS if settings().access.demo else max(MOST)
+    return DEMO_POINTS if settings().demo else max(MOST)
 
 
 def by_chosen_words(view: ViewState) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.core.access import DEMO_CHARACTERS, DEMO_POINTS
+from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.ui.access import guard
 
 __all__ = ["LINE", "line"]

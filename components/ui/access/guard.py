@@ -43,12 +43,12 @@ def owner() -> str:
 
 def may(right: Right, who: Person | None = None) -> bool:
     """Whether somebody may do something; the visitor of this page unless told."""
-    return roles.has(who or person(), right, settings().access)
+    return roles.has(who or person(), right, settings())
 
 
 def refusal(right: Right, who: Person | None = None) -> str:
     """Why somebody may not do something, in a sentence or two; "" where they may."""
-    return roles.refusal(who or person(), right, settings().access)
+    return roles.refusal(who or person(), right, settings())
 
 
 def require(right: Right, who: Person | None = None) -> None:
@@ -70,17 +70,16 @@ def is_theirs(owner: str, who: Person | None = None) -> bool:
 
 def sign_in_is_on() -> bool:
     """Whether visitors are told apart by who they are."""
-    return settings().access.sign_in != "off"
+    return settings().sign_in != "off"
 
 
 def is_demo() -> bool:
     """Whether everything is small here and nothing stays."""
-    return settings().access.demo
+    return settings().demo
 
 
 def _person(cookies: Mapping[str, str] | None) -> Person:
-    access = settings().access
-    if access.sign_in == "off":
+    if settings().sign_in == "off":
         return roles.HERE
     claims = identity.of_run() if cookies is None else identity.of_cookies(cookies)
-    return roles.person_of(claims, access)
+    return roles.person_of(claims, settings())

@@ -15,7 +15,6 @@ from streamlit.auth_util import is_authlib_installed, validate_auth_credentials
 from streamlit.errors import Error as StreamlitError
 
 from components.core import Settings
-from components.core.access import Provider
 from components.core.errors import SettingsError
 
 __all__ = ["is_set_up", "secrets"]
@@ -31,14 +30,13 @@ def secrets() -> Mapping[str, Any] | None:
     a secret that it asks for before that: with several processes, that has to be the same one too.
     """
     try:
-        access = Settings.from_env().access
+        settings = Settings.from_env()
     except SettingsError:  # every page says it
         return None
-    own = access.provider
-    if access.sign_in == "off" or own.missing:
+    if settings.sign_in == "off" or settings.missing_oidc:
         return None
-    config.set_option(_COOKIE_SECRET, own.cookie_secret)
-    return {"auth": _section(own)}
+    config.set_option(_COOKIE_SECRET, settings.oidc_cookie_secret)
+    return {"auth": _section(settings)}
 
 
 def is_set_up() -> bool:
@@ -51,11 +49,11 @@ def is_set_up() -> bool:
     return is_authlib_installed()
 
 
-def _section(own: Provider) -> dict[str, str]:
+def _section(settings: Settings) -> dict[str, str]:
     return {
-        "redirect_uri": own.redirect_url,
-        "cookie_secret": own.cookie_secret,
-        "client_id": own.client_id,
-        "client_secret": own.client_secret,
-        "server_metadata_url": own.metadata_url,
+        "redirect_uri": settings.oidc_redirect_url,
+        "cookie_secret": settings.oidc_cookie_secret,
+        "client_id": settings.oidc_client_id,
+        "client_secret": settings.oidc_client_secret,
+        "server_metadata_url": settings.oidc_metadata_url,
     }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from components.core.access import Access
+from components.core import Settings
 
 __all__ = [
     "EXPORT",
@@ -100,18 +100,18 @@ HERE = Person(Role.ADMIN)
 """Anybody, where nobody signs in."""
 
 
-def person_of(claims: Mapping[str, Any], access: Access) -> Person:
+def person_of(claims: Mapping[str, Any], settings: Settings) -> Person:
     """Who somebody is by what a provider says of them; nothing of it for who has not signed in."""
-    if access.sign_in == "off":
+    if settings.sign_in == "off":
         return HERE
     issuer, subject = claims.get("iss"), claims.get("sub")
     if claims.get("is_logged_in") is not True or not _is_text(issuer) or not _is_text(subject):
-        return Person(Role.VIEWER if access.sign_in == "optional" else Role.NONE)
+        return Person(Role.VIEWER if settings.sign_in == "optional" else Role.NONE)
     return Person(
         max(
-            Role[access.default_role.upper()],
-            _by_address(claims, access),
-            _by_claim(claims, access),
+            Role[settings.default_role.upper()],
+            _by_address(claims, settings),
+            _by_claim(claims, settings),
         ),
         hashlib.sha256(f"{issuer}\n{subject}".encode("utf-8", "replace")).hexdigest()[:32],
         _name(claims),
@@ -119,16 +119,16 @@ def person_of(claims: Mapping[str, Any], access: Access) -> Person:
     )
 
 
-def has(person: Person, right: Right, access: Access) -> bool:
+def has(person: Person, right: Right, settings: Settings) -> bool:
     """Whether somebody may do something."""
-    return person.role >= right.least and (right.in_demo or not access.demo)
+    return person.role >= right.least and (right.in_demo or not settings.demo)
 
 
-def refusal(person: Person, right: Right, access: Access) -> str:
+def refusal(person: Person, right: Right, settings: Settings) -> str:
     """Why somebody may not do something, in a sentence or two; "" where they may."""
-    if has(person, right, access):
+    if has(person, right, settings):
         return ""
-    if access.demo and not right.in_demo:
+    if settings.demo and not right.in_demo:
         return f"This is a demo, where nobody may {right.what}. {_SELF}"
     if not person.is_signed_in:
         return f"To {right.what}, sign in as {right.least.title} first."
@@ -141,18 +141,18 @@ def refusal(person: Person, right: Right, access: Access) -> str:
     return f"{said} {person.why}".rstrip()
 
 
-def _by_address(claims: Mapping[str, Any], access: Access) -> Role:
+def _by_address(claims: Mapping[str, Any], settings: Settings) -> Role:
     address = _verified(claims)
     if not address:
         return Role.NONE
     own = {address, f"@{address.partition('@')[2]}"}
-    lists = ((Role.ADMIN, access.admins), (Role.UPLOADER, access.uploaders))
-    every = (*lists, (Role.VIEWER, access.viewers))
+    lists = ((Role.ADMIN, settings.admins), (Role.UPLOADER, settings.uploaders))
+    every = (*lists, (Role.VIEWER, settings.viewers))
     return next((role for role, people in every if own & set(people)), Role.NONE)
 
 
-def _by_claim(claims: Mapping[str, Any], access: Access) -> Role:
-    said = claims.get(access.role_claim) if access.role_claim else None
+def _by_claim(claims: Mapping[str, Any], settings: Settings) -> Role:
+    said = claims.get(settings.role_claim) if settings.role_claim else None
     names: Sequence[Any] = [said] if _is_text(said) else said if isinstance(said, list) else ()
     known = {role.name.lower(): role for role in Role}
     return max((known[name] for name in names if _is_text(name) and name in known), default=Role(0))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from components.core.access import DEMO_CHARACTERS
 from components.core.errors import StateError
+from components.core.settings import DEMO_CHARACTERS
 from components.ui.state.view import ViewState
 
 __all__ = [

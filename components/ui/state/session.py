@@ -16,9 +16,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.core.access import DEMO_CHARACTERS
 from components.core.caller import Caller
 from components.core.errors import ServiceAwayError, StateError
+from components.core.settings import DEMO_CHARACTERS
 from components.ui.models.services import service, settings
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from components.ui.state.bounds import MAX_TEXT, check_demo, n_characters
@@ -116,7 +116,7 @@ def is_too_long(view: ViewState) -> bool:
 
 def max_characters() -> int:
     """Of one text that is typed here."""
-    return DEMO_CHARACTERS if settings().access.demo else MAX_CHARACTERS
+    return DEMO_CHARACTERS if settings().demo else MAX_CHARACTERS
 
 
 def take_notice() -> str:
@@ -207,7 +207,7 @@ def _check(view: ViewState) -> None:
     Raises:
         StateError: it is not.
     """
-    if settings().access.demo:
+    if settings().demo:
         check_demo(view)
 
 

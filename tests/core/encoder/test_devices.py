@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from components.core import BUNDLED_ID, EncoderService
-from components.core.computing import Computing
 from components.core.encoder import devices
 from components.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, There, choose
 from components.core.errors import ModelError
@@ -83,7 +82,7 @@ def test_card_and_passport_name_the_device(service: EncoderService) -> None:
 def test_a_device_that_is_not_there_is_said_when_a_model_is_loaded(
     open_with: Callable[..., EncoderService],
 ) -> None:
-    service = open_with(computing=Computing(device="cuda:7"))
+    service = open_with(device="cuda:7")
     with pytest.raises(ModelError, match="CONTEXTLENS_DEVICE asks for cuda:7"):
         service.load(BUNDLED_ID)
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService, Encoding, Settings
 from components.core.caller import Caller, StoppedError, calling
-from components.core.computing import Computing
 from components.core.encoder import LoadedModel, Request, load_model
 from components.core.encoder import running as encoder_running
 from components.core.encoder.gathering import WEIGHT_BYTES, Together
@@ -97,8 +96,8 @@ def test_many_callers_at_once_get_what_each_gets_alone(
     model: str, open_with: Callable[..., EncoderService], tiny_root: Path
 ) -> None:
     service, alone = (
-        LocalService(Settings(model_folder=tiny_root, allow_downloads=False, computing=computing))
-        for computing in (Computing(), Computing(batching=False))
+        LocalService(Settings(model_folder=tiny_root, allow_downloads=False), batching=is_batching)
+        for is_batching in (True, False)
     )
     asked = [
         {

@@ -227,12 +227,12 @@ def test_the_registry_locates_tokenizers(server: HubServer, tiny: Path, cache: P
     bundled = registry.locate_tokenizer(registry.BUNDLED_ID, settings)
     assert bundled == registry.locate(registry.BUNDLED_ID, settings)
     assert registry.locate_tokenizer(f"folder:{tiny.name}", settings).folder == tiny
-    forbidden = replace(settings, allow_downloads=False)
+    forbidden = settings.model_copy(update={"allow_downloads": False})
     assert registry.locate_tokenizer(ID, forbidden).folder == files.folder
     for model in ("org/other", "../..", "folder:../x"):
         with pytest.raises(ModelError):
             registry.locate_tokenizer(model, forbidden)
-    limited = open_service(replace(settings, models=(registry.BUNDLED_ID,)))
+    limited = open_service(settings.model_copy(update={"models": (registry.BUNDLED_ID,)}))
     with pytest.raises(UnknownModelError, match="allowed"):
         limited.load_tokenizer(ID)
 

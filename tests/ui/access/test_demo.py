@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from components.content.examples import EXAMPLES
-from components.core.access import DEMO_CHARACTERS, DEMO_POINTS
 from components.core.errors import AccessError
+from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.features.corpora.controls import CORPUS
 from components.features.map.request import most_points
 from components.ui.access import demo, guard

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.core.access import Access
+from components.core import Settings
 from components.ui.access.roles import (
     EXPORT,
     FETCH,
@@ -28,7 +27,7 @@ from components.ui.access.roles import (
     refusal,
 )
 
-ON = Access(
+ON = Settings(
     sign_in="required",
     admins=("ada@example.org",),
     uploaders=("@example.org",),
@@ -51,14 +50,16 @@ def with_address(address: Any, verified: Any = True) -> Role:
 
 
 def test_where_nobody_signs_in_everybody_may_do_everything() -> None:
-    assert person_of({}, Access()) is HERE
-    assert all(has(HERE, right, Access()) for right in RIGHTS)
+    assert person_of({}, Settings()) is HERE
+    assert all(has(HERE, right, Settings()) for right in RIGHTS)
 
 
 def test_who_has_not_signed_in_is_nobody_or_a_guest() -> None:
     for claims in ({}, {**WHO, "is_logged_in": False}, {"is_logged_in": True, "sub": "1"}):
         assert person_of(claims, ON) == Person(Role.NONE)
-        assert person_of(claims, replace(ON, sign_in="optional")) == Person(Role.VIEWER)
+        assert person_of(claims, ON.model_copy(update={"sign_in": "optional"})) == Person(
+            Role.VIEWER
+        )
     nameless = {"is_logged_in": True, "iss": "https://id.example", "sub": ""}
     assert person_of(nameless, ON) == Person(Role.NONE)
 
@@ -111,14 +112,17 @@ def test_an_address_that_is_not_verified_does_not_count_and_that_is_said(verifie
 )
 def test_a_role_by_a_claim(said: Any, role: Role) -> None:
     assert somebody(roles=said).role is role
-    assert person_of({**WHO, "roles": said}, replace(ON, role_claim="")).role is Role.NONE
+    assert (
+        person_of({**WHO, "roles": said}, ON.model_copy(update={"role_claim": ""})).role
+        is Role.NONE
+    )
 
 
 def test_the_highest_role_counts() -> None:
     own = {"email": "bob@example.org", "email_verified": True}
     assert somebody(**own, roles=["viewer"]).role is Role.UPLOADER
     assert somebody(**own, roles="admin").role is Role.ADMIN
-    assert person_of(WHO, replace(ON, default_role="uploader")).role is Role.UPLOADER
+    assert person_of(WHO, ON.model_copy(update={"default_role": "uploader"})).role is Role.UPLOADER
 
 
 CLAIMS = ("iss", "sub", "email", "email_verified", "name", "roles")
@@ -127,7 +131,7 @@ SAID = st.none() | st.booleans() | st.text(max_size=8) | st.lists(st.text(max_si
 
 @given(st.dictionaries(st.sampled_from(CLAIMS), SAID))
 def test_whatever_a_provider_says_nobody_becomes_more_than_they_are(claims: dict[str, Any]) -> None:
-    who = person_of({**claims, "is_logged_in": True}, replace(ON, role_claim=""))
+    who = person_of({**claims, "is_logged_in": True}, ON.model_copy(update={"role_claim": ""}))
     assert who.role is Role.NONE
     assert len(who.name) <= 200
 
@@ -169,7 +173,7 @@ def test_a_refusal_says_what_is_wanted_and_what_to_do(role: Role, right: Any) ->
 
 
 def test_in_a_demo_even_an_admin_may_only_look() -> None:
-    demo = Access(demo=True)
+    demo = Settings(demo=True)
     assert [right for right in RIGHTS if has(HERE, right, demo)] == [LOOK]
     for right in (EXPORT, UPLOAD, KEEP, FETCH, MANAGE):
         assert refusal(HERE, right, demo).startswith(

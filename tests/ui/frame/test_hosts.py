@@ -179,7 +179,7 @@ def test_a_server_for_others_answers_to_this_machine_s_names(
 
 @pytest.mark.parametrize("given", ["https://lens.example", "lens.example:80", "a b", "*", "a/b"])
 def test_a_name_that_is_none_meets_a_sentence(given: str) -> None:
-    with pytest.raises(SettingsError, match="Leave out https://, ports and paths"):
+    with pytest.raises(SettingsError, match="without https://, ports and paths"):
         Settings.from_env({"CONTEXTLENS_HOSTS": given})
     assert Settings.from_env({"CONTEXTLENS_HOSTS": "a.b, ::1,[::2]"}).hosts == (
         *("a.b", "::1", "[::2]"),
