@@ -8,7 +8,9 @@ INDEX ?=
 RELOAD ?=
 REPLICAS ?= 1
 PROCESSES ?= 2
-export PORT HOST PYTHON INDEX REPLICAS PROCESSES
+# Bytes in a line of headers: the cookies of a sign-in whose token carries groups pass the library's own 8,192.
+WEBSOCKETS_MAX_LINE_LENGTH ?= 65536
+export PORT HOST PYTHON INDEX REPLICAS PROCESSES WEBSOCKETS_MAX_LINE_LENGTH
 
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.
@@ -63,6 +65,7 @@ run: port .venv/.app
 
 # Visitors come on PORT; the processes take the ports behind it.
 serve-app: port .venv/.app
+	@echo "Contextlens starts on http://$(URL_HOST):$(PORT) (Ctrl+C stops it)."
 	@exec $(RUN_PYTHON) -m components.ui.processes --processes "$$PROCESSES" --port "$$PORT" --host "$$HOST"
 
 # The app's own port is not its: that is for PORT=... alone.

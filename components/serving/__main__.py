@@ -94,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _start(given: argparse.Namespace) -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
+    os.environ.setdefault("RAY_AUTH_MODE", "token")  # of ~/.ray/auth_token, which Ray makes
     import ray
     from ray import serve
 

@@ -8,7 +8,16 @@ from typing import Any
 
 import yaml
 
-__all__ = ["COMPOSE", "CONTAINERFILE", "DEPLOY", "KUBERNETES", "WRITTEN", "instructions", "kind"]
+__all__ = [
+    "COMPOSE",
+    "CONTAINERFILE",
+    "DEPLOY",
+    "KUBERNETES",
+    "ROOT",
+    "WRITTEN",
+    "instructions",
+    "kind",
+]
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -17,6 +18,7 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -24,32 +26,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from components.ui.processes.plan import nginx_path
-from components.ui.processes.proxy import Proxy, configuration
+from components.ui.processes.__main__ import nginx_path, write_configuration
 from tests.support.ports import free_port
 
-__all__ = ["Answer", "Proxied", "Stub", "get", "nginx", "proxied"]
+__all__ = ["Answer", "Proxied", "Stub", "get", "proxied", "until_it_listens", "unverified"]
 
 _SECONDS = 20.0
 
 
-def nginx() -> str:
-    """The program, which `.ci/nginx` installs."""
-    return nginx_path()
-
-
 class Stub:
-    """A process of the app that says its number, and what it was asked with."""
+    """A process of the app that says its port, and what it was asked with."""
 
-    def __init__(self, number: int) -> None:
-        self.number, self.port = number, free_port()
-        self.n_static = 0
+    def __init__(self) -> None:
+        self.port, self.n_static = free_port(), 0
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
 
     def start(self) -> None:
         """Answer."""
@@ -76,8 +67,11 @@ class Stub:
 
     async def _say(self, request: Request) -> Response:
         n_bytes = len(await request.body())
-        said = {"process": self.number, "bytes": n_bytes, "headers": dict(request.headers)}
-        return JSONResponse(said, headers={"X-Frame-Options": "SAMEORIGIN"})
+        said = {"process": self.port, "bytes": n_bytes, "headers": dict(request.headers)}
+        answer = JSONResponse(said, headers={"X-Frame-Options": "SAMEORIGIN"})
+        for i in range(int(request.query_params.get("cookies", "0"))):
+            answer.set_cookie(f"own_{i}", "x" * 4_000)
+        return answer
 
     async def _static(self, _: Request) -> Response:
         self.n_static += 1
@@ -86,7 +80,7 @@ class Stub:
 
     async def _stream(self, socket: WebSocket) -> None:
         await socket.accept()
-        await socket.send_text(str(self.number))
+        await socket.send_text(str(self.port))
         async for text in socket.iter_text():
             await socket.send_text(text)
 
@@ -109,7 +103,7 @@ class Answer:
 
     @property
     def cookie(self) -> str:
-        """What the browser sends from now on; empty where none was set."""
+        """A browser sends this from now on; empty where none was set."""
         parsed = SimpleCookie(self.headers.get("Set-Cookie", ""))
         return "; ".join(f"{own.key}={own.value}" for own in parsed.values())
 
@@ -120,12 +114,20 @@ def get(address: str, *, cookie: str = "", body: bytes | None = None, **headers:
     request = urllib.request.Request(
         address, data=body, headers={**own, **headers}, method="GET" if body is None else "PUT"
     )
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    encrypted = urllib.request.HTTPSHandler(context=unverified())
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), encrypted)
     try:
         with opener.open(request, timeout=_SECONDS) as answer:
             return Answer(answer.status, answer.read(), answer.headers)
     except urllib.error.HTTPError as exc:
         return Answer(exc.code, exc.read(), exc.headers)
+
+
+def unverified() -> ssl.SSLContext:
+    """For a certificate that signs itself."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 @dataclass
@@ -144,45 +146,39 @@ class Proxied:
 
 
 @contextmanager
-def proxied(n: int = 2, **changes: object) -> Iterator[Proxied]:
-    """So many servers with the proxy before them.
+def proxied(*, max_upload_mb: int = 100) -> Iterator[Proxied]:
+    """Two servers with nginx before them.
 
     Its folder is not pytest's: that is closed to the user that nginx becomes where root starts it.
     """
-    with (
-        TemporaryDirectory(prefix="contextlens-proxied-", ignore_cleanup_errors=True) as folder,
-        _proxied(Path(folder), n, **changes) as own,
-    ):
-        yield own
-
-
-@contextmanager
-def _proxied(folder: Path, n: int, **changes: object) -> Iterator[Proxied]:
-    stubs = [Stub(i) for i in range(n)]
-    port, log = free_port(), folder / "out.log"
-    own: dict[str, object] = {
-        "listen": (f"127.0.0.1:{port}",),
-        "processes": tuple(stub.address for stub in stubs),
-        "folder": str(folder),
-        **changes,
-    }
-    path = folder / "nginx.conf"
-    path.write_text(configuration(Proxy(**own)), encoding="utf-8")  # type: ignore[arg-type]
-    folder.chmod(0o711)
-    for stub in stubs:
-        stub.start()
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [nginx(), "-e", "stderr", "-c", str(path)], stdout=out, stderr=subprocess.STDOUT
-        )
-    try:
-        _until(lambda: _listens(port))
-        yield Proxied(f"http://127.0.0.1:{port}", stubs, folder, log)
-    finally:
-        process.terminate()
-        process.wait(_SECONDS)
+    with TemporaryDirectory(prefix="contextlens-proxied-", ignore_cleanup_errors=True) as name:
+        folder, port, stubs = Path(name), free_port(), [Stub(), Stub()]
+        folder.chmod(0o711)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CONTEXTLENS_MAX_UPLOAD_MB", str(max_upload_mb))
+            write_configuration(folder, ["127.0.0.1"], port, [stub.port for stub in stubs])
+        log = folder / "out.log"
         for stub in stubs:
-            stub.stop()
+            stub.start()
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [nginx_path(), "-e", "stderr", "-c", str(folder / "nginx.conf")],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            until_it_listens(port)
+            yield Proxied(f"http://127.0.0.1:{port}", stubs, folder, log)
+        finally:
+            process.terminate()
+            process.wait(_SECONDS)
+            for stub in stubs:
+                stub.stop()
+
+
+def until_it_listens(port: int) -> None:
+    """Wait for a server on this machine."""
+    _until(lambda: _listens(port))
 
 
 def _listens(port: int) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from components.ui.processes.proxy import COOKIE
-from tests.deploy.deployment import COMPOSE, DEPLOY, WRITTEN, instructions, kind
+from components.ui.processes.__main__ import COOKIE
+from tests.deploy.deployment import COMPOSE, DEPLOY, ROOT, WRITTEN, instructions, kind
 
 
 def test_nothing_runs_as_root_or_may_write_to_its_own_files() -> None:
@@ -33,18 +33,45 @@ def ray_pods() -> list[dict[str, Any]]:
     return [group["template"]["spec"] for group in groups]
 
 
+def test_ray_asks_for_a_token_and_is_reached_by_its_own_pods_and_the_app_alone() -> None:
+    assert "RAY_AUTH_MODE=token" in instructions("ENV")
+    for name in ("ray-head", "ray-worker"):
+        own = COMPOSE["services"][name]
+        assert own["environment"]["RAY_AUTH_MODE"] == "token"
+        assert own["environment"]["RAY_AUTH_TOKEN"].startswith("${RAY_TOKEN:?")
+        assert list(own["networks"]) == ["inside"]
+        assert "ports" not in own
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    cluster = kind("RayService")["spec"]["rayClusterConfig"]
+    assert cluster["authOptions"] == {"mode": "token"}
+    policy = kind("NetworkPolicy")["spec"]
+    label = policy["podSelector"]["matchLabels"]
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    assert [group["template"]["metadata"]["labels"] for group in groups] == [label, label]
+    assert policy["policyTypes"] == ["Ingress"]
+    reached = {
+        next(iter(rule["from"][0]["podSelector"]["matchLabels"].values())): [
+            port["port"] for port in rule.get("ports", ())
+        ]
+        for rule in policy["ingress"]
+    }
+    assert reached == {"ray": [], "kuberay-operator": [8265, 8000], "contextlens": [8000]}
+
+
 def test_a_visitor_is_kept_in_one_process_everywhere() -> None:
     note = kind("Ingress")["metadata"]["annotations"]
     assert note["nginx.ingress.kubernetes.io/affinity"] == "cookie"
     assert note["nginx.ingress.kubernetes.io/session-cookie-name"] == COOKIE
     assert note["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
-    assert f"$cookie_{COOKIE}" in (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
 
 
 def test_no_log_of_a_proxy_has_addresses() -> None:
     """They hold sentences."""
-    for name in ("nginx.conf", "nginx-tls.conf"):
-        text = (DEPLOY / name).read_text(encoding="utf-8")
+    for path in (
+        ROOT / "components" / "ui" / "processes" / "nginx.conf",
+        DEPLOY / "nginx-tls.conf",
+    ):
+        text = path.read_text(encoding="utf-8")
         (form,) = re.findall(r"log_format (.*?);\n", text, re.DOTALL)
         used = set(re.findall(r"\$(\w+)", form))
         assert not used & {"request", "request_uri", "uri", "args", "query_string", "http_referer"}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import socket
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.asyncio.client import connect
 
-from components.ui.processes.proxy import COOKIE
-from tests.deploy.proxied import Proxied, Stub, get, nginx, proxied
+from components.ui.processes.__main__ import COOKIE, nginx_path
+from tests.deploy.proxied import Proxied, Stub, get, proxied, until_it_listens, unverified
 from tests.support.loop import alone
 from tests.support.ports import free_port
 
@@ -26,7 +29,7 @@ SECRET = "my-private-sentence"
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Proxied]:
-    with proxied(pages=("meaning",), max_upload_mb=1) as own:
+    with proxied(max_upload_mb=1) as own:
         yield own
 
 
@@ -46,25 +49,25 @@ async def stream(address: str, cookie: str = "") -> tuple[str, str, str]:
 
 def test_new_visitors_are_spread_and_each_keeps_its_process(served: Proxied) -> None:
     firsts = [get(f"{served.address}/meaning") for _ in range(10)]
-    assert Counter(first.process for first in firsts) == {0: 5, 1: 5}
+    assert Counter(first.process for first in firsts) == {stub.port: 5 for stub in served.stubs}
     for first in firsts:
         assert first.cookie == f"{COOKIE}={first.process}"
         again = [get(f"{served.address}/", cookie=first.cookie) for _ in range(3)]
         assert {(own.process, own.cookie) for own in again} == {(first.process, "")}
 
 
-@pytest.mark.parametrize("value", ["7", "new", "process_0", "", "0,1", "../0"])
+@pytest.mark.parametrize("value", ["7", "next", "process_0", "", "0,1", "../0"])
 def test_a_cookie_that_names_no_process_is_replaced(served: Proxied, value: str) -> None:
     answer = get(served.address, cookie=f"{COOKIE}={value}")
     assert answer.cookie == f"{COOKIE}={answer.process}"
 
 
 def test_a_websocket_comes_to_the_visitors_process_and_stays_open(served: Proxied) -> None:
-    for number in ("0", "1"):
-        own = alone(stream(served.address, f"{COOKIE}={number}"))
-        assert own == (number, "hello", "")
-    number, echo, cookie = alone(stream(served.address))
-    assert (echo, cookie) == ("hello", f"{COOKIE}={number}")
+    for stub in served.stubs:
+        own = alone(stream(served.address, f"{COOKIE}={stub.port}"))
+        assert own == (str(stub.port), "hello", "")
+    port, echo, cookie = alone(stream(served.address))
+    assert (echo, cookie) == ("hello", f"{COOKIE}={port}")
 
 
 def test_the_cookie_is_for_encrypted_connections_only_where_visitors_have_one(
@@ -76,30 +79,25 @@ def test_the_cookie_is_for_encrypted_connections_only_where_visitors_have_one(
     assert behind.endswith("; Path=/; HttpOnly; SameSite=Lax; Secure")
 
 
-def test_who_lost_its_process_gets_another_and_stays_there() -> None:
+def test_a_visitor_whose_process_ended_gets_another_and_stays_there() -> None:
     with proxied() as own:
-        cookie = f"{COOKIE}=0"
-        assert get(own.address, cookie=cookie).process == 0
-        own.stubs[0].stop()
+        first, other = own.stubs
+        cookie, other_cookie = f"{COOKIE}={first.port}", f"{COOKIE}={other.port}"
+        assert get(own.address, cookie=cookie).process == first.port
+        first.stop()
         moved = get(own.address, cookie=cookie)
-        assert (moved.process, moved.cookie) == (1, f"{COOKIE}=1")
-        assert alone(stream(own.address, cookie)) == ("1", "hello", f"{COOKIE}=1")
-        assert {get(own.address).process for _ in range(4)} == {1}
-        own.stubs[0].start()
-        assert get(own.address, cookie=moved.cookie).process == 1
-        own.stubs[0].stop()
-        own.stubs[1].stop()
+        assert (moved.process, moved.cookie) == (other.port, other_cookie)
+        assert alone(stream(own.address, cookie)) == (str(other.port), "hello", other_cookie)
+        assert {get(own.address).process for _ in range(4)} == {other.port}
+        first.start()
+        assert get(own.address, cookie=moved.cookie).process == other.port
+        first.stop()
+        other.stop()
         away = get(f"{own.address}/meaning?s={SECRET}", cookie=cookie)
         assert away.status == 503
         assert away.headers["Retry-After"] == "5"
         assert b"Reload this page in a moment." in away.body
         assert SECRET not in own.log.read_text()
-
-
-def test_one_that_restarts_keeps_its_visitors_and_gets_no_new_ones() -> None:
-    with proxied(leaving=frozenset({0})) as own:
-        assert {get(own.address).process for _ in range(4)} == {1}
-        assert get(own.address, cookie=f"{COOKIE}=0").process == 0
 
 
 # What passes, and what does not
@@ -140,6 +138,20 @@ def test_an_address_of_8000_characters_passes(served: Proxied) -> None:
     assert get(f"{served.address}/meaning?s={'x' * 8_000}").status == 200
 
 
+@pytest.mark.parametrize("n_cookies", [1, 4, 12])
+def test_the_cookies_of_a_sign_in_pass_in_both_directions(served: Proxied, n_cookies: int) -> None:
+    """Streamlit splits them at 4 KB; twelve are what a token with 12 KB of claims comes to."""
+    answer = get(f"{served.address}/?cookies={n_cookies}")
+    kept = "; ".join(f"own_{i}={'x' * 4_000}" for i in range(n_cookies))
+    assert answer.status == 200
+    assert len(answer.headers.get_all("Set-Cookie")) == n_cookies + 1
+    again = get(served.address, cookie=f"{kept}; {COOKIE}={answer.process}")
+    assert again.process == answer.process
+    headers = again.said["headers"]
+    assert isinstance(headers, dict)
+    assert kept in headers["cookie"]
+
+
 def test_static_files_are_packed_and_asked_for_once(served: Proxied) -> None:
     place = f"{served.address}/static/one.0a1b.js"
     packed = [get(place, **{"Accept-Encoding": "gzip"}) for _ in range(3)]
@@ -154,13 +166,13 @@ def test_static_files_are_packed_and_asked_for_once(served: Proxied) -> None:
 
 
 def test_the_log_says_the_place_and_nothing_that_was_typed() -> None:
-    with proxied(pages=("meaning",)) as own:
+    with proxied() as own:
         get(f"{own.address}/meaning?s={SECRET}", Referer=f"{own.address}/meaning?s={SECRET}",
             **{"User-Agent": SECRET})  # fmt: skip
         get(f"{own.address}/{SECRET}", cookie=f"a={SECRET}; {COOKIE}={SECRET}")
-        get(f"{own.address}/export/{SECRET}.parquet", cookie=f"{COOKIE}=0")
+        get(f"{own.address}/export/{SECRET}.parquet", cookie=f"{COOKIE}={own.stubs[0].port}")
         get(f"{own.address}/metrics/?{SECRET}")
-        alone(stream(own.address, f"{COOKIE}=1"))
+        alone(stream(own.address, f"{COOKIE}={own.stubs[1].port}"))
         raw(own, f"{SECRET} /{SECRET} HTTP/1.1\r\nHost: {SECRET}\r\n\r\n")
         raw(own, f"GET /{SECRET} HTTP/9.9\r\n{SECRET}\r\n\r\n")
         for stub in own.stubs:
@@ -175,7 +187,7 @@ def test_the_log_says_the_place_and_nothing_that_was_typed() -> None:
         ("GET", "other", "404"),
         ("GET", "/_stcore/stream", "101"),
     ]
-    assert logged[2]["process"] == "0"
+    assert logged[2]["process"] == str(own.stubs[0].port)
     assert (logged[-1]["place"], logged[-1]["status"]) == ("/meaning", "503")
 
 
@@ -194,48 +206,47 @@ def test_nothing_that_is_uploaded_is_written_down() -> None:
         assert not [path for path in held if SECRET.encode() in path.read_bytes()]
 
 
-# The files that are handed out
+# The site before it, which encrypts
 
 
-def checked(path: Path) -> str:
-    done = subprocess.run(
-        [nginx(), "-e", "stderr", "-t", "-c", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stderr
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
+    """deploy/nginx-tls.conf before one server; three connections from an address, not 300."""
+    with TemporaryDirectory(prefix="contextlens-tls-") as name:
+        folder, port, stub = Path(name), free_port(), Stub()
+        folder.chmod(0o711)
+        (folder / "nginx.conf").write_text(site(folder, port, stub.port), encoding="utf-8")
+        certificate(folder)
+        stub.start()
+        command = [nginx_path(), "-e", "stderr", "-c", str(folder / "nginx.conf")]
+        with subprocess.Popen(command) as process:
+            try:
+                until_it_listens(port)
+                log = folder / "contextlens.log"
+                yield Proxied(f"https://localhost:{port}", [stub], folder, log)
+            finally:
+                process.terminate()
+                stub.stop()
 
 
-def test_the_containers_configuration_is_one(tmp_path: Path) -> None:
-    text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-    path = tmp_path / "nginx.conf"
-    path.write_text(text.replace("/run/contextlens", str(tmp_path)), encoding="utf-8")
-    assert "test is successful" in checked(path)
-
-
-def test_the_site_with_tls_is_one_and_logs_no_address(tmp_path: Path) -> None:
-    certificate(tmp_path)
-    site = (ROOT / "deploy" / "nginx-tls.conf").read_text(encoding="utf-8")
-    stub, port = Stub(0), free_port()
-    parts = {
-        "/etc/letsencrypt/live/lens.example.org": str(tmp_path),
-        "127.0.0.1:8501": stub.address,
+def site(folder: Path, port: int, process: int) -> str:
+    text = (ROOT / "deploy" / "nginx-tls.conf").read_text(encoding="utf-8")
+    replaced = {
+        "/etc/letsencrypt/live/lens.example.org": str(folder),
+        "127.0.0.1:8501": f"127.0.0.1:{process}",
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
         "listen [::]:443 ssl": f"listen 127.0.0.1:{free_port()} ssl",
         "listen 80": f"listen 127.0.0.1:{free_port()}",
         "listen [::]:80": f"listen 127.0.0.1:{free_port()}",
-        "/var/log/nginx": str(tmp_path),
+        "/var/log/nginx": str(folder),
+        "limit_conn contextlens 300": "limit_conn contextlens 3",
     }
-    for ours, here in parts.items():
-        assert ours in site
-        site = site.replace(f"{ours};", f"{here};").replace(f"{ours}/", f"{here}/")
-    own = [f"{name}_temp_path {tmp_path}/{name};" for name in ("client_body", "proxy", "fastcgi",
-                                                               "uwsgi", "scgi")]  # fmt: skip
-    frame = f"daemon off; pid {tmp_path}/pid; events {{}} http {{ {' '.join(own)} {site} }}"
-    path = tmp_path / "nginx.conf"
-    path.write_text(frame, encoding="utf-8")
-    assert "test is successful" in checked(path)
+    for ours, here in replaced.items():
+        assert ours in text
+        text = text.replace(f"{ours};", f"{here};").replace(f"{ours}/", f"{here}/")
+    own = [f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi",
+                                                             "uwsgi", "scgi")]  # fmt: skip
+    return f"daemon off; pid {folder}/pid; events {{}} http {{ {' '.join(own)} {text} }}"
 
 
 def certificate(folder: Path) -> None:
@@ -245,3 +256,36 @@ def certificate(folder: Path) -> None:
                "-keyout", str(folder / "privkey.pem"),
                "-out", str(folder / "fullchain.pem")]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)
+
+
+def test_the_site_with_tls_passes_the_cookies_of_a_sign_in(encrypted: Proxied) -> None:
+    answer = get(f"{encrypted.address}/?cookies=12")
+    assert answer.status == 200
+    assert len(answer.headers.get_all("Set-Cookie")) == 12
+    assert answer.headers["Strict-Transport-Security"]
+    kept = "; ".join(f"own_{i}={'x' * 4_000}" for i in range(12))
+    headers = get(encrypted.address, cookie=kept).said["headers"]
+    assert isinstance(headers, dict)
+    assert headers["cookie"] == kept
+    assert headers["x-forwarded-proto"] == "https"
+
+
+def test_the_site_with_tls_logs_the_place_and_nothing_that_was_typed(encrypted: Proxied) -> None:
+    get(f"{encrypted.address}/meaning?s={SECRET}", Referer=f"{encrypted.address}/?s={SECRET}")
+    get(f"{encrypted.address}/{SECRET}")
+    logged = encrypted.log.read_text()
+    assert " GET /meaning 200 " in logged
+    assert SECRET not in logged
+
+
+def test_the_site_with_tls_bounds_the_connections_of_an_address(encrypted: Proxied) -> None:
+    async def open_all() -> int:
+        place = f"wss://{urlsplit(encrypted.address).netloc}/_stcore/stream"
+        async with AsyncExitStack() as stack:
+            for _ in range(3):
+                opening = connect(place, ssl=unverified(), proxy=None)
+                await stack.enter_async_context(opening)
+            return (await asyncio.to_thread(get, encrypted.address)).status
+
+    assert alone(open_all()) == 503
+    assert get(encrypted.address).status == 200

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from components.ui.processes.proxy import COOKIE
+from components.ui.processes.__main__ import COOKIE
 from tests.deploy.proxied import get
 from tests.load.questions import Question, questions
 from tests.load.visitor import Answer, visit
@@ -45,11 +45,21 @@ class Served:
     def logged(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def app(self, number: int) -> psutil.Process:
-        """The process that a cookie calls so."""
-        port = str(int(self.address.rpartition(":")[2]) + 1 + number)
-        for child in psutil.Process(self.process.pid).children():
-            if port in child.cmdline():
+    @property
+    def ports(self) -> tuple[int, int]:
+        """Of the two processes of the app."""
+        port = int(self.address.rpartition(":")[2])
+        return port + 1, port + 2
+
+    @property
+    def cookies(self) -> tuple[str, str]:
+        """The cookies that name them."""
+        return f"{COOKIE}={self.ports[0]}", f"{COOKIE}={self.ports[1]}"
+
+    def app(self, port: int) -> psutil.Process:
+        """The process that listens on a port."""
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            if str(port) in child.cmdline():
                 return child
         raise AssertionError(f"no process listens on {port}:\n{self.logged()}")
 
@@ -71,7 +81,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     command = [sys.executable, "-m", "components.ui.processes"]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*command, "--processes", "2", "--port", str(port), "--drain", "1"],
+            [*command, "--processes", "2", "--port", str(port)],
             cwd=ROOT,
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,
@@ -80,7 +90,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         )
     found = Served(f"http://localhost:{port}", process, log)
     try:
-        found.until(lambda: "Contextlens runs on" in found.logged())
+        found.until(lambda: found.logged().count("Contextlens begins") == 2)
         alone(_loaded(found))
         yield found
     finally:
@@ -90,8 +100,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 async def _loaded(served: Served) -> None:
     """The first page of a fresh process only says that its model is being loaded."""
-    for number in (0, 1):
-        await asked(served, next(questions()), f"{COOKIE}={number}")
+    for cookie in served.cookies:
+        await asked(served, next(questions()), cookie)
 
 
 async def asked(served: Served, question: Question, cookie: str) -> Answer:
@@ -115,7 +125,7 @@ def asks(first: int, n: int) -> list[Question]:
 def test_two_visitors_are_spread_and_each_works_in_its_own_process(served: Served) -> None:
     firsts = [get(f"{served.address}/{PAGE}") for _ in range(2)]
     cookies = [first.cookie for first in firsts]
-    assert sorted(cookies) == [f"{COOKIE}=0", f"{COOKIE}=1"]
+    assert sorted(cookies) == list(served.cookies)
     served.until(lambda: connections(served) == [0, 0])  # those of what was got just now
 
     async def at_once() -> list[Answer]:
@@ -131,19 +141,18 @@ def test_two_visitors_are_spread_and_each_works_in_its_own_process(served: Serve
 
 def connections(served: Served) -> list[int]:
     """How many each process has with browsers, by way of the proxy."""
-    return [n_connections(served, number) for number in (0, 1)]
+    return [n_connections(served, port) for port in served.ports]
 
 
-def n_connections(served: Served, number: int) -> int:
-    app = served.app(number)
-    port = int(served.address.rpartition(":")[2]) + 1 + number
+def n_connections(served: Served, port: int) -> int:
+    app = served.app(port)
     found = [each for each in app.net_connections("tcp") if each.laddr.port == port]
     return sum(each.status == psutil.CONN_ESTABLISHED for each in found)
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_file_is_taken_by_the_process_of_its_visit_alone(served: Served, number: int) -> None:
-    own, other = f"{COOKIE}={number}", f"{COOKIE}={1 - number}"
+    own, other = served.cookies[number], served.cookies[1 - number]
     first = get(f"{served.address}/_stcore/health", cookie=own)
     found = re.search(r"_streamlit_xsrf=([^;']+)", str(first.headers.get_all("Set-Cookie")))
     assert found is not None
@@ -166,24 +175,26 @@ def test_a_file_is_taken_by_the_process_of_its_visit_alone(served: Served, numbe
     assert alone(upload()) == [204, 400]  # no such visit there
 
 
-def test_who_lost_its_process_gets_on_with_the_other_after_a_reload(served: Served) -> None:
-    """The view lives in the address; the process that was killed starts again."""
+def test_a_visitor_of_a_killed_process_goes_on_in_the_other_and_it_starts_again(
+    served: Served,
+) -> None:
+    """The view lives in the address."""
     (ask,) = asks(30, 1)
-    gone, cookie = served.app(0), f"{COOKIE}=0"
+    gone, (cookie, other) = served.app(served.ports[0]), served.cookies
     assert alone(asked(served, ask, cookie)).error == ""
     gone.kill()
     moved = get(f"{served.address}/{PAGE}?{ask.query}", cookie=cookie)
-    assert moved.cookie == f"{COOKIE}=1"
+    assert moved.cookie == other
     assert alone(asked(served, ask, moved.cookie)).error == ""
-    assert "ended (signal 9). It starts again in 1 s." in served.logged()
-    both = {f"{COOKIE}=0", f"{COOKIE}=1"}
+    assert f"exited: {served.ports[0]} (terminated by SIGKILL; not expected)" in served.logged()
+    both = set(served.cookies)
     served.until(lambda: {get(served.address).cookie for _ in range(4)} == both)
-    assert served.app(0).pid != gone.pid
+    assert served.app(served.ports[0]).pid != gone.pid
 
 
 def test_all_processes_restart_one_by_one_and_somebody_always_answers(served: Served) -> None:
     alone(_loaded(served))
-    before = [served.app(number).pid for number in (0, 1)]
+    before = [served.app(port).pid for port in served.ports]
     served.process.send_signal(signal.SIGUSR1)
     statuses = set[int]()
 
@@ -193,7 +204,7 @@ def test_all_processes_restart_one_by_one_and_somebody_always_answers(served: Se
 
     served.until(is_done)
     assert statuses == {200}
-    assert not {served.app(number).pid for number in (0, 1)} & set(before)
+    assert not {served.app(port).pid for port in served.ports} & set(before)
 
 
 def test_metrics_are_not_handed_on_and_health_is(served: Served) -> None:
@@ -205,7 +216,7 @@ def test_metrics_are_not_handed_on_and_health_is(served: Served) -> None:
 def test_at_the_end_nothing_is_left_and_nothing_was_written_down(served: Served) -> None:
     """The last one: it ends the server of this file."""
     everything = psutil.Process(served.process.pid).children(recursive=True)
-    assert len(everything) >= 4  # two processes, and the proxy's
+    assert len(everything) >= 5  # supervisord, two processes, and nginx's
     served.process.send_signal(signal.SIGINT)
     assert served.process.wait(60) == 0
     _, alive = psutil.wait_procs(everything, 30)
@@ -214,3 +225,19 @@ def test_at_the_end_nothing_is_left_and_nothing_was_written_down(served: Served)
     assert logged.count('"place":"/meaning"') > 2
     assert "bank" not in logged  # each sentence has it
     assert not re.search(r"[?&]s=", logged)
+
+
+def test_what_is_killed_itself_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Where Linux can tell the processes of it."""
+    log, port = tmp_path / "log", free_port(2)
+    command = [sys.executable, "-m", "components.ui.processes", "--processes", "1"]
+    with log.open("wb") as out, subprocess.Popen(
+        [*command, "--port", str(port)], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT,
+        env={**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path), "TMPDIR": tempfile.gettempdir()},
+    ) as process:  # fmt: skip
+        own = Served(f"http://localhost:{port}", process, log)
+        own.until(lambda: "Contextlens begins" in own.logged())
+        everything = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    _, alive = psutil.wait_procs(everything, 60)
+    assert alive == []

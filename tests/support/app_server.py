@@ -88,8 +88,12 @@ def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT
 
 
 def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
-    """Starts so many processes of the app behind nginx, as `make serve-app` does."""
+    """Starts so many processes of the app behind nginx, as `make serve-app` does.
+
+    "{port}" in the environment stands for the port that visitors come to.
+    """
     port = free_port(1 + n)
+    env = {name: value.replace("{port}", str(port)) for name, value in env.items()}
     flags = ["--processes", str(n), "--port", str(port)]
     return _started("serve-app", port, ["components.ui.processes", *flags], log, env, root)
 

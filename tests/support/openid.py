@@ -36,12 +36,12 @@ _SECONDS = 120.0
 
 
 @contextmanager
-def provider(log: Path) -> Iterator[str]:
+def provider(log: Path, accounts: Mapping[str, Mapping[str, Any]] = PEOPLE) -> Iterator[str]:
     """A running provider's address. Nobody is asked for a password."""
     port = free_port()
     people = [
         part
-        for name, own in PEOPLE.items()
+        for name, own in accounts.items()
         for part in ("--user-claims", json.dumps({"sub": name, **own}))
     ]
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port), *people]

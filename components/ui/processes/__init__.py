@@ -1,4 +1,5 @@
 """Several processes of the app behind one address: what `make serve-app` starts.
 
-Whoever supervises them imports neither Streamlit nor torch.
+supervisord keeps the processes and nginx running; their configurations are the templates beside
+this file.
 """

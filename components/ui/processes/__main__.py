@@ -1,51 +1,211 @@
-"""`python -m components.ui.processes`: what `make serve-app` starts."""
+"""`python -m components.ui.processes`: what `make serve-app` starts.
+
+This process starts supervisord and hands on what it prints. SIGUSR1 restarts the app's processes
+one by one; SIGINT, SIGTERM and SIGHUP end everything.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
 import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from components.core.errors import ContextlensError
-from components.ui.processes.plan import planned, proxy_elsewhere
-from components.ui.processes.proxy import configuration
-from components.ui.processes.supervision import run
+import httpx2
+import psutil
+from jinja2 import StrictUndefined, Template
+
+from components.core import Settings
+from components.core.errors import ContextlensError, SettingsError
+
+__all__ = ["COOKIE", "MOST", "environment", "main", "nginx_path", "usable", "write_configuration"]
+
+COOKIE = "contextlens_process"
+"""It holds the port of a visitor's process."""
+MOST = 64
+"""Processes."""
+_ROOT = Path(__file__).resolve().parents[3]
+_LOOPBACK = "127.0.0.1"
+_READY_SECONDS = 180.0
+_SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
+_ENDS_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
+"""Before a command: it ends too when the process that started it is killed (on Linux)."""
 
 
-def _main() -> None:
-    given = _parser().parse_args()
+def main() -> None:
+    """Serve until a signal ends it."""
+    parser = argparse.ArgumentParser(prog="python -m components.ui.processes", description=__doc__)
+    parser.add_argument("--processes", type=int, default=2, help="of the app (2)")
+    parser.add_argument("--port", type=int, default=8501, help="the processes take those behind it")
+    parser.add_argument("--host", default="localhost", help="the address to listen on (localhost)")
+    given = parser.parse_args()
     try:
-        if given.print_proxy:
-            print(configuration(proxy_elsewhere(given.print_proxy, given.port)), end="")
-            return
-        plan = planned(
-            processes=given.processes,
-            port=given.port,
-            host=given.host,
-            drain_seconds=given.drain,
-        )
-        run(plan, _say)
+        _serve(given.processes, given.port, given.host)
     except ContextlensError as exc:
         sys.exit(str(exc))
 
 
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
+def _serve(n: int, port: int, host: str) -> None:
+    if not (1 <= n <= MOST and 1 <= port <= 65_535 - n):
+        raise SettingsError(
+            f"PROCESSES={n} PORT={port}: 1 to {MOST} processes take the ports behind PORT."
+        )
+    addresses, ports = usable(host, port), range(port + 1, port + 1 + n)
+    for own in ports:
+        usable(_LOOPBACK, own)
+    with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # nginx that root starts works as somebody else
+        write_configuration(folder, addresses, port, ports)
+        _supervise(folder, environment(host, addresses, n), ports)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m components.ui.processes",
-        description="Several processes of the app behind a proxy that keeps a visitor in one.",
-    )
-    add = parser.add_argument
-    add("--processes", default="2", help="of the app (2)")
-    add("--port", default="8501", help="where visitors come (8501); the processes get the next")
-    add("--host", default="localhost", help="the address to listen on (localhost)")
-    add("--drain", type=float, default=60.0, help="seconds for visitors of one that restarts (60)")
-    add("--print-proxy", nargs="+", metavar="HOST:PORT",
-        help="print nginx's configuration for a container before these, and end")  # fmt: skip
-    return parser
+def usable(host: str, port: int) -> list[str]:
+    """The addresses of a host that this machine can listen on.
+
+    Raises:
+        SettingsError: there is none, or the port is in use.
+    """
+    addresses = []
+    with suppress(socket.gaierror, UnicodeError):
+        for family, *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with suppress(OSError), socket.socket(family) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+                addresses.append(str(place[0]))
+    if not addresses:
+        raise SettingsError(
+            f"Port {port} of {host} is in use, or is not of this machine. Choose others, for "
+            "instance: make serve-app PORT=9000 HOST=localhost"
+        )
+    return addresses
+
+
+def nginx_path() -> str:
+    """The program: on the PATH, or where systems keep it.
+
+    Raises:
+        SettingsError: it is not there, and what installs it.
+    """
+    path = shutil.which("nginx", path=os.pathsep.join([os.environ["PATH"], *_SYSTEM_FOLDERS]))
+    if path is None:
+        raise SettingsError(
+            "nginx is not on this machine. On Debian and Ubuntu: sudo apt-get install nginx-light; "
+            "on macOS: brew install nginx. Its own service is not needed."
+        )
+    return path
+
+
+def write_configuration(
+    folder: Path, addresses: Sequence[str], port: int, ports: Sequence[int]
+) -> None:
+    """Write nginx.conf and supervisord.conf, from the templates beside this module.
+
+    Args:
+        folder: where they are written, and where nginx and supervisord keep their files.
+        addresses: where visitors come.
+        port: the same.
+        ports: of the app's processes, on this machine alone.
+
+    Raises:
+        SettingsError: nginx is not installed, or a setting has a value that is not allowed.
+    """
+    values = {
+        "addresses": addresses,
+        "cookie": COOKIE,
+        "folder": folder,
+        "max_upload_mb": Settings.from_env().max_upload_bytes // 1_000_000,
+        "nginx": _as_supervisord_reads_it(nginx_path()),
+        "pages": sorted(path.stem for path in (_ROOT / "pages").glob("*.py")),
+        "port": port,
+        "ports": ports,
+        "python": _as_supervisord_reads_it(sys.executable),
+        "root": str(_ROOT).replace("%", "%%"),
+    }
+    for name in ("nginx.conf", "supervisord.conf"):
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        filled_in = Template(text, undefined=StrictUndefined).render(values)
+        (folder / name).write_text(filled_in, encoding="utf-8")
+
+
+def _as_supervisord_reads_it(program: str) -> str:
+    return shlex.join([*_ENDS_WITH_PARENT, program]).replace("%", "%%")
+
+
+def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
+    """The environment that all processes share: a secret, their part of the processors, names."""
+    environ = {
+        "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),  # or none reads another's cookies
+        "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n)),
+        "WEBSOCKETS_MAX_LINE_LENGTH": "65536",  # bytes; the cookies of a sign-in pass its 8,192
+        **os.environ,
+    }
+    if not all(ip_address(address).is_loopback for address in addresses):
+        # The app sees nginx come in by a local address, and has to be told this machine's names.
+        from components.ui.frame.hosts import names
+
+        cards = [own for card in psutil.net_if_addrs().values() for own in card]
+        inet = [own for own in cards if own.family in {socket.AF_INET, socket.AF_INET6}]
+        own_names = names(host) | {own.address.partition("%")[0] for own in inet}
+        named = (environ.get("CONTEXTLENS_HOSTS", ""), *sorted(own_names))
+        environ["CONTEXTLENS_HOSTS"] = ",".join(filter(None, named))
+    return environ
+
+
+def _supervise(folder: Path, environ: Mapping[str, str], ports: Sequence[int]) -> None:
+    """Run supervisord until it ends; exit with an error where no signal asked for that."""
+    command = (sys.executable, "-m", "supervisor.supervisord", "-c", f"{folder}/supervisord.conf")
+    is_wanted, restarting = threading.Event(), threading.Lock()
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [*_ENDS_WITH_PARENT, *command], env=environ, stdout=writing, start_new_session=True
+    ) as supervisord:
+        os.close(writing)
+
+        def end(*_: object) -> None:
+            is_wanted.set()
+            supervisord.terminate()
+
+        def restart(*_: object) -> None:
+            threading.Thread(target=_restart, args=(folder, ports, restarting), daemon=True).start()
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, end)
+        signal.signal(signal.SIGUSR1, restart)
+        # supervisord opens its output by name, which the socket that systemd gives does not allow.
+        while printed := os.read(reading, 65_536):
+            sys.stdout.buffer.write(printed)
+            sys.stdout.buffer.flush()
+    if not is_wanted.is_set():
+        sys.exit("A process could not be started again, and all have ended. The reason is above.")
+
+
+def _restart(folder: Path, ports: Sequence[int], restarting: threading.Lock) -> None:
+    """Restart the app's processes, each once the one before it can take visitors."""
+    command = (sys.executable, "-m", "supervisor.supervisorctl", "-c", f"{folder}/supervisord.conf")
+    with restarting, httpx2.Client(trust_env=False) as client:
+        for port in ports:
+            subprocess.run([*command, "restart", f"app:{port}"], check=False)
+            deadline = time.monotonic() + _READY_SECONDS  # what one lacks, the others may lack too
+            while time.monotonic() < deadline:
+                with suppress(httpx2.HTTPError):
+                    if client.get(f"http://{_LOOPBACK}:{port}/readyz").is_success:
+                        break
+                time.sleep(0.2)
+        print("All processes were restarted.", flush=True)
 
 
 if __name__ == "__main__":
-    _main()
+    main()
