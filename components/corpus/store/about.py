@@ -20,7 +20,6 @@ from components.corpus.sheet import named
 
 __all__ = [
     "VERSION",
-    "WITHOUT_OWNER",
     "About",
     "Indexing",
     "State",
@@ -31,13 +30,14 @@ __all__ = [
     "new_name",
     "now",
     "to_json",
+    "version_of",
 ]
 
-VERSION = 2
+VERSION = 3
 """Of what is written: raised when an older app could not read it, or would not heed its owner."""
 
-WITHOUT_OWNER = 1
-"""Of a corpus of nobody in particular, which apps of before there were owners read too."""
+_FINISHED, _WITHOUT_OWNER = 2, 1
+"""Of a corpus that is done, and of one of nobody in particular: older apps read these too."""
 
 State = Literal["waiting", "indexing", "paused", "done", "failed"]
 """Of a corpus: "waiting" for its turn, "failed" with a reason; all but "done" can go on."""
@@ -93,6 +93,7 @@ class About:
         created: when, in UTC, as ISO 8601.
         version: of what is written.
         owner: whose it is, where visitors sign in, else "".
+        n_bytes_expected: what it was estimated to take once it is done; 0 when it is done.
     """
 
     name: str
@@ -110,8 +111,9 @@ class About:
     why: str
     indexing: Indexing
     created: str
-    version: int = WITHOUT_OWNER
+    version: int = _WITHOUT_OWNER
     owner: str = ""
+    n_bytes_expected: int = 0
 
 
 def indexing_of(card: ModelCard, layers: Sequence[int], precision: Precision) -> Indexing:
@@ -156,11 +158,19 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def version_of(*, owner: str, n_bytes_expected: int) -> int:
+    """Return the lowest version in which a corpus can be written."""
+    if n_bytes_expected:
+        return VERSION
+    return _FINISHED if owner else _WITHOUT_OWNER
+
+
 def to_json(about: About) -> str:
-    """What `from_json` reads."""
+    """Return the text that `from_json` reads."""
     written = asdict(about)
-    if not about.owner:  # unknown to older apps, which read what has none
-        del written["owner"]
+    for field in ("owner", "n_bytes_expected"):  # unknown to older apps, which read what has none
+        if not written[field]:
+            del written[field]
     return json.dumps(written, ensure_ascii=False)
 
 

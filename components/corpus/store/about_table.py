@@ -6,27 +6,26 @@ asked of them. So it is true whenever the server ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from components.core.errors import CorpusError
+from components.core.errors import BusyError, CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import (
-    VERSION,
-    WITHOUT_OWNER,
     About,
     Indexing,
     checked_name,
     from_json,
     now,
     to_json,
+    version_of,
 )
 from components.corpus.store.failures import reading, writing
-from components.corpus.store.tables import Tables
+from components.corpus.store.tables import N_PARTS, Part, Tables
 
 __all__ = [
     "about_row",
@@ -46,8 +45,19 @@ _PREEMPTED = "Please retry"  # of Lance: another commit was quicker
 about_schema = pa.schema([("version", pa.int32()), ("json", pa.string())])
 
 
-def first_about(corpus: Corpus, indexing: Indexing, split: str, name: str, owner: str) -> About:
-    """What is written of a corpus that has no occurrences yet."""
+def first_about(
+    corpus: Corpus, indexing: Indexing, *, split: str, name: str, owner: str, n_bytes: int = 0
+) -> About:
+    """Return what is written of a corpus that has no occurrences yet.
+
+    Args:
+        corpus: the texts with their labels.
+        indexing: what its words are to be indexed with.
+        split: the title of the labels that part training from test.
+        name: what it is found by.
+        owner: whose it is.
+        n_bytes: what it is estimated to take.
+    """
     return About(
         name=name,
         title=corpus.name,
@@ -64,8 +74,9 @@ def first_about(corpus: Corpus, indexing: Indexing, split: str, name: str, owner
         why="",
         indexing=indexing,
         created=now(),
-        version=VERSION if owner else WITHOUT_OWNER,
+        version=version_of(owner=owner, n_bytes_expected=n_bytes),
         owner=owner,
+        n_bytes_expected=n_bytes,
     )
 
 
@@ -84,7 +95,8 @@ def written(tables: Tables, name: str) -> About:
     checked_name(name)
     with reading("This corpus"):
         if not tables.has(name):
-            raise _gone()
+            missing = tables.missing(name)
+            raise _half(tables, name) if len(missing) < N_PARTS else _gone()
         table = tables.open(name, "about")
         row = table.search().select(["version", "json"]).limit(1).to_arrow().to_pylist()[0]
         return from_json(row["json"], version=row["version"])
@@ -117,6 +129,8 @@ def counted(tables: Tables, about: About) -> About:
         CorpusError: a file of the corpus is damaged.
     """
     with reading(about.title):
+        if tables.folder is not None and tables.missing(about.name):
+            raise _half(tables, about.name)
         table = tables.open(about.name, "occurrences")
         n_rows = table.count_rows()
         if n_rows < about.n_occurrences:  # another process added to it since it was looked at here
@@ -148,29 +162,46 @@ def n_cut(tables: Tables, about: About) -> int:
 
 
 @contextmanager
-def gone_with_it(tables: Tables, name: str) -> Iterator[None]:
-    """Write to a corpus inside; what another process deleted meanwhile stays deleted.
+def gone_with_it(tables: Tables, name: str, *parts: Part) -> Iterator[None]:
+    """Write some of a corpus's tables inside; what was deleted meanwhile stays deleted.
+
+    Args:
+        tables: where it is.
+        name: the corpus's.
+        parts: the tables that are written: no other is ever deleted here.
 
     Raises:
         CorpusError: it was deleted.
     """
     try:
         yield
-    except Exception as exc:
-        _check_there(tables, name, exc)
+    except BusyError:  # the tables are somebody else's by now
         raise
-    _check_there(tables, name, None)
+    except Exception as exc:
+        _check_there(tables, name, parts, exc)
+        raise
+    _check_there(tables, name, parts, None)
 
 
-def _check_there(tables: Tables, name: str, error: Exception | None) -> None:
+def _check_there(tables: Tables, name: str, parts: Sequence[Part], error: Exception | None) -> None:
     missing = tables.missing(name)
     if not missing:
         return
-    if "about" in missing or error is None:  # where that was written, it may be there again
-        tables.drop(name)
-    else:  # it is being deleted, or damaged
-        tables.drop_parts(name, missing)
+    if error is not None and "about" not in missing:  # it is being deleted, or damaged
+        parts = [part for part in parts if part in missing]
+    tables.drop_parts(name, parts)
     raise _gone() from error
+
+
+def _half(tables: Tables, name: str) -> CorpusError:
+    if tables.has_writer(name):
+        return CorpusError(
+            "This corpus is being stored or deleted just now. Wait a moment, and look again."
+        )
+    return CorpusError(
+        "Only a part of this corpus is here: storing or deleting it was interrupted. Delete it "
+        "here, and index its file again."
+    )
 
 
 def _gone() -> CorpusError:

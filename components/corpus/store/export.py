@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from components.corpus.store.about import About
 from components.corpus.store.failures import writing
+from components.corpus.store.space import check_export_space
 from components.corpus.store.stored_corpus import StoredCorpus
 from components.corpus.store.word_rows import schema
 
@@ -29,12 +30,15 @@ def export(corpus: StoredCorpus, path: Path) -> None:
     (`text` numbers the sentences from 0; `start` and `end` count code points) and `layer_0`, ...
     with the vectors as float16.
 
+    It stops before the disk that the file is on is full.
+
     Raises:
-        CorpusError: a file of the corpus is damaged, or the disk is full.
+        CorpusError: a file of the corpus is damaged, or there is no room.
     """
     columns = _columns(corpus)
     with writing(corpus.title), pq.ParquetWriter(path, columns, compression="zstd") as file:
         for batch in _batches(corpus, columns):
+            check_export_space(corpus.title, batch.nbytes, path.parent)
             file.write_batch(batch)
 
 

@@ -27,6 +27,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from components.core.errors import BusyError
+from components.corpus.store.failures import known
 
 __all__ = [
     "HELD_SECONDS",
@@ -49,6 +50,7 @@ HELD_SECONDS = 30.0
 _SAID_SECONDS = HELD_SECONDS / 3
 _ASKED_SECONDS, _WAITED_SECONDS = 2.0, 0.2
 _LOCK_SECONDS = 0.5  # longer than `file_is_held` has a lock
+_DAMAGED = "damaged"  # holds nothing
 _SAID_AT_MOST = 100  # times, until what was said before is deleted
 
 _schema = pa.schema([("holder", pa.string()), ("said", pa.int64()), ("until", pa.float64())])
@@ -63,20 +65,39 @@ class _Row:
 
 
 def lease_table(database: Any, key: str) -> Any:
-    """The table that says who has a corpus; made where there is none yet."""
+    """Return the table that says who has a corpus; made where there is none, or a damaged one.
+
+    A new one in place of a damaged one says that somebody had the corpus and is late: so it is
+    fenced, and a holder of before finds at its next commit that it lost it.
+    """
+    first = _Row("", 0, 0.0)
     try:
-        return database.open_table(key)
+        table = database.open_table(key)
+        _row(table)
     except ValueError:  # there is none, or what `create_table` says next
         pass
+    except Exception as exc:
+        if known(exc):
+            raise
+        _log.warning("Who has a stored corpus could not be read, and is written anew: %s", exc)
+        database.drop_table(key, ignore_missing=True)
+        first = _Row(_DAMAGED, 0, 0.0)
+    else:
+        return table
     try:
-        return database.create_table(key, pa.Table.from_pylist([vars(_Row("", 0, 0.0))], _schema))
+        return database.create_table(key, pa.Table.from_pylist([vars(first)], _schema))
     except ValueError:  # another process was first
         return database.open_table(key)
 
 
 @contextmanager
-def file_lease(path: Path) -> Iterator[None]:
+def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Hold a file's lock inside.
+
+    Args:
+        path: of the file, in which nothing is ever written.
+        is_over: asked at the end: if True, nobody needs the file any more, and it is deleted. Only
+            its holder may do that, or two processes would hold the locks of two files.
 
     Raises:
         BusyError: another thread or process does.
@@ -89,6 +110,8 @@ def file_lease(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        if is_over():
+            path.unlink(missing_ok=True)
         lock.release()
 
 
@@ -153,17 +176,35 @@ class Lease:
         Raises:
             BusyError: another one took it, as nothing was heard of this one.
         """
-        if _row(self._table).holder != self._own:
+        try:
+            holder = _row(self._table).holder
+        except Exception as exc:
+            if known(exc):
+                raise
+            raise lost() from exc  # it was damaged, and another one wrote it anew
+        if holder != self._own:
             raise lost()
+
+    def delete(self, database: Any, key: str) -> None:
+        """Delete the table itself, as nothing is left of the corpus; not another holder's."""
+        self._stop()
+        try:
+            self.check()
+            database.drop_table(key, ignore_missing=True)
+        except Exception as exc:  # noqa: BLE001 - a row without a corpus harms nobody
+            _log.warning("Who had a deleted corpus is still written: %s", exc)
 
     def give_back(self) -> None:
         """Let others have it at once."""
-        self._over.set()
-        self._thread.join()
+        self._stop()
         try:
             self._update(f"holder = '{self._own}'", holder="''", until="0.0")
         except Exception as exc:  # noqa: BLE001 - others have it half a minute later
             _log.warning("A stored corpus could not be given back: %s", exc)
+
+    def _stop(self) -> None:
+        self._over.set()
+        self._thread.join()
 
     def _swap(self, found: _Row) -> bool:
         """Take it as it was found: not where another process was quicker, or has it still."""

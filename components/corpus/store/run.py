@@ -114,7 +114,7 @@ class Run:
             return
         self._report(f"Getting {about.indexing.model} ready", 0.0)
         card = checked_model(service, about)
-        store.set_state(self._name, "indexing")
+        store.set_state(self._name, "indexing", unless=("paused", "done"))
         self._add_all(make(self._chunks(card), about, card, self._until_over))
         self._commit()
         self._wait()

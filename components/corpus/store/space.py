@@ -1,76 +1,138 @@
-"""How much disk a corpus takes and may take: guessed before it is stored, checked as it grows."""
+"""How much disk stored corpora take and may take: estimated before, checked as they grow.
+
+A corpus counts as what it takes or, until it is done, as what it was estimated to take, if that is
+more: so what was promised to one is not promised to the next. What is written is compared with the
+bounds before each commit; a part of the disk stays free for everything else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from pathlib import Path
 
 from components.core.errors import CorpusError
+from components.corpus.corpus import Corpus
 from components.corpus.sheet import named
 from components.corpus.store.about import Indexing
 from components.corpus.store.word_rows import words_of
 
-__all__ = ["check_room", "check_size", "estimated_bytes"]
+__all__ = ["COMMIT_BYTES", "FREE_BYTES", "Space", "check_export_space", "estimated_bytes"]
+
+FREE_BYTES = 500_000_000
+"""Of a disk that stay free for everything else."""
+
+COMMIT_BYTES = 16_000
+"""Beside the rows: what a commit's list of files and the note of how the work ended take."""
 
 _N_SAMPLES = 500
 _OVERHEAD = 1.1
 """Of vectors: their index takes less than a tenth."""
 _LIGHT = 40  # bytes of an occurrence beside its vectors
 _MOST_WORDS = 400  # that a model reads of one text
+_STORED = "What was stored can be used; for the rest"
 
 
-def estimated_bytes(texts: Sequence[str], indexing: Indexing) -> int:
-    """What texts will take with their vectors, by a sample of them."""
-    if not texts:
+def estimated_bytes(corpus: Corpus, indexing: Indexing) -> int:
+    """Return what a corpus will take with its vectors, by a sample of its texts and labels."""
+    n = len(corpus.texts)
+    if not n:
         return 0
-    sample = texts[:: max(1, len(texts) // _N_SAMPLES)]
+    places = slice(None, None, max(1, n // _N_SAMPLES))
+    sample = corpus.texts[places]
     n_words = sum(min(_MOST_WORDS, len(words_of(text))) for text in sample)
-    n_characters = sum(len(text.encode("utf-8", "replace")) for text in sample)
+    columns = (sample, *(labels[places] for labels in corpus.labels.values()))
+    n_characters = sum(len(text.encode("utf-8", "replace")) for own in columns for text in own)
     own = n_words * (_OVERHEAD * indexing.row_bytes + _LIGHT) + n_characters
-    return int(own * len(texts) / len(sample))
+    return int(own * n / len(sample))
 
 
-def check_room(title: str, n_bytes: int, *, max_corpus: int, left: int, free: int | None) -> None:
-    """Pass where a corpus of about so many bytes may be stored.
+class Space:
+    """The bounds of a place where corpora are stored.
 
     Args:
-        title: what to call it.
-        n_bytes: what it is likely to take.
-        max_corpus: the most that one may take.
-        left: what all others leave of what is allowed.
-        free: what the disk has left, where that is known.
+        max_bytes: what all of them may take.
+        max_corpus_bytes: what one may take.
+    """
+
+    def __init__(self, max_bytes: int, max_corpus_bytes: int) -> None:
+        self._max, self._max_corpus = max_bytes, max_corpus_bytes
+
+    def check_new(self, title: str, n_bytes: int, *, reserved: int, free: int | None) -> None:
+        """Pass where a corpus of about so many bytes may be stored.
+
+        Args:
+            title: what to call it.
+            n_bytes: what it is likely to take.
+            reserved: what all others count as.
+            free: what the disk has left, where that is known.
+
+        Raises:
+            CorpusError: there is no room for it.
+        """
+        would = f"{named(title)} would take about {_mb(n_bytes)} here, with its vectors"
+        left, usable = self._max - reserved, _usable(free)
+        if n_bytes > self._max_corpus:
+            raise CorpusError(
+                f"{would}; one corpus may take {_mb(self._max_corpus)}. Choose fewer layers, or a "
+                "shorter file."
+            )
+        if n_bytes > left:
+            raise CorpusError(
+                f"{would}; there is room for {_mb(max(0, left))} more of all corpora. Delete one, "
+                "or choose fewer layers or a shorter file."
+            )
+        if usable is not None and n_bytes > usable:
+            raise CorpusError(
+                f"{would}, and the disk has {_mb(usable)} left for corpora. Make room, or choose "
+                "fewer layers or a shorter file."
+            )
+
+    def check_growth(self, title: str, n_bytes: int, *, others: int, free: int | None) -> None:
+        """Pass where a corpus may grow to so many bytes.
+
+        Args:
+            title: what to call it.
+            n_bytes: what it will take with what is to be written next.
+            others: what all others count as.
+            free: what the disk will have left then, where that is known.
+
+        Raises:
+            CorpusError: it may not: it stops, and can be used as far as it is.
+        """
+        usable = _usable(free)
+        if n_bytes > self._max_corpus:
+            raise CorpusError(
+                f"{named(title)} would grow to {_mb(n_bytes)}; one corpus may take "
+                f"{_mb(self._max_corpus)}. {_STORED}, index a shorter file or fewer layers."
+            )
+        if n_bytes + others > self._max:
+            raise CorpusError(
+                f"{named(title)} has no room to grow: all corpora here may take {_mb(self._max)}. "
+                f"{_STORED}, delete a corpus and go on."
+            )
+        if usable is not None and usable <= 0:
+            raise CorpusError(
+                f"{named(title)} has no room to grow: {_mb(FREE_BYTES)} of the disk stay free for "
+                f"everything else. {_STORED}, make room and go on."
+            )
+
+
+def check_export_space(title: str, n_bytes: int, folder: Path) -> None:
+    """Pass where the disk that a folder is on has room for so many bytes of an export.
 
     Raises:
-        CorpusError: there is no room for it.
+        CorpusError: it has not.
     """
-    would = f"{named(title)} would take about {_mb(n_bytes)} here, with its vectors"
-    if n_bytes > max_corpus:
+    usable = max(0, shutil.disk_usage(folder).free - FREE_BYTES)
+    if n_bytes > usable:
         raise CorpusError(
-            f"{would}; one corpus may take {_mb(max_corpus)}. Choose fewer layers, or a shorter "
-            "file."
-        )
-    if n_bytes > left:
-        raise CorpusError(
-            f"{would}; there is room for {_mb(max(0, left))} more of all corpora. Delete one, or "
-            "choose fewer layers or a shorter file."
-        )
-    if free is not None and n_bytes > free:
-        raise CorpusError(
-            f"{would}, and the disk has {_mb(free)} left. Make room, or choose fewer layers or a "
-            "shorter file."
+            f"The file of {named(title)} would take up to {_mb(n_bytes)} more, and this server has "
+            f"{_mb(usable)} for files on their way. Ask whoever runs it to make room."
         )
 
 
-def check_size(title: str, n_bytes: int, max_corpus: int) -> None:
-    """Pass where a corpus of so many bytes may grow.
-
-    Raises:
-        CorpusError: it may not.
-    """
-    if n_bytes > max_corpus:
-        raise CorpusError(
-            f"{named(title)} takes {_mb(n_bytes)} on disk; one corpus may take {_mb(max_corpus)}. "
-            "What was stored can be used; for the rest, index a shorter file or fewer layers."
-        )
+def _usable(free: int | None) -> int | None:
+    return None if free is None else max(0, free - FREE_BYTES)
 
 
 def _mb(n_bytes: int) -> str:

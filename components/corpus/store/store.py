@@ -6,14 +6,16 @@
     store.open(about.name).occurrences("python")     # see `stored_corpus`
 
 What is said of a corpus while it grows is counted in its tables, so that it is true whenever the
-server ended.
+server ended. A corpus is made under the lease of its writer, and grows under it; how it stands can
+be written, and the corpus deleted, at any time.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from components.core.byte_cache import ByteCache
-from components.core.errors import CorpusError
+from components.core.errors import BusyError, CorpusError
 from components.core.settings import Settings
 from components.corpus.corpus import Corpus
 from components.corpus.sheet import named
@@ -31,6 +33,7 @@ from components.corpus.store.about import (
     State,
     checked_name,
     new_name,
+    version_of,
 )
 from components.corpus.store.about_table import (
     about_row,
@@ -47,15 +50,17 @@ from components.corpus.store.chunks import Target
 from components.corpus.store.export import export
 from components.corpus.store.failures import reading, writing
 from components.corpus.store.lease import OnWait
-from components.corpus.store.space import check_room, check_size, estimated_bytes
+from components.corpus.store.space import COMMIT_BYTES, Space, estimated_bytes
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.tables import Answer, Tables
+from components.corpus.store.tables import N_PARTS, Answer, Part, Tables
 from components.corpus.store.texts_table import text_batches, texts_of, texts_schema
 from components.corpus.store.word_rows import schema
 
 __all__ = ["Store", "open_store"]
 
 _CACHE_BYTES = 128_000_000  # what was read last of all corpora
+_TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # that a corpus's creation waits for another's of it
+_WORD_INDEX_BYTES = 24  # of an occurrence in the index of words, at most
 
 
 class Store:
@@ -75,11 +80,12 @@ class Store:
         max_corpus_bytes: int = 5_000_000_000,
     ) -> None:
         self.root = root
-        self._max_bytes, self._max_corpus_bytes = max_bytes, max_corpus_bytes
+        self._space = Space(max_bytes, max_corpus_bytes)
         self._tables = Tables(root)
         self._cache = ByteCache(_CACHE_BYTES)
         self._states: dict[str, tuple[State, str]] = {}  # what a full disk could not be told
-        self._lock = threading.RLock()  # held while any corpus is written to
+        self._states_lock = threading.Lock()  # held while it is written how a corpus stands
+        self._creation_lock = threading.Lock()  # held from asking for room until it is taken
 
     def create(
         self,
@@ -92,6 +98,8 @@ class Store:
     ) -> About:
         """Store a corpus's texts; the state is "waiting" then, as no word has a vector yet.
 
+        If two store the same name at once, one does, and the other is told that it is there.
+
         Args:
             corpus: the texts with their labels, and the word that each is marked for.
             indexing: what its words are to be indexed with.
@@ -100,37 +108,70 @@ class Store:
             owner: whose it is, where visitors sign in.
 
         Raises:
-            CorpusError: there is no room, or no text.
+            CorpusError: there is no room, or no text, or a corpus of that name.
+            BusyError: somebody else is still storing one of that name.
         """
         name = checked_name(name or new_name())
-        self._check(corpus, indexing, split, name)
-        row = about_row(first_about(corpus, indexing, split, name, owner))
-        with self._lock, writing(corpus.name):
+        _check_request(corpus, indexing, split)
+        n_bytes = estimated_bytes(corpus, indexing)
+        row = about_row(
+            first_about(corpus, indexing, split=split, name=name, owner=owner, n_bytes=n_bytes)
+        )
+        with writing(corpus.name), self._turn(name), self._creation_lock:
+            self._check_free_name(name)
+            self.check_room(corpus.name, n_bytes)
+            made: list[Part] = []
+            # "about" is the last of them: what is created in part is no corpus.
+            tables: tuple[tuple[Part, pa.Schema, Iterator[pa.RecordBatch]], ...] = (
+                ("texts", texts_schema(len(corpus.labels)), text_batches(corpus)),
+                ("occurrences", schema(indexing), iter(())),
+                ("about", about_schema, iter([row])),
+            )
             try:
-                own = texts_schema(len(corpus.labels))
-                self._tables.create(name, "texts", own, text_batches(corpus))
-                self._tables.create(name, "occurrences", schema(indexing), iter(()))
-                # The last of them: what is created in part is no corpus.
-                self._tables.create(name, "about", about_schema, iter([row]))
+                for part, columns, rows in tables:
+                    made.append(part)
+                    self._tables.create(name, part, columns, rows)
+                self._check_whole(name)
             except BaseException:
                 with suppress(Exception):
-                    self._tables.drop(name)
+                    self._tables.drop_parts(name, made)
                 raise
         return self.about(name)
 
+    def check_room(self, title: str, n_bytes: int) -> None:
+        """Pass where a corpus that is estimated to take so many bytes may be stored.
+
+        Raises:
+            CorpusError: there is no room for it, beside what all others take or still may.
+        """
+        with reading(title):
+            free = self._tables.free_bytes()
+            reserved = sum(self.each(self._reserved))
+        self._space.check_new(title, n_bytes, reserved=reserved, free=free)
+
     def names(self) -> tuple[str, ...]:
-        """The names of all corpora, damaged ones too.
+        """Return the names of all corpora, damaged and half ones too.
 
         Raises:
             CorpusError: the place where they are cannot be read.
         """
         return self._tables.names()
 
+    def has(self, name: str) -> bool:
+        """True if a corpus of that name was stored to the end.
+
+        Raises:
+            CorpusError: there is no such name, or the place where they are cannot be read.
+        """
+        with reading("This corpus"):
+            return self._tables.has(checked_name(name))
+
     def about(self, name: str) -> About:
         """What there is to know of a corpus.
 
         Raises:
-            CorpusError: there is none of that name, or it is damaged, or of a newer version.
+            CorpusError: there is none of that name, or only a part of it, or it is damaged, or of
+                a newer version.
         """
         found = counted(self._tables, written(self._tables, name))
         state, why = self._states.get(name, (found.state, found.why))
@@ -164,9 +205,19 @@ class Store:
     def delete(self, name: str) -> None:
         """Delete a corpus in whatever state, or in none; what indexes it stops."""
         checked_name(name)
-        with self._lock, writing("This corpus"):
+        with writing("This corpus"):
             self._states.pop(name, None)
             self._tables.drop(name)
+
+    def delete_half(self, name: str) -> None:
+        """Delete what an interrupted creation left of a corpus, and nothing of one that is there.
+
+        Raises:
+            BusyError: somebody is storing it just now.
+        """
+        with writing("This corpus"), self._tables.only_writer(checked_name(name)):
+            if not self._tables.has(name):
+                self._tables.drop_parts(name, ("texts", "occurrences"))
 
     @property
     def n_bytes(self) -> int:
@@ -203,7 +254,7 @@ class Store:
         Raises:
             CorpusError: it was indexed with something else, or deleted, or there is no room.
         """
-        with self._lock, gone_with_it(self._tables, name):
+        with gone_with_it(self._tables, name, "occurrences"):
             about = written(self._tables, name)
             if about.indexing != indexing:
                 raise CorpusError(
@@ -211,21 +262,36 @@ class Store:
                     "layers, weights and precision, and other vectors were to be added: they are "
                     "never mixed. Index the file again."
                 )
-            check_size(about.title, self._tables.n_bytes(name), self._max_corpus_bytes)
+            self._check_growth(about, sum(batch.nbytes for batch in rows))
             with writing(about.title):
                 self._tables.append(name, rows)
 
-    def set_state(self, name: str, state: State, why: str = "") -> None:
+    def set_state(
+        self, name: str, state: State, why: str = "", *, unless: Collection[State] = ()
+    ) -> None:
         """Note how a corpus stands, and why where it failed.
+
+        Args:
+            name: the corpus's.
+            state: how it stands now.
+            why: the sentence that it failed with.
+            unless: states that it stays in.
 
         Raises:
             CorpusError: as `about`; not for a full disk, then it is kept in memory.
         """
-        with self._lock, gone_with_it(self._tables, name):
+        with self._states_lock, gone_with_it(self._tables, name, "about"):
             about = self.about(name)
-            n_done = about.n_texts if state == "done" else about.n_texts_done
-            own = n_cut(self._tables, about)
-            wanted = replace(about, state=state, why=why, n_cut=own, n_texts_done=n_done)
+            if about.state in unless:
+                return
+            wanted = replace(about, state=state, why=why, n_cut=n_cut(self._tables, about))
+            if state == "done":
+                wanted = replace(
+                    wanted,
+                    n_texts_done=about.n_texts,
+                    n_bytes_expected=0,
+                    version=version_of(owner=about.owner, n_bytes_expected=0),
+                )
             try:
                 overwrite(self._tables, wanted)
             except CorpusError:
@@ -240,17 +306,30 @@ class Store:
         from lancedb.index import BTree
 
         about = self.about(name)
-        with self._lock, gone_with_it(self._tables, name), writing(about.title):
-            if about.n_occurrences:
+        if about.n_occurrences:
+            self.check_index_room(name, _WORD_INDEX_BYTES * about.n_occurrences)
+            with gone_with_it(self._tables, name, "occurrences"), writing(about.title):
                 self._tables.open(name, "occurrences").create_index("word", config=BTree())
-            self.set_state(name, "done")
+        self.set_state(name, "done")
+
+    def check_index_room(self, name: str, n_bytes: int) -> None:
+        """Pass where a corpus may have an index of about so many bytes.
+
+        Raises:
+            CorpusError: there is no room for it; the corpus can be searched without, slower.
+        """
+        self._check_growth(self.about(name), n_bytes)
+
+    def writing_rows(self, name: str) -> AbstractContextManager[None]:
+        """Write a corpus's occurrences or an index of them inside; see `gone_with_it`."""
+        return gone_with_it(self._tables, name, "occurrences")
 
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> AbstractContextManager[None]:
         """Add to a corpus inside, while nobody else does; `BusyError` where somebody does."""
         return self._tables.only_writer(name, on_wait)
 
     def has_writer(self, name: str) -> bool:
-        """Whether somebody adds to a corpus just now, in whatever process.
+        """True if somebody makes a corpus or adds to it just now, in whatever process.
 
         Raises:
             CorpusError: object storage is away.
@@ -261,33 +340,94 @@ class Store:
         """The table of a corpus's words, for its vector indexes."""
         return self._tables.open(name, "occurrences")
 
-    def _check(self, corpus: Corpus, indexing: Indexing, split: str, name: str) -> None:
-        if not corpus.texts:
-            raise CorpusError(f"{named(corpus.name)} has no text. Give one with at least one.")
-        if split and split not in corpus.labels:
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        """Be the only one who stores a corpus of this name inside; wait a moment for another.
+
+        Raises:
+            CorpusError: another one has stored it.
+            BusyError: another one is still at it.
+        """
+        deadline = time.monotonic() + _TURN_SECONDS
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(self._tables.only_writer(name))
+                    break
+                except BusyError as exc:
+                    if self._is_readable(name):
+                        raise _taken(name) from exc
+                    if time.monotonic() > deadline:
+                        raise BusyError(
+                            "Somebody else is storing this corpus just now. Wait a moment, and "
+                            "look again."
+                        ) from exc
+                time.sleep(_ASKED_SECONDS)
+            yield
+
+    def _is_readable(self, name: str) -> bool:
+        try:
+            written(self._tables, name)
+        except CorpusError:
+            return False
+        return True
+
+    def _check_whole(self, name: str) -> None:
+        if self._tables.missing(name):
+            raise CorpusError("This corpus was deleted while it was stored. Try again.")
+
+    def _check_free_name(self, name: str) -> None:
+        if self._tables.has(name):
+            raise _taken(name)
+        if len(self._tables.missing(name)) < N_PARTS:
             raise CorpusError(
-                f"{named(corpus.name)} has no column {named(split)} to part training from test. "
-                "Choose one of its columns."
+                f"There is a part of a corpus {name} already, whose storing or deleting was "
+                "interrupted. Delete it first."
             )
-        if not indexing.layers:
-            raise CorpusError("No layer was chosen. Choose at least one to index.")
-        with reading(corpus.name):
-            if self._tables.has(name):
-                raise CorpusError(f"There is a corpus {name} already. Delete it first.")
-            free = self._tables.free_bytes()
-        check_room(
-            corpus.name,
-            estimated_bytes(corpus.texts, indexing),
-            max_corpus=self._max_corpus_bytes,
-            left=self._max_bytes - self.n_bytes,
-            free=free,
+
+    def _check_growth(self, about: About, n_new: int) -> None:
+        """Pass where so many bytes may be added to a corpus.
+
+        Up to its estimate only what the others really take leaves less room for it; beyond that
+        also what is reserved for them.
+        """
+        n_new += COMMIT_BYTES
+        n_bytes = self._tables.n_bytes(about.name) + n_new
+        count = self._size if n_bytes <= about.n_bytes_expected else self._reserved
+        others = sum(self.each(lambda name: 0 if name == about.name else count(name)))
+        free = self._tables.free_bytes()
+        self._space.check_growth(
+            about.title, n_bytes, others=others, free=None if free is None else free - n_new
         )
+
+    def _reserved(self, name: str) -> int:
+        """What a corpus counts as for the bound of all: see `space`."""
+        n_bytes = self._size(name)
+        with suppress(CorpusError):  # what is damaged does not grow
+            n_bytes = max(n_bytes, written(self._tables, name).n_bytes_expected)
+        return n_bytes
 
     def _size(self, name: str) -> int:
         try:
             return self._tables.n_bytes(name)
         except Exception:  # noqa: BLE001 - one in object storage that is damaged
             return 0
+
+
+def _taken(name: str) -> CorpusError:
+    return CorpusError(f"There is a corpus {name} already. Delete it first.")
+
+
+def _check_request(corpus: Corpus, indexing: Indexing, split: str) -> None:
+    if not corpus.texts:
+        raise CorpusError(f"{named(corpus.name)} has no text. Give one with at least one.")
+    if split and split not in corpus.labels:
+        raise CorpusError(
+            f"{named(corpus.name)} has no column {named(split)} to part training from test. "
+            "Choose one of its columns."
+        )
+    if not indexing.layers:
+        raise CorpusError("No layer was chosen. Choose at least one to index.")
 
 
 def open_store(settings: Settings) -> Store:

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import pyarrow as pa
 
-from components.core.errors import CorpusError
+from components.core.errors import BusyError, CorpusError
 from components.corpus.store.about import checked_name, is_name
 from components.corpus.store.database import connect, folder_of, is_in_memory, is_remote
 from components.corpus.store.failures import AWAY, known, reading, writing
@@ -38,11 +38,12 @@ from components.corpus.store.lease import (
     lost,
 )
 
-__all__ = ["Answer", "Part", "Tables"]
+__all__ = ["N_PARTS", "Answer", "Part", "Tables"]
 
 Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
 _PARTS: tuple[Part, ...] = get_args(Part)
+N_PARTS = len(_PARTS)
 _GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew, shorter or longer
 
 _N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
@@ -95,14 +96,15 @@ class Tables:
             raise
 
     def names(self) -> tuple[str, ...]:
-        """The names of all corpora, damaged ones too."""
+        """Return the names of all corpora, damaged and half ones too."""
         if self.folder is not None and not self.folder.is_dir():
             return ()
         found, token = set[str](), None
         with reading("The place where corpora are stored"), self._asking():
             while True:
                 page = self._database.list_tables(page_token=token)
-                found.update(table.removesuffix(".about") for table in page.tables)
+                keys = (table.rpartition(".") for table in page.tables)
+                found.update(name for name, _, part in keys if part in _PARTS)
                 token = page.page_token
                 if not token:
                     return tuple(sorted(filter(is_name, found)))
@@ -115,11 +117,11 @@ class Tables:
             return list(threads.map(ask, self.names()))
 
     def has(self, name: str) -> bool:
-        """Whether there is a corpus of that name."""
+        """True if there is a corpus of that name that was stored to the end."""
         return self._has(name, "about")
 
     def missing(self, name: str) -> tuple[Part, ...]:
-        """Which of a corpus's tables are not there: some while it is being deleted, then all."""
+        """Return those of a corpus's tables that are not there: none of one that is whole."""
         return tuple(part for part in _PARTS if not self._has(name, part))
 
     def open(self, name: str, part: Part) -> Any:
@@ -160,17 +162,16 @@ class Tables:
             self.open(name, "occurrences").checkout_latest()
 
     def drop(self, name: str) -> None:
-        """Delete a corpus's tables, what is damaged of them too.
+        """Delete a corpus's tables, what is damaged of them too, without waiting for its writer.
 
         Whoever writes to it looks afterwards whether it is there: see `gone_with_it`. What was
         written before "about" was gone is deleted once more.
         """
         self.drop_parts(name, ("occurrences", "texts", "about"))  # found until nothing else is left
         self.drop_parts(name, _GROWING)
-        if self.folder is not None:
-            self._lock_path(name).unlink(missing_ok=True)
-        elif self._is_remote:
-            self._database.drop_table(_lease_key(name), ignore_missing=True)
+        if self._has_lease(name):
+            with suppress(BusyError), self.only_writer(name):
+                pass  # the lease of what is gone goes with its last holder
 
     def drop_parts(self, name: str, parts: Sequence[Part]) -> None:
         """Delete some of a corpus's tables, or what was written to them after they were deleted."""
@@ -192,12 +193,18 @@ class Tables:
         """What the disk has left; None where nobody knows."""
         if self.folder is None:
             return None
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_folder()
         return shutil.disk_usage(self.folder).free
+
+    def _make_folder(self) -> None:
+        if self.folder is not None:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @contextmanager
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> Iterator[None]:
-        """Add to a corpus inside, while no other thread or process does: see `lease`.
+        """Make a corpus or add to it inside, while no other thread or process does: see `lease`.
+
+        The lease of a corpus that is not there at the end is deleted, by its holder alone.
 
         Raises:
             BusyError: another one does.
@@ -205,7 +212,8 @@ class Tables:
         """
         lease: AbstractContextManager[None] = nullcontext()
         if self.folder is not None:
-            lease = file_lease(self._lock_path(name))
+            self._make_folder()
+            lease = file_lease(self._lock_path(name), is_over=lambda: self._is_gone(name))
         elif self._is_remote:
             lease = self._row_lease(name, on_wait)
         with lease:
@@ -213,34 +221,58 @@ class Tables:
             yield
 
     def has_writer(self, name: str) -> bool:
-        """Whether a thread or process adds to a corpus just now: see `only_writer`."""
+        """True if a thread or process adds to a corpus just now: see `only_writer`."""
         if self.folder is not None:
             return file_is_held(self._lock_path(name))
         if not self._is_remote:
             return False
         with reading("This corpus"):
-            key = _lease_key(name)
             try:
-                return is_held(self._writers_database.open_table(key))
-            except ValueError:  # nobody ever did
-                return False
+                return is_held(self._writers_database.open_table(_lease_key(name)))
+            except Exception as exc:
+                if known(exc):
+                    raise
+                return False  # nobody ever did, or it is damaged: `lease_table` heals it
 
     @contextmanager
     def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
         with writing("This corpus"):
-            table = self._writers_database.open_table(_key(name, "occurrences"))
             lease = Lease(lease_table(self._writers_database, _lease_key(name)))
             was_left = lease.take(on_wait)
         try:
             with writing("This corpus"):
-                if was_left:
-                    fence(table)
-            self._leases[name], self._writers[name] = lease, table
+                if self._has(name, "occurrences"):
+                    table = self._writers_database.open_table(_key(name, "occurrences"))
+                    if was_left:
+                        fence(table)
+                    self._writers[name] = table
+            self._leases[name] = lease
             yield
         finally:
             self._leases.pop(name, None)
             self._writers.pop(name, None)
-            lease.give_back()
+            if self._is_gone(name):
+                lease.delete(self._writers_database, _lease_key(name))
+            else:
+                lease.give_back()
+
+    def _has_lease(self, name: str) -> bool:
+        if self.folder is not None:
+            return self._lock_path(name).exists()
+        if not self._is_remote:
+            return False
+        try:
+            self._writers_database.open_table(_lease_key(name))
+        except ValueError:
+            return False
+        return True
+
+    def _is_gone(self, name: str) -> bool:
+        """True if nothing is left of a corpus; not where that cannot be asked."""
+        try:
+            return len(self.missing(name)) == N_PARTS
+        except Exception:  # noqa: BLE001 - object storage is away
+            return False
 
     def _has(self, name: str, part: Part) -> bool:
         path = self._path(name, part)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from components.core.errors import BusyError, CorpusError
+from components.core.errors import BusyError
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
 from components.corpus.store.word_rows import layer_column
@@ -34,6 +34,7 @@ VECTOR_INDEXES = Kind(
 LEAST_ROWS = 100_000
 """Occurrences from which an index is quicker than looking at all of them."""
 
+_ROW_BYTES = 24  # of an index, beside one bit for each number
 _SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means, for each cell: a quarter of the usual
 _SENTENCES = Sentences()
 
@@ -78,20 +79,17 @@ def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], 
 
 
 def _work(store: Store, name: str, report: Report) -> None:
-    """Layer by layer; what a corpus is deleted in the middle of leaves nothing."""
+    """Layer by layer; of a corpus that is deleted in the middle nothing stays."""
     with suppress(BusyError), store.only_writer(name):  # where another process does it: nothing
-        layers = layers_without(store, name)
+        layers, about = layers_without(store, name), store.about(name)
+        n_bytes = about.n_occurrences * (about.indexing.n_dims // 8 + _ROW_BYTES)
         for done, layer in enumerate(layers):
+            store.check_index_room(name, n_bytes)
             say = partial(_say, report, layer, done / len(layers))
             with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as folder:
                 task = {"root": store.root, "name": name, "layer": layer}
-                try:
+                with store.writing_rows(name):
                     _processes().run(f"{__name__}:build", task, say, folder=Path(folder))
-                finally:
-                    try:
-                        store.about(name)
-                    except CorpusError:
-                        store.delete(name)
 
 
 def _say(report: Report, layer: int, share: float, *_: object) -> None:

@@ -6,7 +6,9 @@ page has drawn for them.
 
 from __future__ import annotations
 
-from components.core.errors import AccessError
+from contextlib import suppress
+
+from components.core.errors import AccessError, BusyError
 from components.corpus.corpus import Corpus
 from components.corpus.store import indexing as work
 from components.corpus.store.about import About, Indexing
@@ -32,10 +34,14 @@ def create(
 
     Raises:
         AccessError: the visitor may not.
-        CorpusError: there is no room, or no text.
+        CorpusError: there is no room, or no text, or it is there already.
+        BusyError: somebody else is storing it.
     """
     guard.require(KEEP)
     owner = guard.owner() if for_everybody is None else ""
+    if for_everybody is not None:
+        with suppress(BusyError):  # somebody else is storing it: to create it waits for that
+            store().delete_half(for_everybody)
     return store().create(corpus, indexing, split=split, name=for_everybody, owner=owner)
 
 

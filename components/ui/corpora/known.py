@@ -164,7 +164,7 @@ def kept_of(name: str, file: Offered | None = None) -> Kept:
         file = file or for_everybody(about.indexing.model).get(name)
         return Kept(name, about, file=file, job=job, is_elsewhere=is_elsewhere)
     except CorpusError as exc:
-        is_there = file is None or name in store().names()
+        is_there = file is None or store().has(name)  # of a half one the file is indexed anew
         return Kept(name, None, str(exc) if is_there else "", file)
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from components.core.errors import CorpusError
 from components.corpus.store.about import (
     VERSION,
-    WITHOUT_OWNER,
     About,
     checked_name,
     from_json,
@@ -20,6 +19,7 @@ from components.corpus.store.about import (
     is_name,
     new_name,
     to_json,
+    version_of,
 )
 from components.corpus.store.about_table import first_about
 from tests.support.corpus_store import indexing, made_up_corpus
@@ -100,12 +100,21 @@ def test_the_precision_is_the_one_that_runs(dtype: str, asked: Any, runs: str) -
 def test_a_corpus_without_an_owner_is_written_as_before_there_were_owners() -> None:
     written = to_json(about())
     assert '"owner"' not in written
-    assert from_json(written, version=WITHOUT_OWNER).owner == ""
+    assert from_json(written, version=1).owner == ""
 
 
 def test_an_owner_is_kept_and_makes_older_apps_refuse() -> None:
-    owned = first_about(made_up_corpus(3), indexing(), "", "a" * 16, "somebody")
-    assert (owned.owner, owned.version) == ("somebody", VERSION)
-    assert VERSION > WITHOUT_OWNER
-    assert from_json(to_json(owned), version=VERSION) == owned
-    assert first_about(made_up_corpus(3), indexing(), "", "a" * 16, "").version == WITHOUT_OWNER
+    one = {"split": "", "name": "a" * 16}
+    owned = first_about(made_up_corpus(3), indexing(), owner="somebody", **one)
+    assert (owned.owner, owned.version) == ("somebody", 2)
+    assert from_json(to_json(owned), version=2) == owned
+    assert first_about(made_up_corpus(3), indexing(), owner="", **one).version == 1
+
+
+def test_an_estimate_is_kept_until_it_is_done_and_makes_older_apps_refuse() -> None:
+    one = {"split": "", "name": "a" * 16, "owner": ""}
+    expected = first_about(made_up_corpus(3), indexing(), n_bytes=1_000, **one)
+    assert (expected.n_bytes_expected, expected.version) == (1_000, VERSION)
+    assert from_json(to_json(expected), version=VERSION) == expected
+    assert "n_bytes_expected" not in to_json(replace(expected, n_bytes_expected=0))
+    assert version_of(owner="somebody", n_bytes_expected=0) < VERSION

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from components.core.errors import BusyError
 from components.corpus.store import lease
+from components.corpus.store.indexing import index
 from components.corpus.store.lease import (
     Lease,
     fence,
@@ -20,6 +23,8 @@ from components.corpus.store.lease import (
     is_held,
     lease_table,
 )
+from components.corpus.store.store import Store
+from tests.support.corpus_store import MadeUpService, ignore, indexing, made_up_corpus, rows_in
 
 N = 4
 
@@ -199,3 +204,70 @@ def test_a_table_tells_who_looks_whether_it_is_held(table: Callable[[], Any]) ->
     assert not is_held(table())
     own.give_back()
     assert not is_held(table())
+
+
+@pytest.mark.parametrize("content", ["", "half of something", "something and its other half"])
+def test_what_stands_in_a_locked_file_does_not_matter(tmp_path: Path, content: str) -> None:
+    store = Store(str(tmp_path))
+    name = store.create(made_up_corpus(5), indexing()).name
+    (tmp_path / f"{name}.lock").write_text(content)
+    assert not store.has_writer(name)
+    index(store, MadeUpService(), name, ignore)  # type: ignore[arg-type]
+    assert store.about(name).state == "done"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_held", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_lease_table_that_is_cut_is_healed_and_its_holder_lost_it(
+    tmp_path: Path, share: float, is_held: bool
+) -> None:
+    """Whichever file it is, to nothing or to half of it."""
+    first = tmp_path / "first"
+    first.mkdir()
+    root = f"file://{first}"
+    store = Store(root)
+    name = store.create(made_up_corpus(5), indexing()).name
+    n_files = len(lease_files(first))
+    assert n_files > 3
+    for number in range(n_files):
+        with contextlib.ExitStack() as stack:
+            if is_held:
+                stack.enter_context(store._tables.only_writer(name))
+            own = tmp_path / f"{number}-{share}-{is_held}"
+            shutil.copytree(first, own)
+        path = lease_files(own)[number]
+        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+        if is_held:  # the row may still be read, and says who has it
+            with contextlib.suppress(Exception):
+                late(lambda own=own: lancedb_table(own, f"{name}.lease"))
+        again = Store(f"file://{own}")
+        assert again.has_writer(name) is False
+        index(again, MadeUpService(), name, ignore)  # type: ignore[arg-type]
+        assert again.about(name).state == "done"
+        again.delete(name)
+        assert again.names() == ()
+
+
+def lease_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.lease.lance/**/*") if path.is_file())
+
+
+def lancedb_table(folder: Path, key: str) -> Any:
+    import lancedb
+
+    return lancedb.connect(folder).open_table(key)
+
+
+def test_who_had_a_damaged_lease_adds_nothing_any_more(tmp_path: Path) -> None:
+    root = f"file://{tmp_path}"
+    store, other = Store(root), Store(root)
+    name = store.create(made_up_corpus(5), indexing()).name
+    with store._tables.only_writer(name):
+        for path in lease_files(tmp_path):
+            path.write_bytes(b"")
+        index(other, MadeUpService(), name, ignore)  # type: ignore[arg-type]
+        rows = rows_in(other, name).combine_chunks().to_batches()
+        with pytest.raises(BusyError, match="took the indexing of this corpus over"):
+            store.append(name, indexing(), rows)
+    assert rows_in(Store(root), name).num_rows == rows[0].num_rows

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.store import vector_index
 from components.corpus.store.store import Store
@@ -55,6 +56,29 @@ def test_two_servers_do_not_index_the_same_vectors(
         assert job is not None
         job.result(60)
     assert layers_without(store, name) == (0, 2)
+
+
+def test_what_fails_while_vectors_are_indexed_deletes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a corpus that cannot be read just then, as where its storage is away."""
+    monkeypatch.setattr(vector_index, "LEAST_ROWS", 1)
+    store, jobs = Store(str(tmp_path)), Jobs(10**6)
+    name = indexed(store, made_up_corpus(10))
+
+    class Failing:
+        def run(self, *_: object, **__: object) -> None:
+            monkeypatch.setattr(store, "about", away)
+            raise RuntimeError
+
+    def away(_: str) -> None:
+        raise CorpusError("The storage of corpora does not answer just now.")
+
+    monkeypatch.setattr(vector_index, "_processes", Failing)
+    job = index_vectors(jobs, store, name)
+    assert job is not None
+    assert isinstance(job.exception(60), RuntimeError)
+    assert Store(store.root).about(name).state == "done"
 
 
 @pytest.mark.slow

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService, Settings
-from components.core.errors import CorpusError
+from components.core import BUNDLED_ID, EncoderService
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
-from components.features.corpora.compute.estimate import check_limits, estimate, usual_layers
+from components.features.corpora.compute.estimate import estimate, usual_layers
 from tests.support.corpus_store import ignore
 
 
@@ -49,13 +48,3 @@ def test_all_layers_are_usual_unless_they_take_much(service: EncoderService) -> 
     card = service.load(BUNDLED_ID)
     assert usual_layers(ambiguous_corpus(), card) == tuple(range(7))
     assert usual_layers(Corpus("x", ("one two three four five " * 20,) * 2_000), card) == (0, 3, 6)
-
-
-def test_each_bound_is_said(service: EncoderService) -> None:
-    corpus, card = ambiguous_corpus(), service.load(BUNDLED_ID)
-    expected = estimate(corpus, indexing_of(card, (0, 6), "exact"), card, service, 1e-3)
-    check_limits(corpus, expected, Settings(), 0)
-    with pytest.raises(CorpusError, match=r"one corpus may take 1\.0 MB\. Choose fewer layers"):
-        check_limits(corpus, expected, Settings(corpus_bytes=1_000_000), 0)
-    with pytest.raises(CorpusError, match=r"there is room for 1\.0 MB more of all corpora"):
-        check_limits(corpus, expected, Settings(corpora_bytes=11_000_000), 10_000_000)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.core import EncoderService, ModelCard
-from components.core.settings import Settings
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import Indexing, indexing_of
-from components.corpus.store.space import check_room, estimated_bytes
+from components.corpus.store.space import estimated_bytes
 from components.corpus.store.word_rows import words_of
 
-__all__ = ["Estimate", "check_limits", "estimate", "usual_layers"]
+__all__ = ["Estimate", "estimate", "usual_layers"]
 
 _MOST_BYTES = 500_000_000
 """Up to which all layers are indexed unless others are chosen."""
@@ -40,7 +39,7 @@ class Estimate:
 def usual_layers(corpus: Corpus, card: ModelCard) -> tuple[int, ...]:
     """All layers where they take little room, else the first, the middle and the last."""
     every = tuple(range(card.n_layers + 1))
-    if estimated_bytes(corpus.texts, indexing_of(card, every, "exact")) < _MOST_BYTES:
+    if estimated_bytes(corpus, indexing_of(card, every, "exact")) < _MOST_BYTES:
         return every
     return tuple(sorted({0, card.n_layers // 2, card.n_layers}))
 
@@ -69,29 +68,8 @@ def estimate(
     return Estimate(
         n_texts=n,
         n_words=round(n_words),
-        n_bytes=estimated_bytes(corpus.texts, indexing),
+        n_bytes=estimated_bytes(corpus, indexing),
         seconds=_LONGER * n_tokens * token_seconds,
-    )
-
-
-def check_limits(corpus: Corpus, expected: Estimate, settings: Settings, n_stored: int) -> None:
-    """Pass where so much may be stored here.
-
-    Args:
-        corpus: what is to be stored.
-        expected: what it will take.
-        settings: say what one corpus and all may take.
-        n_stored: bytes that all others take.
-
-    Raises:
-        CorpusError: there is no room for it.
-    """
-    check_room(
-        corpus.name,
-        expected.n_bytes,
-        max_corpus=settings.corpus_bytes,
-        left=settings.corpora_bytes - n_stored,
-        free=None,
     )
 
 

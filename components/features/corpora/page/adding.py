@@ -15,7 +15,7 @@ from components.corpus.readers import Sheet
 from components.corpus.store.about import indexing_of
 from components.corpus.targets import MarkColumns
 from components.features.corpora.compute.choosing import FileChoice, corpus_from, guess
-from components.features.corpora.compute.estimate import check_limits, estimate, usual_layers
+from components.features.corpora.compute.estimate import estimate, usual_layers
 from components.features.corpora.controls import CORPUS, WORD
 from components.features.corpora.explain import FORMATS_HELP, privacy
 from components.features.corpora.page.indexing import begin
@@ -179,7 +179,7 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
     expected = estimate(corpus, own, card, service(), maps().token_seconds(card))
     why_not = ""
     try:
-        check_limits(corpus, expected, settings(), store().n_bytes)
+        store().check_room(corpus.name, expected.n_bytes)
         check_may_add(session.current())
     except CorpusError as exc:
         why_not = str(exc)

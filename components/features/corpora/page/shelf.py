@@ -143,17 +143,30 @@ def _loaded_card(model: str) -> ModelCard:
     return service().load(model)
 
 
+def _store_offered(name: str, file: Offered) -> None:
+    """Store a file for everybody; nothing where somebody else was quicker.
+
+    Raises:
+        ContextlensError: it cannot be read or stored.
+    """
+    sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
+    chosen = guess(sheet)
+    corpus = corpus_from(sheet, chosen)
+    card = _loaded_card(session.current().model)
+    own = indexing_of(card, usual_layers(corpus, card), "exact")
+    try:
+        changing.create(corpus, own, split=chosen.split, for_everybody=name)
+    except CorpusError:
+        if not store().has(name):
+            raise
+
+
 def _index_offered(name: str, file: Offered) -> None:
     """Store a file for everybody, and index it; the one who asks looks at it."""
     try:
         guard.require(KEEP)
-        if name not in store().names():
-            sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
-            chosen = guess(sheet)
-            corpus = corpus_from(sheet, chosen)
-            card = _loaded_card(session.current().model)
-            own = indexing_of(card, usual_layers(corpus, card), "exact")
-            changing.create(corpus, own, split=chosen.split, for_everybody=name)
+        if not store().has(name):
+            _store_offered(name, file)
     except ContextlensError as exc:
         session.remember(str(exc))
         return

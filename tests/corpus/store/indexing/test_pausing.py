@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lancedb.table import LanceTable
 
 from components.core.errors import BusyError, CorpusError
 from components.corpus.store import tables
@@ -21,6 +23,8 @@ from components.corpus.store.tables import Part
 from components.jobs import Jobs
 from tests.corpus.store.indexing.corpora import ME, YOU, create, held, service, whole
 from tests.support.corpus_store import ignore, indexed, made_up_corpus, rows_in
+
+Events = tuple[threading.Event, threading.Event]
 
 
 @pytest.mark.slow
@@ -66,6 +70,69 @@ def test_it_goes_on_at_once_where_the_pause_is_taken_back(store: Store, jobs: Jo
     job.result(20)
     assert store.about(about.name).state == "done"
     assert rows_in(store, about.name).equals(whole(store, about))
+
+
+def test_a_pause_while_the_model_is_made_ready_is_heard(store: Store) -> None:
+    about = create(store, 20)
+    slow = service()
+    load = slow.load
+
+    def load_and_pause(model: str) -> Any:
+        pause(store, about.name)
+        return load(model)
+
+    slow.load = load_and_pause
+    index(store, slow, about.name, ignore)
+    assert store.about(about.name).state == "paused"
+    assert slow.n_texts == 0
+
+
+@pytest.fixture
+def slow_index(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Two events: an index of words is being made, and it may be ready."""
+    begun, may_end = threading.Event(), threading.Event()
+    create_index = LanceTable.create_index
+
+    def create_slowly(table: Any, *rest: Any, **settings: Any) -> Any:
+        begun.set()
+        assert may_end.wait(40)
+        return create_index(table, *rest, **settings)
+
+    monkeypatch.setattr(LanceTable, "create_index", create_slowly)
+    yield begun, may_end
+    may_end.set()
+
+
+@pytest.mark.parametrize("change", ["pause", "delete", "create", "pause another"])
+def test_nobody_waits_while_an_index_is_made(
+    store: Store, jobs: Jobs, slow_index: Events, change: str
+) -> None:
+    about, other = create(store, 20), create(store, 4)
+    begun, may_end = slow_index
+    job = start(jobs, store, service(), about.name, ME)
+    assert begun.wait(20)
+    changes = {
+        "pause": lambda: pause(store, about.name),
+        "delete": lambda: store.delete(about.name),
+        "create": lambda: create(store, 3),
+        "pause another": lambda: pause(store, other.name),
+    }
+    changing = threading.Thread(target=changes[change], daemon=True)
+    changing.start()
+    changing.join(10)
+    assert not changing.is_alive()
+    paused = {"pause": about.name, "pause another": other.name}.get(change)
+    if paused is not None:
+        assert store.about(paused).state == "paused"
+    assert (about.name in store.names()) == (change != "delete")
+    may_end.set()
+    job.wait(20)
+    if change == "delete":
+        assert not list(Path(store.root).glob(f"{about.name}*"))
+    else:  # all of its words have vectors
+        assert store.about(about.name).state == "done"
 
 
 @pytest.mark.slow
@@ -146,7 +213,7 @@ def test_what_is_written_between_two_steps_of_a_deletion_goes_with_it(
         shutil.rmtree(path, **settings)
         n_done += 1
         if n_done == n_before:
-            with suppress(CorpusError), gone_with_it(other, about.name):
+            with suppress(CorpusError), gone_with_it(other, about.name, part):
                 write(other)
 
     monkeypatch.setattr(tables, "shutil", SimpleNamespace(rmtree=rmtree))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import pytest
 
 from components.corpus.offered import offered, stored_name
+from components.corpus.store.store import Store
+from components.corpus.store.tables import Tables
+from components.ui.corpora import changing
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT
@@ -103,3 +107,55 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         assert "corpora_delete" not in keys(other)
         assert MINE.of(shown_view(other)) == ""
         assert_whole(other)
+
+
+@pytest.mark.slow
+def test_what_was_cut_off_while_it_was_stored_for_all_is_offered_again(
+    public: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "shared.csv").write_bytes(table())
+    with public(CORPORA=str(folder)):
+        name = stored_name(offered(folder)[0], DEFAULT.model)
+        indexed(store(), made_up_corpus(3), name=name)
+        shutil.rmtree(Path(store().root) / f"{name}.about.lance")
+        app = opened()
+        assert "not indexed yet" in plainly_said(app)
+        app = settled(press(app.run(), f"corpora_offered_{name}"))
+        assert store().about(name).state == "done"
+        assert store().about(name).title == "shared.csv"
+        assert_whole(app)
+
+
+@pytest.mark.slow
+def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
+    public: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second presses while the first is storing it, in another process."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "shared.csv").write_bytes(table(word=["python"] * 12, sense=SENSES))
+    with public(CORPORA=str(folder)):
+        name = stored_name(offered(folder)[0], DEFAULT.model)
+        app, create, n_created = opened(), Tables.create, 0
+
+        def create_after_another(tables: Tables, *given: Any) -> None:
+            nonlocal n_created
+            n_created += 1
+            create(tables, *given)
+
+        def store_first(corpus: Any, own: Any, **settings: Any) -> Any:
+            monkeypatch.setattr(changing, "create", real)
+            other = Store(store().root)
+            other.create(corpus, own, split=settings["split"], name=name)
+            return real(corpus, own, **settings)
+
+        real = changing.create
+        monkeypatch.setattr(changing, "create", store_first)
+        monkeypatch.setattr(Tables, "create", create_after_another)
+        app = settled(press(app.run(), f"corpora_offered_{name}"))
+        assert n_created == 3  # tables, by the other one alone
+        assert store().about(name).state == "done"
+        assert title(app) == "“python” leads: 12 times, in 2 senses"
+        assert_whole(app)
