@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from components.core import meters
-from components.core.log_entries import FIELDS
 from components.ui.frame import readings
+from components.ui.frame.logs import FIELDS
 
 ROOT = Path(__file__).parents[1]
 DASHBOARD = ROOT / "deploy" / "grafana" / "contextlens.json"

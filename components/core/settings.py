@@ -73,7 +73,8 @@ def _folder(value: Any) -> Any:
 # No address may hold a user's name and password: addresses stand in messages and in the log.
 _HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _PATH = r"(/[A-Za-z0-9._~%/-]*)?"
-_SAFE = rf"(https://{_HOST}|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{{1,5}})?){_PATH}"
+_PORT = r"(:([0-9]{1,5}|\{port\}))?"  # Streamlit puts its own in place of {port}
+_SAFE = rf"(https://{_HOST}|http://(localhost|127\.0\.0\.1|\[::1\]){_PORT}){_PATH}"
 
 _Bytes = Annotated[int, BeforeValidator(_bytes)]
 _Folder = Annotated[Path, BeforeValidator(_folder)]

@@ -194,8 +194,7 @@ class Process:
                 raise own(answer["refused"])
             raise WorkerError(answer["refused"])
         if "failed" in answer:
-            about = {name: answer.get(name) for name in ("kind", "place")}
-            _log.error("A task in a worker process failed: %s", answer["failed"], extra=about)
+            _log.error("A task in a worker process failed: %s", answer["failed"])
             raise WorkerError(self._sentences.failed)
         return answer.get("done")
 

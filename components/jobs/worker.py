@@ -67,8 +67,7 @@ def _answer(line: str, say: _Say) -> None:
         say({"refused": str(exc), "error": type(exc).__name__})
     except Exception as exc:  # noqa: BLE001 - the other side logs it and goes on
         last = traceback.extract_tb(exc.__traceback__)[-1]
-        about = {"kind": type(exc).__name__, "place": f"{last.filename}:{last.lineno}"}
-        say({"failed": f"{type(exc).__name__}: {exc}", **about})
+        say({"failed": f"{type(exc).__name__} at {last.filename}:{last.lineno}"})
 
 
 def _done(message: dict[str, Any], say: _Say) -> Any:

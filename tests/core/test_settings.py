@@ -105,8 +105,11 @@ def test_each_variable_has_a_sentence() -> None:
     assert [name for name, _, meaning in table() if not re.fullmatch(r"\S.+\.", meaning)] == []
 
 
-def test_the_readme_has_the_table() -> None:
-    assert readme_table() in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readme_has_the_table_once_under_settings() -> None:
+    _, part = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Settings\n")
+    assert readme_table() in part, f"This is the table:\n{readme_table()}"
+    rows = re.findall(r"^\| `CONTEXTLENS_", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == len(NAMES)
 
 
 def test_settings_cannot_be_changed_and_can_be_keys() -> None:

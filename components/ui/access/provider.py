@@ -44,7 +44,7 @@ def is_set_up() -> bool:
     try:
         validate_auth_credentials("default")
     except StreamlitError as exc:
-        _log.error("Nobody can sign in: %s", " ".join(str(exc).split()))
+        _log.error("Nobody can sign in: %s", " ".join(str(exc).split()))  # names of keys alone
         return False
     return is_authlib_installed()
 

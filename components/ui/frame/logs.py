@@ -1,8 +1,9 @@
-"""The form of the log: lines for people or JSON for programs, of every library's loggers alike.
+"""The log: one line for each event, for people or as JSON, without what visitors type.
 
-Streamlit, uvicorn and transformers each write to the console by handlers of their own, some made
-long after the server started. Handlers are therefore left as they are: what is changed is how those
-that write to a stream put a record into words. Those of tests (subclasses) stay as they were.
+Our own records hold a sentence of ours, fields, an error's class and where it came from. Of other
+libraries' records only the logger, the level and an error's class are kept: their messages may
+repeat a text, a file's content or a name. Libraries have handlers of their own, some made after the
+server started. So each record knows its whole line, which any handler then writes.
 """
 
 from __future__ import annotations
@@ -10,159 +11,128 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import platform
 import secrets
 import sys
 import threading
-import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+import traceback
+from contextlib import suppress
+from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from streamlit import config
-from streamlit.logger import DEFAULT_LOG_MESSAGE
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.core.log_entries import OWN, entry
 from components.ui.frame import runs
 
-__all__ = ["begin", "versions"]
+__all__ = ["FIELDS", "begin", "versions"]
+
+_EXTRA = ("reference", "versions")  # given by who logs
+_OF_THE_RUN = ("page", "session", "error", "traceback")
+FIELDS = ("time", "level", "logger", "message", *_EXTRA, *_OF_THE_RUN)
+"""A line's fields; those after the first four only where there is something to say."""
 
 _LIBRARIES = ("contextlens", "streamlit", "torch", "transformers", "tokenizers", "numpy", "lancedb")
-_IN_ITS_PLACE = ("time", "level", "logger", "message", "traceback")
+_MOST_FRAMES = 50
 _KEY = secrets.token_bytes(16)  # so that nobody can tell a session's id from its name in the log
-_log = logging.getLogger(OWN)
+_log = logging.getLogger("contextlens")
 
 
-def begin(form: str) -> Callable[[], None]:
-    """Write the log in this form from now on; gives what ends that.
+def begin(form: str) -> None:
+    """Write the log in this form from now on.
 
     Args:
         form: "plain", "json", or "full" for Python's own, with whatever messages say.
     """
-    undo = ExitStack()
+    line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     if form != "full":
-        undo.callback(_write_in(_as_json if form == "json" else _as_line))
-        undo.callback(_catch_the_rest())
-        undo.callback(_without_rich())
-    undo.callback(_have_own_written())
+        line = "%(message)s"
+        _Record.is_json = form == "json"
+        logging.setLogRecordFactory(_Record)
+        logging.raiseExceptions = False  # else a record that cannot be written is shown as it is
+        logging.captureWarnings(True)
+        threading.excepthook = _thread_ended
+        sys.excepthook = lambda _, error, __: _log.critical("The server ends", exc_info=error)
+        sys.unraisablehook = lambda given: _log.error("Not raised", exc_info=given.exc_value)
+    _log.setLevel(logging.INFO)
+    logging.getLogger().addHandler(logging.StreamHandler())
+    for logger in [logging.getLogger(), *logging.Logger.manager.loggerDict.values()]:
+        for handler in getattr(logger, "handlers", ()):
+            if type(handler) is logging.StreamHandler:
+                handler.setFormatter(logging.Formatter(line))
     _log.info("Contextlens begins", extra={"versions": versions()})
-    return undo.close
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the libraries behind every number."""
-    own = {"python": platform.python_version()}
+    """Return the versions of Python and of the libraries behind every number."""
+    installed = {"python": platform.python_version()}
     for name in _LIBRARIES:
-        try:
-            own[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:  # run from a folder that was not installed
-            continue
-    return own
+        with suppress(metadata.PackageNotFoundError):  # run from a folder that was not installed
+            installed[name] = metadata.version(name)
+    return installed
 
 
-def _write_in(form: Callable[[dict[str, Any]], str]) -> Callable[[], None]:
-    """Have all handlers that write to a stream use this form; gives what undoes it."""
-    theirs, raises = logging.StreamHandler.format, logging.raiseExceptions
-    logging.raiseExceptions = False  # else a record that cannot be written is shown as it is
+class _Record(logging.LogRecord):
+    """A record whose message is its whole line."""
 
-    def format_(handler: logging.StreamHandler[Any], record: logging.LogRecord) -> str:
-        is_plain = type(handler) is logging.StreamHandler or handler is logging.lastResort
-        return form(entry(_placed(record))) if is_plain else theirs(handler, record)
+    is_json = False
 
-    logging.StreamHandler.format = format_  # type: ignore[assignment]
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._is_ours = self.name == _log.name
+        context = get_script_run_ctx(suppress_warning=True)
+        error = self.exc_info[1] if self.exc_info else None
+        self._run = (
+            runs.page(),
+            context and _hashed(context.session_id),
+            error and _name(error),
+            error and self._is_ours and _frames(error),
+        )
+        self.exc_info = self.stack_info = None  # handlers would write the error's message
+        if not self._is_ours:
+            self.msg, self.args = f"{self.module}.py, line {self.lineno}", ()
+        elif isinstance(self.args, tuple):
+            self.args = tuple(_name(a) if isinstance(a, BaseException) else a for a in self.args)
 
-    def undo() -> None:
-        logging.StreamHandler.format = theirs  # type: ignore[method-assign]
-        logging.raiseExceptions = raises
-
-    return undo
-
-
-def _have_own_written() -> Callable[[], None]:
-    """Have our own logger write what it is told, from "info" on."""
-    handler, level = logging.StreamHandler[Any](), _log.level
-    handler.setFormatter(logging.Formatter(DEFAULT_LOG_MESSAGE))
-    _log.addHandler(handler)
-    _log.setLevel(logging.INFO)
-
-    def undo() -> None:
-        _log.removeHandler(handler)
-        _log.setLevel(level)
-
-    return undo
-
-
-def _without_rich() -> Callable[[], None]:
-    """Have Streamlit log what a script raises: where rich is installed, it prints it instead."""
-    option = "logger.enableRich"
-    before = config.get_option(option)
-    config.set_option(option, False)
-    return lambda: config.set_option(option, before)
-
-
-def _catch_the_rest() -> Callable[[], None]:
-    """Have warnings, and errors that end a thread, written by loggers too."""
-    warned, thread_ended = warnings.showwarning, threading.excepthook
-    ended, unraisable = sys.excepthook, sys.unraisablehook
-    warnings.showwarning = _warn  # type: ignore[assignment]
-    threading.excepthook = _thread_ended
-    sys.excepthook = _ended
-    sys.unraisablehook = _unraisable
-
-    def undo() -> None:
-        warnings.showwarning, threading.excepthook = warned, thread_ended
-        sys.excepthook, sys.unraisablehook = ended, unraisable
-
-    return undo
-
-
-def _warn(_: Any, category: type[Warning], filename: str, line: int, *__: Any) -> None:
-    about = {"kind": category.__name__, "place": f"{filename}:{line}"}
-    _log.warning("A library warns", extra=about)
-
-
-def _thread_ended(given: threading.ExceptHookArgs) -> None:
-    if given.exc_value is not None and not isinstance(given.exc_value, SystemExit):
-        _log.error("A thread ended with an error", exc_info=given.exc_value)
-
-
-def _ended(kind: type[BaseException], error: BaseException, frames: Any) -> None:
-    if isinstance(error, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, frames)
-    else:
-        _log.critical("The server ends with an error", exc_info=error)
-
-
-def _unraisable(given: sys.UnraisableHookArgs) -> None:
-    _log.error("An error that nobody can be told of", exc_info=given.exc_value)
-
-
-def _placed(record: logging.LogRecord) -> logging.LogRecord:
-    """Note on a record which page ran, and in which session, if it was written by one."""
-    context = get_script_run_ctx(suppress_warning=True)
-    session = None if context is None else _hashed(context.session_id)
-    vars(record).update(page=runs.page(), session=session)
-    return record
+    def getMessage(self) -> str:  # noqa: N802 - logging's name
+        """Return the line."""
+        time = datetime.fromtimestamp(self.created, UTC).isoformat(timespec="milliseconds")
+        extra = [getattr(self, name, None) if self._is_ours else None for name in _EXTRA]
+        values = (time, self.levelname, self.name, super().getMessage(), *extra, *self._run)
+        fields = {name: value for name, value in zip(FIELDS, values, strict=True) if value}
+        if self.is_json:
+            return json.dumps(fields)
+        story = f"\n{fields.pop('traceback')}" if "traceback" in fields else ""
+        about = "".join(f" {name}={fields[name]}" for name in FIELDS[4:] if name in fields)
+        return f"{time} {self.levelname:<7} {self.name}: {fields.get('message')}{about}{story}"
 
 
 def _hashed(session: str) -> str:
     return hashlib.blake2s(session.encode(), key=_KEY, digest_size=6).hexdigest()
 
 
-def _as_json(fields: dict[str, Any]) -> str:
-    return json.dumps(fields)
+def _name(error: BaseException) -> str:
+    """An error's class, and the operating system's words for it."""
+    kind = type(error)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    if isinstance(error, OSError) and isinstance(error.errno, int):
+        return f"{name}: [Errno {error.errno}] {os.strerror(error.errno)}"
+    return name
 
 
-def _as_line(fields: dict[str, Any]) -> str:
-    head = "{time} {level:<7} {logger}: {message}".format_map(fields)
-    about = {name: value for name, value in fields.items() if name not in _IN_ITS_PLACE}
-    said = "".join(f" {name}={_in_words(value)}" for name, value in about.items())
-    return "\n".join(filter(None, (head + said, fields.get("traceback"))))
+def _frames(error: BaseException) -> str:
+    """A traceback with all causes, oldest first, without the errors' messages."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and not any(cause is one for one in chain):
+        chain.insert(0, cause)
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    head, most = "Traceback (most recent call last):\n", -_MOST_FRAMES
+    own = (head + "".join(traceback.format_tb(e.__traceback__, most)) + _name(e) for e in chain)
+    return "\n\n".join(own)
 
 
-def _in_words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {version}" for name, version in value.items())
-    return str(value)
+def _thread_ended(given: threading.ExceptHookArgs) -> None:
+    if given.exc_type is not SystemExit:
+        _log.error("A thread ended with an error", exc_info=given.exc_value)

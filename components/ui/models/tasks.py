@@ -158,9 +158,9 @@ def _baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baselin
     found = baselines.load(path)
     if found is not None and found.fits(card.n_layers, card.n_dims):
         return found
-    with _logged("baseline", card):
+    with _logged("baseline"):
         measured = measure(card, service)
-    with _kept("baseline", card):
+    with _kept("baseline"):
         baselines.save(measured, path)
     return measured
 
@@ -170,31 +170,31 @@ def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder:
     found = rulers.load(path)
     if found is not None and found.fits(card.n_layers):
         return found
-    with _logged("ruler", card):
+    with _logged("ruler"):
         measured = rulers.measure(labelled_words(card, service), baseline)
-    with _kept("ruler", card):
+    with _kept("ruler"):
         rulers.save(measured, path)
     return measured
 
 
 @contextmanager
-def _logged(what: str, card: ModelCard) -> Iterator[None]:
+def _logged(what: str) -> Iterator[None]:
     try:
         yield
     except StoppedError:
         raise
     except Exception:
-        _log.exception("Measuring the %s of %s failed", what, card.id)
+        _log.exception("Measuring the %s of a model failed", what)
         raise
 
 
 @contextmanager
-def _kept(what: str, card: ModelCard) -> Iterator[None]:
+def _kept(what: str) -> Iterator[None]:
     """What cannot be kept on disk is measured again by the next server."""
     try:
         yield
     except OSError as exc:
-        _log.warning("The %s of %s could not be kept on disk: %s", what, card.id, exc)
+        _log.warning("The %s of a model could not be kept on disk: %s", what, exc)
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:

@@ -122,7 +122,7 @@ def grant(wish: Wish) -> bool:
         return False
     problem = None if wish.job is None else wish.job.exception()
     if problem is not None:
-        session.keep_wish(replace(wish, error=_said(wish.model, problem)))
+        session.keep_wish(replace(wish, error=_said(problem)))
         return False
     wish.give_up()
     session.keep_wish(None)
@@ -130,13 +130,13 @@ def grant(wish: Wish) -> bool:
     return True
 
 
-def _said(model: str, problem: BaseException) -> str:
+def _said(problem: BaseException) -> str:
     if isinstance(problem, ContextlensError):
         return str(problem)
     reference = secrets.token_hex(4)
     meters.count_error(problem)
     about = {"reference": reference}
-    _log.error("Loading %r failed, reference %s", model, reference, exc_info=problem, extra=about)
+    _log.error("Loading failed, reference %s", reference, exc_info=problem, extra=about)
     return (
         f"The model could not be loaded (reference {reference}). Whoever runs this app finds the "
         "details in its log. Choose another model."

@@ -67,7 +67,7 @@ def test_a_callback_that_fails_on_a_text(lines: Lines) -> None:
     app = AppTest.from_function(page_whose_callback_fails).run()
     app.text_input[0].set_value(MARKER).run()
     found = of(lines(), "streamlit.error_util")
-    assert (found["message"], found["error"]) == ("Uncaught app execution", "ValueError")
+    assert found["error"] == "ValueError"
     assert MARKER not in str(lines())
 
 
@@ -118,9 +118,9 @@ def test_what_a_callback_raised_is_shown_with_a_reference(lines: Lines) -> None:
 
 
 def test_a_load_that_fails_is_found_by_its_reference(lines: Lines) -> None:
-    said = wishes._said(f"typed/{MARKER}", ValueError(MARKER))
+    said = wishes._said(ValueError(f"typed/{MARKER}"))
     found = of(lines(), "contextlens")
-    assert found["message"] == f"Loading '…' failed, reference {found['reference']}"
+    assert found["message"] == f"Loading failed, reference {found['reference']}"
     assert found["reference"] in said
     assert MARKER not in str(lines())
 
@@ -140,9 +140,7 @@ def test_a_worker_process_that_fails(lines: Lines, tmp_path: Path) -> None:
     with Processes(1) as own, pytest.raises(WorkerError):
         own.run("tests.jobs.steps:fail", {}, lambda _, __: None, folder=tmp_path)
     found = of(lines(), "contextlens")
-    assert found["message"] == "A task in a worker process failed: …"
-    assert found["kind"] == "ZeroDivisionError"
-    assert re.search(r"steps\.py:\d+$", found["place"])
+    assert re.search(r" failed: ZeroDivisionError at \S+steps\.py:\d+$", found["message"])
     assert "division by zero" not in str(lines())
 
 

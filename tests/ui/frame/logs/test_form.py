@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
 import re
 import threading
 import warnings
@@ -12,9 +14,35 @@ from pathlib import Path
 import pytest
 from streamlit.logger import get_logger
 
+from components.core.errors import CorpusError
+from components.ui.frame.logs import FIELDS
 from tests.ui.frame.logs.written import MARKER, Lines, fail, of, written
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"
+own = logging.getLogger("contextlens")
+library = logging.getLogger("some.library")
+
+
+class Loud(Exception):  # noqa: N818
+    """Says it in every way that there is."""
+
+    def __str__(self) -> str:
+        return MARKER
+
+    __repr__ = __str__
+
+
+def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
+    """The error as it is after it was raised while another was handled."""
+    try:
+        try:
+            fail()
+        except ValueError:
+            if cause:
+                raise error from cause
+            raise error  # noqa: B904 - its context is told too
+    except type(error) as again:
+        return again
 
 
 # The form
@@ -31,13 +59,11 @@ def test_plain_lines_are_for_people_and_tracebacks_stand_below() -> None:
         try:
             fail()
         except ValueError:
-            logging.getLogger("contextlens").exception(
-                "Reference %s", "5f0c9a1e", extra={"reference": "5f0c9a1e"}
-            )
+            own.exception("It failed %d times", 2, extra={"reference": "5f0c9a1e"})
     first, second, *rest = out.getvalue().splitlines()
     assert re.fullmatch(rf"{TIME} INFO    contextlens: Contextlens begins versions=.*", first)
     assert re.fullmatch(
-        rf"{TIME} ERROR   contextlens: Reference 5f0c9a1e reference=5f0c9a1e error=ValueError",
+        rf"{TIME} ERROR   contextlens: It failed 2 times reference=5f0c9a1e error=ValueError",
         second,
     )
     assert rest[0] == "Traceback (most recent call last):"
@@ -45,49 +71,90 @@ def test_plain_lines_are_for_people_and_tracebacks_stand_below() -> None:
     assert MARKER not in out.getvalue()
 
 
+def test_json_is_one_object_a_line_with_known_fields(lines: Lines) -> None:
+    own.error("It failed", exc_info=raised(ValueError(MARKER)), extra={"anything": MARKER})
+    library.error("It failed: %s", MARKER, extra={"page": MARKER, "reference": MARKER})
+    assert all(set(line) <= set(FIELDS) for line in lines())
+    assert MARKER not in str(lines())
+
+
 def test_full_is_python_s_own_form() -> None:
     with written("full") as out:
-        logging.getLogger("contextlens").error("It says %s", MARKER)
-    assert out.getvalue().rstrip().endswith(f"contextlens: It says {MARKER}")
+        own.error("It says %s", MARKER)
+        library.error("It says %s too", MARKER)
+    assert f"contextlens: It says {MARKER}\n" in out.getvalue()
+    assert out.getvalue().endswith(f"some.library: It says {MARKER} too\n")
 
 
-def test_loggers_old_and_new_and_those_without_a_handler_write_it() -> None:
+def test_loggers_old_and_new_and_those_with_a_handler_write_it() -> None:
+    old = logging.getLogger("a.library.that.was.there")
+    old.addHandler(logging.StreamHandler())
+    old.handlers[0].setFormatter(logging.Formatter("%(asctime)s: %(message)s"))
+    old.propagate = False
     with written("json") as out:
         late = logging.getLogger("a.library.that.came.late")
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        late.addHandler(handler)
+        late.addHandler(logging.StreamHandler())
         late.propagate = False
-        late.error("It has a handler of its own: %s", MARKER)
-        get_logger("streamlit.error_util").error("An old one of Streamlit's")
-        get_logger("streamlit.new_one").warning("A new one of Streamlit's")
-        late.removeHandler(handler)
-        found = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert of(found, late.name)["message"] == "It has a handler of its own: …"
-    assert of(found, "streamlit.error_util")["message"] == "An old one of Streamlit's"
-    assert of(found, "streamlit.new_one")["message"] == "A new one of Streamlit's"
+        names = [old.name, late.name, "streamlit.error_util", "streamlit.new_one"]
+        for logger in (old, late, *map(get_logger, names[2:])):
+            logger.error("It failed at %s", MARKER, exc_info=ValueError(MARKER))
+        found = [json.loads(line) for line in out.getvalue().splitlines()][1:]
+    old.handlers.clear()
+    late.handlers.clear()
+    assert [line["logger"] for line in found] == names
+    assert all(line["error"] == "ValueError" and "traceback" not in line for line in found)
+    assert all(re.fullmatch(r"test_form\.py, line \d+", line["message"]) for line in found)
+    assert MARKER not in str(found)
 
 
-def test_tests_and_files_read_what_they_read_before(
-    lines: Lines, caplog: pytest.LogCaptureFixture, tmp_path: Path
+# Errors
+
+
+ERRORS = [
+    KeyError(MARKER),
+    CorpusError(f"{MARKER}.csv has no columns."),
+    OSError(errno.ENOENT, MARKER, MARKER),
+    UnicodeEncodeError("utf-8", MARKER, 0, 1, MARKER),
+    SyntaxError(MARKER, (MARKER, 1, 1, MARKER)),
+    Loud(),
+    ExceptionGroup(MARKER, [ValueError(MARKER), Loud()]),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("cause", [None, Loud()], ids=["context", "cause"])
+def test_an_error_is_told_by_its_class_and_its_way(
+    lines: Lines, error: BaseException, cause: BaseException | None
 ) -> None:
-    kept = logging.FileHandler(tmp_path / "own.log")
-    logging.getLogger().addHandler(kept)
-    logging.getLogger("any").warning("It says %s", MARKER)
-    logging.getLogger().removeHandler(kept)
-    kept.close()
-    assert MARKER in caplog.text
-    assert MARKER in (tmp_path / "own.log").read_text(encoding="utf-8")
+    error = raised(error, cause)
+    own.error("It failed: %s", error, exc_info=error)
+    library.error(f"It failed: {error!r}", exc_info=error)
+    ours, theirs = lines()[1:]
+    assert type(error).__name__ in ours["error"]
+    assert ours["message"] == f"It failed: {ours['error']}"
+    first = "Loud" if cause else "ValueError"
+    assert ours["traceback"].index(first) < ours["traceback"].rindex(type(error).__name__)
+    assert "in raised\n" in ours["traceback"]
+    assert type(error).__name__ in theirs["error"]
+    assert MARKER not in str(lines())
 
 
-def test_all_is_as_before_in_the_end() -> None:
-    own = logging.getLogger("contextlens")
-    before = (own.level, list(own.handlers), threading.excepthook, warnings.showwarning)
-    record = logging.LogRecord("any", logging.ERROR, __file__, 1, f"{MARKER}!", None, None)
-    with written("json"):
-        assert MARKER not in logging.StreamHandler().format(record)
-    assert (own.level, list(own.handlers), threading.excepthook, warnings.showwarning) == before
-    assert logging.StreamHandler().format(record) == f"{MARKER}!"
+def test_the_operating_system_s_word_is_kept_and_the_file_s_name_is_not(lines: Lines) -> None:
+    own.error("%s", OSError(errno.ENOSPC, "x", MARKER))
+    assert lines()[-1]["message"] == "OSError: [Errno 28] " + os.strerror(28)
+
+
+def test_a_traceback_is_bounded_and_causes_in_a_circle_have_an_end(lines: Lines) -> None:
+    def deeper(n: int) -> None:
+        deeper(n - 1) if n else fail()
+
+    with pytest.raises(ValueError, match=MARKER) as caught:
+        deeper(400)
+    cause = KeyError(MARKER)
+    caught.value.__cause__, cause.__cause__ = cause, caught.value
+    own.error("It failed", exc_info=caught.value)
+    assert lines()[-1]["traceback"].count("Traceback") == 2
+    assert len(lines()[-1]["traceback"].splitlines()) < 180
 
 
 # What goes past loggers
@@ -112,12 +179,26 @@ def test_an_error_that_nobody_can_be_told_of_is_a_line(lines: Lines) -> None:
     assert MARKER not in str(lines())
 
 
-def test_a_warning_is_a_line_with_its_place() -> None:
+def test_a_warning_is_a_line_without_its_words(lines: Lines) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        with written("json") as out:
-            warnings.warn(f"about {MARKER}", UserWarning, stacklevel=1)
-    line = json.loads(out.getvalue().splitlines()[-1])
-    assert line["kind"] == "UserWarning"
-    assert line["place"].startswith(__file__)
-    assert MARKER not in out.getvalue()
+        logging.captureWarnings(False)
+        logging.captureWarnings(True)
+        warnings.warn(f"about {MARKER}", UserWarning, stacklevel=1)
+    assert lines()[-1]["logger"] == "py.warnings"
+    assert MARKER not in str(lines())
+
+
+def test_a_record_that_cannot_be_written_is_not_shown(
+    lines: Lines, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own.error("%d of them", MARKER)
+    library.error("%d of them", MARKER)
+    assert len(lines()) == 2
+    assert MARKER not in str(lines()) + capfd.readouterr().err
+
+
+def test_the_configuration_lets_a_record_be_its_line() -> None:
+    text = (Path(__file__).parents[4] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    assert 'messageFormat = "%(message)s"' in text
+    assert "enableRich = false" in text

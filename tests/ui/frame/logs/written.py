@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import logging
+import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -22,17 +25,32 @@ Lines = Callable[[], list[dict[str, Any]]]
 def written(form: str) -> Iterator[io.StringIO]:
     """What goes to the console while the log has this form, by handlers old and new."""
     out = io.StringIO()
+    root, own = logging.getLogger(), logging.getLogger("contextlens")
+    before, level, factory = list(root.handlers), own.level, logging.getLogRecordFactory()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stderr", out)
-        for own in [logging.getLogger(), *logging.Logger.manager.loggerDict.values()]:
-            for handler in getattr(own, "handlers", ()):
+        for module, name in (
+            (sys, "stderr"),
+            (sys, "excepthook"),
+            (sys, "unraisablehook"),
+            (threading, "excepthook"),
+            (logging, "raiseExceptions"),
+            (warnings, "showwarning"),
+        ):
+            patch.setattr(module, name, out if name == "stderr" else getattr(module, name))
+        for logger in [root, *logging.Logger.manager.loggerDict.values()]:
+            for handler in getattr(logger, "handlers", ()):
                 if type(handler) is logging.StreamHandler:
                     patch.setattr(handler, "stream", out)
-        end = logs.begin(form)
+                    patch.setattr(handler, "formatter", handler.formatter)
+        logs.begin(form)
         try:
             yield out
         finally:
-            end()
+            logging.captureWarnings(False)
+            logging.setLogRecordFactory(factory)
+            own.setLevel(level)
+            for handler in set(root.handlers) - set(before):
+                root.removeHandler(handler)
 
 
 def of(found: list[dict[str, Any]], logger: str) -> dict[str, Any]:
