@@ -79,6 +79,16 @@ def test_results_are_remembered_in_one_store() -> None:
     )
 
 
+def test_no_process_runs_python_between_fork_and_exec() -> None:
+    """Where another thread holds a lock at that moment, it never begins."""
+    assert_none(
+        f"{short(path)}:{node.value.lineno}"
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.keyword) and node.arg == "preexec_fn"
+    )
+
+
 def test_nothing_is_validated_by_assert() -> None:
     assert_none(
         f"{short(path)}:{node.lineno}"

@@ -21,10 +21,15 @@ import pytest
 
 from tests.deploy.deployment import COMPOSE, instructions
 from tests.support.ports import free_port
+from tests.support.ray_service import RayService
 
 pytestmark = [pytest.mark.cluster, pytest.mark.ray]
 
 TOKEN = "a-token-of-tests"
+STRANGERS: tuple[dict[str, str], ...] = (
+    {},
+    {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "another"},
+)
 SECONDS = 120.0
 BIN = Path(sys.executable).parent
 CLIENT = """
@@ -102,11 +107,11 @@ def head(command: str, own: Mapping[str, str]) -> Iterator[Head]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def asked_by_a_client(ray: Head, own: Mapping[str, str]) -> str:
+def asked_by_a_client(address: str, folder: Path, own: Mapping[str, str]) -> str:
     """What a program says that connects to the cluster; it is given up after some time."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", CLIENT, ray.address], env=environment(ray.folder, own),
+            [sys.executable, "-c", CLIENT, address], env=environment(folder, own),
             capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -128,17 +133,20 @@ def dashboard_status(ray: Head, token: str = "") -> int:
 def test_ray_of_the_deploy_files_serves_only_who_has_its_token() -> None:
     command, environ = of_compose()
     with head(command, environ) as ray:
-        strangers: list[dict[str, str]] = [
-            {},
-            {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "other"},
-        ]
-        for own in strangers:
-            assert "nodes:" not in asked_by_a_client(ray, own)
-        assert "nodes: 1" in asked_by_a_client(
-            ray, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
-        )
+        for stranger in STRANGERS:
+            assert "nodes:" not in asked_by_a_client(ray.address, ray.folder, stranger)
+        known = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
+        assert "nodes: 1" in asked_by_a_client(ray.address, ray.folder, known)
         assert dashboard_status(ray) in {401, 403}
         assert dashboard_status(ray, TOKEN) == 200
+
+
+@pytest.mark.timeout(900)
+def test_ray_of_make_serve_answers_nobody_without_its_token(
+    on_ray: RayService, tmp_path: Path
+) -> None:
+    for stranger in STRANGERS:
+        assert "nodes:" not in asked_by_a_client(on_ray.head, tmp_path, stranger)
 
 
 def test_without_a_token_the_image_does_not_start_ray(tmp_path: Path) -> None:

@@ -59,13 +59,17 @@ class RayService:
         found = (each for each in children if _title(each).startswith("ray::ServeController"))
         return next(found, None)
 
+    @property
+    def head(self) -> str:
+        """The address by which programs connect to its Ray."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        flags = [flag for child in children for flag in _title(child).split()]
+        return next(flag for flag in flags if flag.startswith("--gcs-address=")).split("=")[1]
+
     @contextmanager
     def shrinker(self) -> Iterator[Callable[[], None]]:
         """Ready to leave one replica, as who deploys it anew with fewer does; call it to begin."""
-        children = psutil.Process(self.process.pid).children(recursive=True)
-        flags = [flag for child in children for flag in _title(child).split()]
-        address = next(flag for flag in flags if flag.startswith("--gcs-address=")).split("=")[1]
-        command = [sys.executable, "-c", _SHRINK, address]
+        command = [sys.executable, "-c", _SHRINK, self.head]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         env = {**os.environ, "RAY_AUTH_MODE": "token"}  # which the service's own Ray asks for
         with subprocess.Popen(command, cwd=ROOT, env=env, **pipes) as process:

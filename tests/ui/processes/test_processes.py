@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def refusal(*options: str, **environ: str) -> str:
         cwd=ROOT, env={**os.environ, **environ}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode
-    return done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -142,3 +143,17 @@ def test_opened_to_the_network_it_answers_to_the_machines_names_and_to_many_visi
     environ = environment("0.0.0.0", ["0.0.0.0"], 2)
     hosts = set(Settings.from_env(environ).hosts)
     assert {"lens.example.org", "localhost", "127.0.0.1", socket.gethostname().lower()} <= hosts
+
+
+@pytest.mark.slow
+def test_where_a_process_cannot_be_started_everything_ends_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here nginx, four times in a row: whoever supervises the server, as systemd, hears of it."""
+    program = tmp_path / "nginx"
+    program.write_text("#!/bin/sh\necho the reason\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    said = refusal("--processes", "1", "--port", str(free_port(2)), TMPDIR=tempfile.gettempdir())
+    assert "could not be started again" in said
+    assert said.count("the reason") == 4
