@@ -18,7 +18,7 @@ from components.core.errors import CorpusError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import Nearest, Occurrences, WordCount
-from components.corpus.store.word_rows import mean_vectors
+from components.corpus.store.rows import mean_vectors
 from components.corpus.word_index import WordIndex, word_index
 
 __all__ = ["LiveCorpus"]

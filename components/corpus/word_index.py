@@ -17,7 +17,7 @@ from components.core.schema import IntArray, Tokens
 from components.core.words import Span
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import BoolArray
-from components.corpus.store.word_rows import words_of
+from components.corpus.store.rows import words_of
 
 __all__ = ["WordIndex", "word_index"]
 

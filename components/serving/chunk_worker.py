@@ -17,7 +17,7 @@ from components.core.cache import CachedService
 from components.core.errors import ContextlensError, CorpusError
 from components.core.schema import ModelCard
 from components.corpus.store.about import About
-from components.corpus.store.chunks import Chunk
+from components.corpus.store.rows import Chunk
 from components.corpus.store.run import Made, checked_model, rows_made
 from components.corpus.store.store import Store
 

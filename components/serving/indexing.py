@@ -28,11 +28,12 @@ import pyarrow as pa
 from components.core import Settings
 from components.core.errors import ContextlensError, CorpusError, WorkerError
 from components.core.schema import ModelCard
-from components.corpus.store.about import About, is_name
-from components.corpus.store.chunks import Chunk
+from components.corpus.store.about import About
 from components.corpus.store.indexing import index
+from components.corpus.store.rows import Chunk
 from components.corpus.store.run import Made, OnProgress, UntilOver
 from components.corpus.store.store import Store, open_store
+from components.corpus.store.tables import is_name
 from components.serving.chunk_worker import OpenService, Worker, made_schema, open_own, rows
 
 __all__ = ["Workers", "index_on_ray", "main"]

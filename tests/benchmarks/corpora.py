@@ -20,9 +20,9 @@ from components.corpus.corpus import Corpus
 from components.corpus.store import vector_index
 from components.corpus.store.about import Indexing, indexing_of
 from components.corpus.store.indexing import index
+from components.corpus.store.rows import schema
 from components.corpus.store.store import Store
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.word_rows import schema
 from components.jobs import Jobs
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import WARM_UP, mixed_sentences

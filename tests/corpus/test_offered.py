@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import CorpusError
 from components.corpus.offered import MOST_FILES, offered, read_offered, stored_name
-from components.corpus.store.about import is_name
+from components.corpus.store.tables import is_name
 
 
 def write(folder: Path, name: str, text: str = "one\ntwo\n") -> Path:

@@ -9,34 +9,16 @@ others ask the model meanwhile, and on the threads it has: see the contract of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from components.core.words import Span
+from components.corpus.store.rows import Chunk, Target
 
-__all__ = ["Chunk", "Target", "chunks", "most_tokens"]
-
-Target = Span | None
-"""The word that a text is marked for, where it is."""
+__all__ = ["chunks", "most_tokens"]
 
 _MOST_TOKENS = 8_192
 """Estimated, about a second's work of the bundled model; sorting by length pays from 4,000 on."""
 _MOST_TEXTS = 1_024
 _MOST_BYTES = 256_000_000  # of hidden states, which are float32
 _LETTERS = 3  # of ASCII in a token; English has 4 to 5
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Texts that are encoded together: the first one's number, and the texts with their targets."""
-
-    start: int
-    texts: tuple[str, ...]
-    targets: tuple[Target, ...]
-
-    @property
-    def stop(self) -> int:
-        """The number after the last."""
-        return self.start + len(self.texts)
 
 
 def most_tokens(*, n_layers: int, n_dims: int) -> int:

@@ -116,7 +116,7 @@ def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Itera
 
 
 def file_is_held(path: Path) -> bool:
-    """Whether a thread or process holds a file's lock."""
+    """True if a thread or process holds a file's lock."""
     if not path.exists():
         return False
     try:
@@ -127,7 +127,7 @@ def file_is_held(path: Path) -> bool:
 
 
 def is_held(table: Any) -> bool:
-    """Whether a process has the corpus that a table of `lease_table` is of."""
+    """True if a process has the corpus that a table of `lease_table` is of."""
     found = _row(table)
     return found.holder != "" and time.time() < found.until
 
@@ -214,7 +214,7 @@ class Lease:
         return self._update(where, holder=f"'{self._own}'", said="said + 1", until=_later())
 
     def _update(self, where: str, **values: str) -> bool:
-        """Whether the row was as asked, and is as given now; nothing of a table that is deleted."""
+        """True if the row was as asked, and is as given now; nothing of a table that is deleted."""
         self._table.checkout_latest()
         return bool(self._table.update(where=where, values_sql=values).rows_updated)
 

@@ -21,10 +21,10 @@ from components.core.errors import CorpusError
 from components.core.schema import Encoding, ModelCard
 from components.corpus.sheet import named
 from components.corpus.store.about import About
-from components.corpus.store.chunks import Chunk, chunks, most_tokens
+from components.corpus.store.chunks import chunks, most_tokens
+from components.corpus.store.rows import Chunk, numbered, rows_of
 from components.corpus.store.store import Store
 from components.corpus.store.streams import in_order
-from components.corpus.store.word_rows import numbered, rows_of
 from components.jobs import StoppedError, time_left
 
 __all__ = ["Made", "Make", "OnProgress", "Run", "UntilOver", "checked_model", "here", "rows_made"]

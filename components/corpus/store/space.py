@@ -8,15 +8,24 @@ bounds before each commit; a part of the disk stays free for everything else.
 from __future__ import annotations
 
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.sheet import named
 from components.corpus.store.about import Indexing
-from components.corpus.store.word_rows import words_of
+from components.corpus.store.rows import words_of
 
-__all__ = ["COMMIT_BYTES", "FREE_BYTES", "Space", "check_export_space", "estimated_bytes"]
+__all__ = [
+    "COMMIT_BYTES",
+    "FREE_BYTES",
+    "Space",
+    "check_export_space",
+    "estimated_bytes",
+    "export_folder",
+]
 
 FREE_BYTES = 500_000_000
 """Of a disk that stay free for everything else."""
@@ -24,6 +33,7 @@ FREE_BYTES = 500_000_000
 COMMIT_BYTES = 16_000
 """Beside the rows: what a commit's list of files and the note of how the work ended take."""
 
+_DAY = 86_400.0  # seconds
 _N_SAMPLES = 500
 _OVERHEAD = 1.1
 """Of vectors: their index takes less than a tenth."""
@@ -115,6 +125,22 @@ class Space:
                 f"{named(title)} has no room to grow: {_mb(FREE_BYTES)} of the disk stay free for "
                 f"everything else. {_STORED}, make room and go on."
             )
+
+
+def export_folder(data_folder: Path) -> Path:
+    """Return the folder that exports are written in, on the volume of the data folder.
+
+    Its file system says what is left on it. Of a container's temporary folder it often says what
+    the whole machine has left, however little the folder itself may hold. What an ended process
+    left here is deleted after a day.
+    """
+    folder = data_folder / "exports"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        with suppress(OSError):  # another process was quicker
+            if left.stat().st_mtime < time.time() - _DAY:
+                shutil.rmtree(left, ignore_errors=True)
+    return folder
 
 
 def check_export_space(title: str, n_bytes: int, folder: Path) -> None:

@@ -31,11 +31,6 @@ from components.corpus.store.about import (
     About,
     Indexing,
     State,
-    checked_name,
-    new_name,
-    version_of,
-)
-from components.corpus.store.about_table import (
     about_row,
     about_schema,
     counted,
@@ -44,17 +39,15 @@ from components.corpus.store.about_table import (
     last_text,
     n_cut,
     overwrite,
+    version_of,
     written,
 )
-from components.corpus.store.chunks import Target
-from components.corpus.store.export import export
 from components.corpus.store.failures import reading, writing
 from components.corpus.store.lease import OnWait
+from components.corpus.store.rows import Target, schema, text_batches, texts_of, texts_schema
 from components.corpus.store.space import COMMIT_BYTES, Space, estimated_bytes
-from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.tables import N_PARTS, Answer, Part, Tables
-from components.corpus.store.texts_table import text_batches, texts_of, texts_schema
-from components.corpus.store.word_rows import schema
+from components.corpus.store.stored_corpus import StoredCorpus, export
+from components.corpus.store.tables import N_PARTS, Answer, Part, Tables, checked_name, new_name
 
 __all__ = ["Store", "open_store"]
 

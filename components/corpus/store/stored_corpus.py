@@ -1,4 +1,4 @@
-"""A stored corpus to be searched: see `SearchableCorpus`. It needs no model.
+"""A stored corpus to be searched, see `SearchableCorpus`, or exported. It needs no model.
 
 A word is found by the index on words, and what is nearest to a vector among its occurrences by
 exact search. Only where any word will do, and there are many, does an index of vectors choose the
@@ -8,26 +8,29 @@ candidates, whose cosines are then worked out exactly.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from components.core.byte_cache import ByteCache
 from components.core.errors import CorpusError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.searchable import Nearest, Occurrences, WordCount
 from components.corpus.store.about import About
-from components.corpus.store.failures import reading
+from components.corpus.store.failures import reading, writing
+from components.corpus.store.rows import LIGHT, label_column, layer_column, schema, take_texts
+from components.corpus.store.space import check_export_space
 from components.corpus.store.tables import Tables
-from components.corpus.store.texts_table import label_column, take_texts
-from components.corpus.store.word_rows import LIGHT, layer_column
 
-__all__ = ["StoredCorpus"]
+__all__ = ["StoredCorpus", "export"]
 
 _N_PROBES, _REFINE = 40, 40
 """Of an index of vectors: cells that are looked at, and candidates for each that is wanted."""
@@ -35,6 +38,17 @@ _BLOCK = 8_192  # vectors that are read at once
 _MOST_SPELLED = 20_000  # most frequent words among which one spelled alike is looked for
 _LONGEST = 64  # characters of a word for which one is
 _ALIKE = 0.6  # difflib's ratio from which it is alike
+_EXPORTED_ROWS = 8_192  # at a time
+_EXPORTED = (
+    "text",
+    "start",
+    "end",
+    "word",
+    "surface",
+    "left",
+    "right",
+    "is_target",
+)  # columns of an occurrence
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +166,7 @@ class StoredCorpus:
         return Nearest(rows[order], cosines[order])
 
     def rows(self, rows: IntArray) -> pa.Table:
-        """All columns of these rows, in the order given: see `word_rows.schema`."""
+        """All columns of these rows, in the order given: see `rows.schema`."""
         with reading(self.title):
             return self._take(self._checked(rows), self._table.schema.names)
 
@@ -298,3 +312,59 @@ def _occurrences(word: str, found: pa.Table, n_total: int) -> Occurrences:
         is_target=found["is_target"].to_numpy().astype(np.bool_),
         n_total=n_total,
     )
+
+
+def export(corpus: StoredCorpus, path: Path) -> None:
+    """Write a corpus to a file, some rows at a time; what the file says of it stands in its schema.
+
+    The columns are `sentence`, `label: TITLE` for each column of labels, those of an occurrence
+    (`text` numbers the sentences from 0; `start` and `end` count code points) and `layer_0`, ...
+    with the vectors as float16.
+
+    It stops before the disk that the file is on is full.
+
+    Raises:
+        CorpusError: a file of the corpus is damaged, or there is no room.
+    """
+    columns = _columns(corpus)
+    with writing(corpus.title), pq.ParquetWriter(path, columns, compression="zstd") as file:
+        for batch in _batches(corpus, columns):
+            check_export_space(corpus.title, batch.nbytes, path.parent)
+            file.write_batch(batch)
+
+
+def _columns(corpus: StoredCorpus) -> pa.Schema:
+    own = schema(corpus.about.indexing)
+    light = [own.field(name) for name in _EXPORTED]
+    layers = [field for field in own if field.name.startswith("layer_")]
+    labels = [pa.field(f"label: {title}", pa.string()) for title in corpus.columns]
+    said = {"contextlens": json.dumps(_passport(corpus.about), ensure_ascii=False)}
+    return pa.schema([pa.field("sentence", pa.string()), *labels, *light, *layers], said)
+
+
+def _passport(about: About) -> dict[str, object]:
+    return {
+        "title": about.title,
+        "digest": about.digest,
+        "n_texts": about.n_texts,
+        "n_occurrences": about.n_occurrences,
+        "n_cut": about.n_cut,
+        "indexing": asdict(about.indexing),
+    }
+
+
+def _batches(corpus: StoredCorpus, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for start in range(0, corpus.n_occurrences, _EXPORTED_ROWS):
+        rows = np.arange(start, min(start + _EXPORTED_ROWS, corpus.n_occurrences))
+        found = corpus.rows(rows)
+        texts = found["text"].to_numpy()
+        arrays = [
+            pa.array(corpus.text(texts), pa.string()),
+            *(pa.array(corpus.column(title, texts), pa.string()) for title in corpus.columns),
+            *(
+                found[field.name].combine_chunks()
+                for field in columns
+                if field.name in found.schema.names
+            ),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=columns)

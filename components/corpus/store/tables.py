@@ -9,6 +9,8 @@ never changes.
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 import threading
 import time
@@ -24,8 +26,7 @@ from typing import Any, Literal, TypeVar, get_args
 import pyarrow as pa
 
 from components.core.errors import BusyError, CorpusError
-from components.corpus.store.about import checked_name, is_name
-from components.corpus.store.database import connect, folder_of, is_in_memory, is_remote
+from components.corpus.sheet import named
 from components.corpus.store.failures import AWAY, known, reading, writing
 from components.corpus.store.lease import (
     Lease,
@@ -38,7 +39,15 @@ from components.corpus.store.lease import (
     lost,
 )
 
-__all__ = ["N_PARTS", "Answer", "Part", "Tables"]
+__all__ = [
+    "N_PARTS",
+    "Answer",
+    "Part",
+    "Tables",
+    "checked_name",
+    "is_name",
+    "new_name",
+]
 
 Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
@@ -53,14 +62,50 @@ _NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
 _AWAY_SECONDS = 5.0  # in which it is not asked again, as each time takes seconds
 
+_INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB itself takes gigabytes
+_OF_STORAGE = {
+    "connect_timeout": "2s",
+    "timeout": "15s",  # of a request, of which one moves some megabytes
+    "client_max_retries": "2",
+    "client_retry_timeout": "10",  # seconds
+}
+"""Without them a page would wait minutes for object storage that is away."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{16}", re.ASCII)
+
+
+def new_name() -> str:
+    """A name that nobody can guess."""
+    return secrets.token_urlsafe(12)
+
+
+def is_name(name: str) -> bool:
+    """True if it may be a corpus's name, so that a table may be called after it."""
+    return _NAME.fullmatch(name) is not None
+
+
+def checked_name(name: str) -> str:
+    """The name itself.
+
+    Raises:
+        CorpusError: no corpus is named so.
+    """
+    if not is_name(name):
+        raise CorpusError(
+            f"There is no corpus {named(name)} here: a corpus's name is 16 letters, digits, - or "
+            "_. Copy the address again, in full."
+        )
+    return name
+
 
 class Tables:
     """The tables of one place: a folder, or an address of object storage. Thread-safe."""
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self.folder = folder_of(root)
-        self._is_remote, self._is_in_memory = is_remote(root), is_in_memory(root)
+        self.folder = None if "://" in root else Path(root)
+        self._is_in_memory = root.startswith("memory://")
+        self._is_remote = self.folder is None and not self._is_in_memory
         self._handles: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
         self._away_until = 0.0
@@ -69,12 +114,24 @@ class Tables:
 
     @cached_property
     def _database(self) -> Any:
-        return connect(self.root, None if self._is_in_memory else _STALE)
+        return self._connect(None if self._is_in_memory else _STALE)
 
     @cached_property
     def _writers_database(self) -> Any:
         """The same, whose tables are read anew when they are told to, and never else."""
-        return connect(self.root, None)
+        return self._connect(None)
+
+    def _connect(self, interval: timedelta | None) -> Any:
+        """Return a database, which sees after an interval what other processes wrote."""
+        import lancedb  # takes a second
+
+        self._make_folder()
+        return lancedb.connect(
+            self.root,
+            session=lancedb.Session(_INDEX_CACHE, _METADATA_CACHE),
+            read_consistency_interval=interval,
+            storage_options=_OF_STORAGE if self._is_remote else None,
+        )
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.core.errors import BusyError
+from components.corpus.store.rows import layer_column
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
-from components.corpus.store.word_rows import layer_column
 from components.jobs import Job, Jobs, Kind, Processes, Report, Sentences, Task
 
 __all__ = ["LEAST_ROWS", "VECTOR_INDEXES", "build", "index_vectors", "layers_without"]

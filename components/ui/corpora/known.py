@@ -18,8 +18,9 @@ import streamlit as st
 
 from components.core.errors import CorpusError
 from components.corpus.offered import Offered, offered, stored_name
-from components.corpus.store.about import About, is_name
+from components.corpus.store.about import About
 from components.corpus.store.indexing import index_key
+from components.corpus.store.tables import is_name
 from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP, MANAGE

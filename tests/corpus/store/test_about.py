@@ -13,15 +13,13 @@ from components.core.errors import CorpusError
 from components.corpus.store.about import (
     VERSION,
     About,
-    checked_name,
+    first_about,
     from_json,
     indexing_of,
-    is_name,
-    new_name,
     to_json,
     version_of,
 )
-from components.corpus.store.about_table import first_about
+from components.corpus.store.tables import checked_name, is_name, new_name
 from tests.support.corpus_store import indexing, made_up_corpus
 
 

@@ -15,7 +15,7 @@ from tests.support.corpus_store import indexed, made_up_corpus, rows_in
 
 @pytest.mark.slow
 def test_a_corpus_is_exported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.corpus.store.export._ROWS", 100)
+    monkeypatch.setattr("components.corpus.store.stored_corpus._EXPORTED_ROWS", 100)
     store = Store(str(tmp_path / "corpora"))
     corpus = made_up_corpus(40)
     name = indexed(store, corpus)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from components.corpus.store.space import (
     Space,
     check_export_space,
     estimated_bytes,
+    export_folder,
 )
 from components.corpus.store.store import Store
 from tests.support.corpus_store import (
@@ -202,3 +205,15 @@ def test_an_export_is_measured_on_the_disk_that_it_is_written_to(
     free(FREE_BYTES)
     with pytest.raises(CorpusError, match="for files on their way"):
         store.export(name, tmp_path / "a.parquet")
+
+
+def test_exports_are_written_beside_the_data_and_old_ones_are_deleted(tmp_path: Path) -> None:
+    folder = export_folder(tmp_path / "data")
+    assert folder == tmp_path / "data" / "exports"
+    for name, days in (("old", 2.0), ("new", 0.0)):
+        own = folder / name
+        own.mkdir()
+        (own / "corpus.parquet").write_bytes(b"x")
+        os.utime(own, (time.time() - days * 86_400,) * 2)
+    export_folder(tmp_path / "data")
+    assert [path.name for path in folder.iterdir()] == ["new"]

@@ -13,10 +13,10 @@ import pytest
 from components.core import Settings
 from components.core.errors import BusyError, CorpusError
 from components.corpus.corpus import Corpus
-from components.corpus.store.about import VERSION, is_name
-from components.corpus.store.about_table import overwrite
+from components.corpus.store.about import VERSION, overwrite
+from components.corpus.store.rows import schema
 from components.corpus.store.store import Store, open_store
-from components.corpus.store.word_rows import schema
+from components.corpus.store.tables import is_name
 from tests.support.corpus_store import indexed, indexing, made_up_corpus, rows_in
 
 NAME = "a" * 16

@@ -13,9 +13,9 @@ from components.analysis.words import word_vectors
 from components.core.errors import CorpusError, RequestError
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import SearchableCorpus
+from components.corpus.store.rows import words_of
 from components.corpus.store.store import Store
 from components.corpus.store.stored_corpus import StoredCorpus
-from components.corpus.store.word_rows import words_of
 from tests.support.corpus_store import MadeUpService, indexed, made_up_corpus
 
 LAYERS = (0, 2)

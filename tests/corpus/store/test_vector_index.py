@@ -10,9 +10,9 @@ import pytest
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.store import vector_index
+from components.corpus.store.rows import schema
 from components.corpus.store.store import Store
 from components.corpus.store.vector_index import index_vectors, layers_without
-from components.corpus.store.word_rows import schema
 from components.jobs import Jobs
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 

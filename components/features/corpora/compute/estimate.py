@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from components.core import EncoderService, ModelCard
 from components.corpus.corpus import Corpus
 from components.corpus.store.about import Indexing, indexing_of
+from components.corpus.store.rows import words_of
 from components.corpus.store.space import estimated_bytes
-from components.corpus.store.word_rows import words_of
 
 __all__ = ["Estimate", "estimate", "usual_layers"]
 

@@ -14,7 +14,7 @@ from components.core.byte_cache import remembered
 from components.core.words import Span
 from components.corpus.corpus import Corpus
 from components.corpus.searchable import SearchableCorpus, WordCount
-from components.corpus.store.word_rows import words_of
+from components.corpus.store.rows import words_of
 
 __all__ = [
     "SHOWN",

@@ -16,7 +16,7 @@ from lancedb.table import LanceTable
 
 from components.core.errors import BusyError, CorpusError
 from components.corpus.store import tables
-from components.corpus.store.about_table import gone_with_it, overwrite
+from components.corpus.store.about import gone_with_it, overwrite
 from components.corpus.store.indexing import go_on, index, index_key, pause, start, unfinished
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Part

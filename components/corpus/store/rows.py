@@ -1,4 +1,4 @@
-"""The words of encoded texts as rows of a table: where they stand, and their vectors.
+"""The rows of a stored corpus's tables: its texts, and their words with a vector each.
 
 A word is one of UAX 29 with a letter or a digit; the word that its text is marked for is one too,
 whatever it is made of. A word's vector is the plain mean of its tokens', as `word_vectors` of
@@ -8,8 +8,9 @@ whatever it is made of. A word's vector is the plain mean of its tokens', as `wo
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +19,49 @@ from numpy.typing import NDArray
 from components.core.errors import CorpusError
 from components.core.schema import Encoding, FloatArray, IntArray
 from components.core.words import Span, split_words
+from components.corpus.corpus import Corpus
 from components.corpus.store.about import Indexing
-from components.corpus.store.chunks import Chunk, Target
 
-__all__ = ["LIGHT", "layer_column", "mean_vectors", "numbered", "rows_of", "schema", "words_of"]
+__all__ = [
+    "LIGHT",
+    "Chunk",
+    "Target",
+    "label_column",
+    "layer_column",
+    "mean_vectors",
+    "numbered",
+    "rows_of",
+    "schema",
+    "take_texts",
+    "text_batches",
+    "texts_of",
+    "texts_schema",
+    "words_of",
+]
 
 LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
 """The columns of an occurrence without its word and its vectors."""
 
 
 _SIZE, _NOT_FINITE = np.uint16(0x7FFF), 0x7C00  # of float16: all but the sign; infinity
+_BATCH = 5_000  # rows
+
+Target = Span | None
+"""The word that a text is marked for, where it is."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Texts that are encoded together: the first one's number, and the texts with their targets."""
+
+    start: int
+    texts: tuple[str, ...]
+    targets: tuple[Target, ...]
+
+    @property
+    def stop(self) -> int:
+        """The number after the last."""
+        return self.start + len(self.texts)
 
 
 @dataclass(frozen=True)
@@ -127,7 +161,7 @@ def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatAr
 
 
 def _in_order(own: IntArray, starts: IntArray, ends: IntArray) -> bool:
-    """Whether a text's tokens stand beside each other in its order, as they nearly always do."""
+    """True if a text's tokens stand beside each other in its order, as they nearly always do."""
     return bool(
         own[-1] - own[0] + 1 == len(own)
         and np.all(np.diff(starts) >= 0)
@@ -241,3 +275,61 @@ def _narrow(vectors: Sequence[FloatArray]) -> NDArray[np.float16] | None:
     # Bit by bit, in a third of the time of `isfinite`: of what is none all of the exponent is set.
     fits = (found.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
     return found if fits else None
+
+
+def label_column(place: int) -> str:
+    """The column of the labels at a place: their titles may be anything, and are kept elsewhere."""
+    return f"label_{place}"
+
+
+def texts_schema(n_columns: int) -> pa.Schema:
+    """Of the table of texts: row i is text i."""
+    labels = [(label_column(place), pa.string()) for place in range(n_columns)]
+    targets = [("target_start", pa.int32()), ("target_end", pa.int32())]
+    return pa.schema([("text", pa.string()), *labels, *targets])
+
+
+def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
+    """A corpus's texts as rows, some at a time."""
+    own = texts_schema(len(corpus.labels))
+    for start in range(0, len(corpus.texts), _BATCH):
+        part = slice(start, start + _BATCH)
+        spans: list[Target] = list(corpus.spans[part]) if corpus.spans is not None else []
+        spans = spans or [None] * len(corpus.texts[part])
+        columns = [
+            corpus.texts[part],
+            *(labels[part] for labels in corpus.labels.values()),
+            [None if span is None else span[0] for span in spans],
+            [None if span is None else span[1] for span in spans],
+        ]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, own, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=own)
+
+
+def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tuple[str, Target]]:
+    """Texts in order, by default all, with their targets."""
+    stop = table.count_rows() if stop is None else stop
+    for start in range(first, stop, _BATCH):
+        places = np.arange(start, min(start + _BATCH, stop))
+        rows = take_texts(table, ["text", "target_start", "target_end"], places)
+        found = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        yield from ((text, None if a is None else (a, b)) for text, a, b in found)
+
+
+def take_texts(table: Any, columns: list[str], ids: IntArray) -> pa.Table:
+    """Columns of the texts of these numbers, in the order given.
+
+    Raises:
+        CorpusError: there is no such text.
+    """
+    numbers, places = np.unique(np.asarray(ids, np.int64), return_inverse=True)
+    n_rows = table.count_rows()
+    if numbers.size and not 0 <= numbers[0] <= numbers[-1] < n_rows:
+        raise CorpusError(
+            f"Texts {numbers[0]:,} to {numbers[-1]:,} were asked; this corpus has texts 0 to "
+            f"{n_rows - 1:,}. Choose one of these."
+        )
+    if not numbers.size:
+        return table.schema.empty_table().select(columns)
+    rows = table.take_offsets(numbers.tolist()).select([*columns, "_rowoffset"]).to_arrow()
+    return rows.sort_by("_rowoffset").select(columns).take(pa.array(places))

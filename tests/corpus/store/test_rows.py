@@ -12,8 +12,7 @@ from components.core import EncoderService
 from components.core.errors import CorpusError, RequestError
 from components.core.schema import Encoding
 from components.core.words import Span, split_words
-from components.corpus.store.chunks import Chunk
-from components.corpus.store.word_rows import mean_vectors, numbered, rows_of, words_of
+from components.corpus.store.rows import Chunk, mean_vectors, numbered, rows_of, words_of
 from tests.support.corpus_store import MadeUpService, indexing
 from tests.support.tiny_models import FAMILIES
 
