@@ -1,7 +1,7 @@
 """Every error that a caller of Contextlens should handle, in one tree.
 
 ContextlensError
-├── SettingsError            an environment variable has a value that is not allowed
+├── SettingsError            an environment variable has a value that cannot be used
 ├── AccessError              what this visitor may not do here
 ├── InputError               what was typed or asked for cannot be used
 │   ├── TextError            a text that no tokenizer can read
@@ -18,7 +18,8 @@ ContextlensError
 │   └── WorkerError          the process that did it failed or ended
 └── ServiceAwayError         the service on another machine does not answer
 
-Each message says what was given, what is allowed and what to do next: pages show it as it is.
+Each message says what was given, what is allowed and what to do next. Pages show it as it is;
+only that of a SettingsError is for whoever runs the server.
 """
 
 from __future__ import annotations
@@ -47,9 +48,21 @@ __all__ = [
 class ContextlensError(Exception):
     """The base of all errors that Contextlens raises on purpose."""
 
+    @property
+    def for_visitors(self) -> str:
+        """What pages say."""
+        return str(self)
+
 
 class SettingsError(ContextlensError):
-    """An environment variable has a value that is not allowed."""
+    """An environment variable has a value that cannot be used."""
+
+    @property
+    def for_visitors(self) -> str:
+        """What pages say, for the message may hold what only whoever runs the server may see."""
+        return (
+            "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
+        )
 
 
 class AccessError(ContextlensError):

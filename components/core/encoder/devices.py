@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from components.core.errors import ModelError
+from components.core.errors import SettingsError
 from components.core.schema import FastPrecision, FloatArray
 
 __all__ = ["CARD_TOKENS", "CPU", "CPU_TOKENS", "Device", "There", "choose", "device_of", "there"]
@@ -108,7 +108,7 @@ def device_of(wanted: str) -> Device:
     """What models compute on here, by `CONTEXTLENS_DEVICE`.
 
     Raises:
-        ModelError: it is not there.
+        SettingsError: it is not there.
     """
     return choose(wanted, there())
 
@@ -121,7 +121,7 @@ def choose(wanted: str, there: There) -> Device:
         there: what it has.
 
     Raises:
-        ModelError: what is wanted is not there.
+        SettingsError: what is wanted is not there.
     """
     names = [
         *(f"cuda:{i}" for i in range(there.n_cuda)),
@@ -130,7 +130,7 @@ def choose(wanted: str, there: There) -> Device:
     ]
     name = {"auto": names[0], "cuda": "cuda:0"}.get(wanted, wanted)
     if name not in names:
-        raise ModelError(
+        raise SettingsError(
             f"CONTEXTLENS_DEVICE asks for {wanted}, and torch finds {_listed(names)} on this "
             "machine. Choose one of these, or unset it for the best that is there."
         )

@@ -19,7 +19,7 @@ from contextlib import suppress
 
 from components.core import EncoderService
 from components.core.cache import CachedService
-from components.core.errors import BusyError, ContextlensError, CorpusError
+from components.core.errors import BusyError, ContextlensError, CorpusError, SettingsError
 from components.corpus.store.about import About
 from components.corpus.store.run import Make, OnProgress, Run, here
 from components.corpus.store.store import Store
@@ -156,7 +156,7 @@ def _intact(store: Store) -> list[About]:
 
 def _note_failure(store: Store, name: str, error: Exception) -> None:
     why = str(error)
-    if not isinstance(error, ContextlensError):
+    if not isinstance(error, ContextlensError) or isinstance(error, SettingsError):
         _log.error("Indexing a corpus failed", exc_info=error)
         why = "Indexing failed unexpectedly; the server's log has the reason. Try to go on."
     with suppress(CorpusError):  # deleted, or damaged: that is said wherever it is looked at

@@ -82,7 +82,7 @@ async def _answer(request: Request) -> Response:
         who = guard.person_of_request(request.cookies)
         title, folder, file = await run_in_threadpool(_written, name, who)
     except ContextlensError as exc:
-        return PlainTextResponse(f"{exc}\n", status_code=_status(exc))
+        return PlainTextResponse(f"{exc.for_visitors}\n", status_code=_status(exc))
     called = quote(file_name(title))
     headers = {
         "Content-Disposition": f"attachment; filename*=utf-8''{called}",

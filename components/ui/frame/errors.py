@@ -55,10 +55,12 @@ def uncaught(exc: Exception) -> bool:
 
 
 def show(exc: ContextlensError, *, again: bool = True) -> None:
-    """One of our errors as the sentence it carries; with a way to try again where that can help."""
+    """One of our errors in a sentence, with a way to try again where that can help."""
     meters.count_error(exc)
     runs.note("refused")
-    st.error(escape(str(exc)), icon=":material/error:")
+    if str(exc) != exc.for_visitors:
+        _log.error("%s", exc)
+    st.error(escape(exc.for_visitors), icon=":material/error:")
     if again and isinstance(exc, _PASSING):
         st.button("Try again", key="try_again", icon=":material/refresh:")  # any run tries again
 

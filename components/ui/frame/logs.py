@@ -24,6 +24,7 @@ from typing import Any
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from components.core.errors import SettingsError
 from components.ui.frame import runs
 
 __all__ = ["FIELDS", "begin", "versions"]
@@ -113,7 +114,9 @@ def _hashed(session: str) -> str:
 
 
 def _name(error: BaseException) -> str:
-    """An error's class, and the operating system's words for it."""
+    """An error's class, the operating system's words for it, and all that we say of settings."""
+    if isinstance(error, SettingsError):  # what an operator wrote, not a visitor
+        return f"SettingsError: {error}"
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     if isinstance(error, OSError) and isinstance(error.errno, int):

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from components.core import Settings
 from components.core.caller import otherwise
-from components.core.errors import ContextlensError
+from components.core.errors import ContextlensError, SettingsError
 from components.corpus.store import indexing
 from components.jobs import Visitor
 from components.ui.corpora import known
@@ -26,7 +27,6 @@ from components.ui.frame import logs, readings
 from components.ui.frame.navigation import PAGES
 from components.ui.models import runtime
 from components.ui.models.background import jobs, maps, store
-from components.ui.models.services import settings
 from components.ui.state import session
 
 __all__ = ["lifespan", "warm_up"]
@@ -49,7 +49,13 @@ _log = logging.getLogger("contextlens")
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     """Begin when the server does, not when the first visitor comes; in the background."""
-    logs.begin(_form_of_the_log())
+    try:
+        logs.begin(Settings.from_env().log)
+    except SettingsError as exc:
+        logs.begin("plain")
+        _log.critical("%s", exc)
+        yield  # every page says that there is something
+        return
     readings.begin()
     otherwise(session.caller)
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
@@ -57,18 +63,11 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     await asyncio.to_thread(_end)
 
 
-def _form_of_the_log() -> str:
-    try:
-        return settings().log
-    except ContextlensError:  # every page says it, and the log too
-        return "plain"
-
-
 def _prepare() -> None:
     try:
         loading = runtime.start_loading(session.default().model, _SERVER)
     except ContextlensError as exc:  # every page says it too
-        _log.error("%s", exc)
+        _log.error("The first model is not loaded: %s", exc)
         return
     for page in PAGES:
         import_module(f"components.features.{page.name}.page")
@@ -99,7 +98,7 @@ def _go_on() -> None:
         indexing.go_on(jobs(), store(), runtime.service())
         known.note_owners()
     except ContextlensError as exc:
-        _log.error("%s", exc)
+        _log.error("Indexing does not go on: %s", exc)
 
 
 def _end() -> None:

@@ -92,7 +92,7 @@ def _why_not(scope: Scope) -> str:
     try:
         guard.require(UPLOAD, guard.person_of_request(Request(scope).cookies))
     except (AccessError, SettingsError) as exc:  # the second: who may is not known then
-        return str(exc)
+        return exc.for_visitors
     return ""
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.core import EncoderService, Settings, open_service
 from components.core.cache import CachedService
+from components.core.errors import SettingsError
 
 __all__ = ["service", "settings", "uncached"]
 
@@ -24,5 +25,12 @@ def uncached() -> EncoderService:
 
 @st.cache_resource(show_spinner=False)
 def settings() -> Settings:
-    """The environment's settings, read once."""
-    return Settings.from_env()
+    """The environment's settings, read once.
+
+    Raises:
+        SettingsError: they are wrong; the log of the start says how, and nobody else is told.
+    """
+    try:
+        return Settings.from_env()
+    except SettingsError as exc:
+        raise SettingsError(exc.for_visitors) from None

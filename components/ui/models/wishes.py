@@ -81,7 +81,7 @@ def choose(model: str) -> None:
     try:
         registry.check_model(model, settings())
     except ContextlensError as exc:
-        session.keep_wish(Wish(model, view.model, error=str(exc)))
+        session.keep_wish(Wish(model, view.model, error=exc.for_visitors))
         return
     if runtime.is_near(view.model) and not runtime.is_loaded(model):
         session.keep_wish(Wish(model, view.model).renewed())
@@ -132,7 +132,7 @@ def grant(wish: Wish) -> bool:
 
 def _said(problem: BaseException) -> str:
     if isinstance(problem, ContextlensError):
-        return str(problem)
+        return problem.for_visitors
     reference = secrets.token_hex(4)
     meters.count_error(problem)
     about = {"reference": reference}

@@ -12,7 +12,7 @@ import torch
 from components.core import BUNDLED_ID, EncoderService
 from components.core.encoder import devices
 from components.core.encoder.devices import CARD_TOKENS, CPU, CPU_TOKENS, There, choose
-from components.core.errors import ModelError
+from components.core.errors import SettingsError
 
 NOTHING = There()
 CARDS = There(n_cuda=2, cuda_bfloat16=True)
@@ -46,7 +46,7 @@ def test_the_best_or_the_wanted_device_is_chosen(wanted: str, there: There, name
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(wanted: str, there: There, has: str) -> None:
-    with pytest.raises(ModelError, match=f"asks for {wanted}, and torch {has} this machine"):
+    with pytest.raises(SettingsError, match=f"asks for {wanted}, and torch {has} this machine"):
         choose(wanted, there)
 
 
@@ -83,7 +83,7 @@ def test_a_device_that_is_not_there_is_said_when_a_model_is_loaded(
     open_with: Callable[..., EncoderService],
 ) -> None:
     service = open_with(device="cuda:7")
-    with pytest.raises(ModelError, match="CONTEXTLENS_DEVICE asks for cuda:7"):
+    with pytest.raises(SettingsError, match="CONTEXTLENS_DEVICE asks for cuda:7"):
         service.load(BUNDLED_ID)
 
 

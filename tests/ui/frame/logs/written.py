@@ -22,8 +22,8 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 
 @contextmanager
-def written(form: str) -> Iterator[io.StringIO]:
-    """What goes to the console while the log has this form, by handlers old and new."""
+def written(form: str | Callable[[], None]) -> Iterator[io.StringIO]:
+    """What goes to the console while the log has this form, or once something began it."""
     out = io.StringIO()
     root, own = logging.getLogger(), logging.getLogger("contextlens")
     before, level, factory = list(root.handlers), own.level, logging.getLogRecordFactory()
@@ -42,7 +42,7 @@ def written(form: str) -> Iterator[io.StringIO]:
                 if type(handler) is logging.StreamHandler:
                     patch.setattr(handler, "stream", out)
                     patch.setattr(handler, "formatter", handler.formatter)
-        logs.begin(form)
+        logs.begin(form) if isinstance(form, str) else form()
         try:
             yield out
         finally:
