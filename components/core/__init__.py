@@ -1,12 +1,16 @@
-"""What the models say. Importing this does not import torch."""
+"""What the models say. Importing this does not import torch, nor pydantic for the settings."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from components.core.registry import BUNDLED_ID
 from components.core.schema import Encoding, ModelCard, ModelSpec, Tokens
 from components.core.service import EncoderService, open_service
-from components.core.settings import Settings
 from components.core.threads import wait_asleep
+
+if TYPE_CHECKING:
+    from components.core.settings import Settings
 
 __all__ = [
     "BUNDLED_ID",
@@ -20,3 +24,12 @@ __all__ = [
 ]
 
 wait_asleep()  # before anything loads the library
+
+
+def __getattr__(name: str) -> Any:
+    """Import the settings once somebody asks for them: pydantic takes 0.15 s."""
+    if name == "Settings":
+        from components.core.settings import Settings
+
+        return Settings
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,6 @@ from typing import Any, TypeVar, cast
 
 from components.core.caller import StoppedError
 from components.core.errors import BusyError
-from components.core.settings import Settings
 from components.core.sizes import size_of
 
 __all__ = ["ByteCache", "CacheInfo", "remembered", "shared_cache"]
@@ -153,6 +152,8 @@ class ByteCache:
 @cache
 def shared_cache() -> ByteCache:
     """The one store of results of this process, of `CONTEXTLENS_CACHE_MB`."""
+    from components.core.settings import Settings
+
     return ByteCache(Settings.from_env().cache_bytes)
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from components.core import registry
 from components.core.hub import Presence
 from components.core.schema import ModelSpec
-from components.core.settings import Settings
+
+if TYPE_CHECKING:
+    from components.core.settings import Settings
 
 __all__ = ["ModelList"]
 

@@ -20,11 +20,11 @@ from components.core import registry
 from components.core.errors import CheckpointError, ModelError
 from components.core.hub import drop_damaged, megabytes
 from components.core.schema import Progress, ProgressEvent
-from components.core.settings import Settings
 
 if TYPE_CHECKING:
     from components.core.encoder import LoadedModel, LoadedTokenizer
     from components.core.registry import ModelFiles
+    from components.core.settings import Settings
 
 __all__ = ["ModelStore"]
 

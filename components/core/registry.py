@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Limits, Part, check_id, fetch
 from components.core.schema import ModelSpec, Progress, Source
-from components.core.settings import Settings
+
+if TYPE_CHECKING:
+    from components.core.settings import Settings
 
 __all__ = [
     "BUNDLED_ID",

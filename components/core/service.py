@@ -38,10 +38,10 @@ from components.core.schema import (
     Tokens,
     Vocabulary,
 )
-from components.core.settings import Settings
 
 if TYPE_CHECKING:
     from components.core.cache import CachedService
+    from components.core.settings import Settings
 
 __all__ = ["EncoderService", "LocalService", "open_service"]
 
@@ -281,6 +281,7 @@ def open_service(settings: Settings | None = None) -> CachedService:
         SettingsError: an environment variable has a value that is not allowed.
     """
     from components.core.cache import CachedService
+    from components.core.settings import Settings
 
     settings = settings or Settings.from_env()
     return CachedService(_behind(settings), max_bytes=settings.cache_bytes)

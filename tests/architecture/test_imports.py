@@ -185,12 +185,13 @@ def test_every_library_is_a_dependency() -> None:
 
 
 def test_importing_the_core_is_light() -> None:
-    """No torch, which takes seconds, and nothing of the page."""
+    """No torch, which takes seconds, no pydantic, 0.15 of one, and nothing of the page."""
     code = "import components.core, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     heavy = {"torch", "transformers", "streamlit", "plotly", "pandas", "tokenizers", "safetensors"}
+    heavy |= {"pydantic", "pydantic_settings"}
     assert "components.core" in done.stdout.split()
     assert not heavy & set(done.stdout.split())
 

@@ -144,9 +144,12 @@ def public_names(path: Path) -> list[str] | None:
 
 
 def bound_names(path: Path) -> set[str]:
-    """Names that a module binds at its top level."""
+    """Names that a module binds at its top level, or for types alone and then when asked for."""
     names: set[str] = set()
-    for node in tree_of(path).body:
+    body = tree_of(path).body
+    for_types = [n for each in body if isinstance(each, ast.If) for n in each.body]
+    is_lazy = any(isinstance(n, ast.FunctionDef) and n.name == "__getattr__" for n in body)
+    for node in [*body, *(for_types if is_lazy else ())]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
