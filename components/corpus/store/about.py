@@ -227,8 +227,13 @@ def about_row(about: About) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(values, schema=about_schema)
 
 
-def written(tables: Tables, name: str) -> About:
-    """What was written of a corpus when its state last changed.
+def written(tables: Tables, name: str, *, is_fresh: bool = False) -> About:
+    """Return what was written of a corpus when its state last changed.
+
+    Args:
+        tables: where it is.
+        name: the corpus's.
+        is_fresh: True to see also what another process wrote a moment ago.
 
     Raises:
         CorpusError: there is none of that name, or it is damaged, or of a newer version.
@@ -239,6 +244,8 @@ def written(tables: Tables, name: str) -> About:
             missing = tables.missing(name)
             raise _half(tables, name) if len(missing) < N_PARTS else _gone()
         table = tables.open(name, "about")
+        if is_fresh:
+            table.checkout_latest()
         row = table.search().select(["version", "json"]).limit(1).to_arrow().to_pylist()[0]
         return from_json(row["json"], version=row["version"])
 

@@ -17,7 +17,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -111,7 +111,8 @@ def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Itera
         yield
     finally:
         if is_over():
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # Windows keeps what is open
+                path.unlink(missing_ok=True)
         lock.release()
 
 

@@ -78,7 +78,8 @@ class Store:
         self._cache = ByteCache(_CACHE_BYTES)
         self._states: dict[str, tuple[State, str]] = {}  # what a full disk could not be told
         self._states_lock = threading.Lock()  # held while it is written how a corpus stands
-        self._creation_lock = threading.Lock()  # held from asking for room until it is taken
+        # Held from asking for room until it is taken:
+        self._creation_lock, self._growth_lock = threading.Lock(), threading.Lock()
 
     def create(
         self,
@@ -247,7 +248,7 @@ class Store:
         Raises:
             CorpusError: it was indexed with something else, or deleted, or there is no room.
         """
-        with gone_with_it(self._tables, name, "occurrences"):
+        with self._growth_lock, gone_with_it(self._tables, name, "occurrences"):
             about = written(self._tables, name)
             if about.indexing != indexing:
                 raise CorpusError(
@@ -274,6 +275,7 @@ class Store:
             CorpusError: as `about`; not for a full disk, then it is kept in memory.
         """
         with self._states_lock, gone_with_it(self._tables, name, "about"):
+            written(self._tables, name, is_fresh=True)
             about = self.about(name)
             if about.state in unless:
                 return

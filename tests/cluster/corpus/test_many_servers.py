@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from components.core.errors import BusyError
+from components.core.errors import BusyError, CorpusError
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
 from tests.cluster.object_store import BUCKET, ObjectStore, overdue
@@ -78,6 +78,27 @@ def test_one_of_two_servers_indexes_a_corpus_and_both_read_it(
     assert rows_in(second, NAME).equals(whole)
     index(second, service(), NAME, ignore)  # it was given back, and nothing is left to do
     assert rows_in(first, NAME).equals(whole)
+
+
+def test_of_two_servers_that_store_the_same_name_at_once_one_does(root: str) -> None:
+    begin, results = threading.Barrier(2), list[str]()
+
+    def create(store: Store) -> None:
+        store.names()
+        begin.wait(60)
+        try:
+            results.append(store.create(made_up_corpus(400), indexing(), name=NAME).state)
+        except CorpusError as exc:
+            results.append(str(exc))
+
+    threads = [threading.Thread(target=create, args=(Store(root),)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [f"There is a corpus {NAME} already. Delete it first.", "waiting"]
+    index(Store(root), service(), NAME, ignore)
+    assert Store(root).about(NAME).state == "done"
 
 
 @pytest.mark.parametrize("is_begun", [False, True])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -157,6 +158,28 @@ def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
     store.delete(names[0])
     assert index_all(store, names[1:2]) == []  # there is room again
     assert store.about(names[1]).state == "done"
+
+
+@pytest.mark.slow
+def test_corpora_that_grow_at_the_same_time_stop_at_the_bound_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("components.corpus.store.chunks._MOST_TEXTS", 20)
+    monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
+    bound = 1_000_000
+    store, sentences = Store(str(tmp_path), max_bytes=bound), list[str]()
+    names = [store.create(made_up_corpus(330, seed=i), indexing(LAYERS)).name for i in range(3)]
+    threads = [
+        threading.Thread(target=lambda name=name: sentences.extend(index_all(store, [name])))
+        for name in names
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sentences) >= 2
+    assert bound / 2 < store.n_bytes <= bound
 
 
 def test_what_is_reserved_for_others_is_not_grown_into(

@@ -87,6 +87,22 @@ def test_a_pause_while_the_model_is_made_ready_is_heard(store: Store) -> None:
     assert slow.n_texts == 0
 
 
+def test_a_pause_in_another_process_is_not_written_over(store: Store) -> None:
+    """Which wrote it a moment ago, so that this one has not seen it yet."""
+    about = create(store, 20)
+    slow = service()
+    load = slow.load
+
+    def load_and_pause(model: str) -> Any:
+        assert store.state(about.name) == "waiting"
+        pause(Store(store.root), about.name)
+        return load(model)
+
+    slow.load = load_and_pause
+    index(store, slow, about.name, ignore)
+    assert Store(store.root).about(about.name).state == "paused"
+
+
 @pytest.fixture
 def slow_index(
     monkeypatch: pytest.MonkeyPatch,
