@@ -11,7 +11,7 @@ from components.core import caller as callers
 from components.core.byte_cache import ByteCache
 from components.core.caller import Caller, StoppedError, calling, current, otherwise
 from components.core.errors import BusyError
-from components.corpus.store.streams import in_order
+from components.corpus.store.run import in_order
 
 SECONDS = 60
 

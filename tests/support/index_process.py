@@ -29,9 +29,9 @@ def main(task: dict[str, Any]) -> None:
     say(f"pid {os.getpid()}")
     import lancedb  # noqa: F401 - has threads, so not before the fork; and not while it is killed
 
-    from components.corpus.store import chunks, indexing, run, store
+    from components.corpus.store import indexing, run, store
 
-    chunks._MOST_TEXTS = 4
+    run._MOST_TEXTS = 4
     run._COMMIT_SECONDS = 0.0
     own = store.Store(task["root"])
     append = own.append

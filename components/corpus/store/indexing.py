@@ -1,6 +1,6 @@
 """Giving a stored corpus's words their vectors: a job that outlives the page, and the server.
 
-Texts are encoded in chunks (see `chunks`), by two threads that share the processors: while one
+Texts are encoded in chunks (see `run`), by two threads that share the processors: while one
 makes rows of its chunk's words, the other's model computes. Rows are added in the order of the
 texts: see `run`, which goes on behind the last of them.
 

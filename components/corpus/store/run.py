@@ -1,5 +1,10 @@
 """One go at a stored corpus: the rows of its chunks, made wherever it may be, added in order.
 
+A chunk depends on the texts before it and on the model, and on nothing else: not on the time that
+anything takes. So whoever goes on with a corpus asks the model for what would have been asked
+without the interruption, and has the same rows. The last bits of their vectors depend also on what
+others ask the model meanwhile, and on the threads it has: see the contract of the service.
+
 Some seconds' worth of rows is added to the corpus at once, in one commit, by a thread of its own.
 The rows say themselves how far it is: so a process that is killed loses what was not stored yet and
 nothing else, and whoever goes on begins behind the last row.
@@ -8,9 +13,11 @@ nothing else, and whoever goes on begins behind the last row.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from contextvars import copy_context
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -19,20 +26,43 @@ import pyarrow as pa
 from components.core import EncoderService
 from components.core.errors import CorpusError
 from components.core.schema import Encoding, ModelCard
+from components.core.threads import limit_threads
 from components.corpus.sheet import named
 from components.corpus.store.about import About
-from components.corpus.store.chunks import chunks, most_tokens
-from components.corpus.store.rows import Chunk, numbered, rows_of
+from components.corpus.store.rows import Chunk, Target, numbered, rows_of
 from components.corpus.store.store import Store
-from components.corpus.store.streams import in_order
 from components.jobs import StoppedError, time_left
 
-__all__ = ["Made", "Make", "OnProgress", "Run", "UntilOver", "checked_model", "here", "rows_made"]
+__all__ = [
+    "N_STREAMS",
+    "Made",
+    "Make",
+    "OnProgress",
+    "Run",
+    "UntilOver",
+    "checked_model",
+    "cut_into_chunks",
+    "here",
+    "in_order",
+    "most_tokens",
+    "rows_made",
+]
+
+N_STREAMS = 2
+"""Threads that share the processors: while one makes rows, the other's model computes."""
 
 _COMMIT_SECONDS, _COMMIT_BYTES = 5.0, 64_000_000
 """What is encoded since the last commit is lost with the process, and is held in memory."""
 
+_MOST_TOKENS = 8_192
+"""Estimated, about a second's work of the bundled model; sorting by length pays from 4,000 on."""
+_MOST_TEXTS = 1_024
+_MOST_BYTES = 256_000_000  # of hidden states, which are float32
+_LETTERS = 3  # of ASCII in a token; English has 4 to 5
+
 Any_ = TypeVar("Any_")
+Given_ = TypeVar("Given_")
+Made_ = TypeVar("Made_")
 Made = tuple[int, pa.RecordBatch]
 """The number of a chunk's first text, and the rows of the chunk, not numbered yet."""
 
@@ -136,7 +166,9 @@ class Run:
         own = self._about.indexing
         most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
         last = self._store.last_text(self._name)
-        for chunk in chunks(self._store.texts(self._name), max_length=card.max_length, most=most):
+        for chunk in cut_into_chunks(
+            self._store.texts(self._name), max_length=card.max_length, most=most
+        ):
             if chunk.start > last:
                 yield chunk
 
@@ -214,3 +246,67 @@ def _check_precision(encoding: Encoding, about: About) -> None:
             f"{named(about.title)} was indexed with the precision “{own}”, and “{ran}” runs here: "
             "vectors of both are never mixed. Index its file again."
         )
+
+
+def most_tokens(*, n_layers: int, n_dims: int) -> int:
+    """How many tokens are encoded at once where so many layers are kept."""
+    return max(64, min(_MOST_TOKENS, _MOST_BYTES // (4 * n_layers * n_dims)))
+
+
+def cut_into_chunks(
+    texts: Iterable[tuple[str, Target]], *, max_length: int, most: int
+) -> Iterator[Chunk]:
+    """All chunks in order.
+
+    Args:
+        texts: all of the corpus, with the word that each is marked for.
+        max_length: tokens that the model reads of one text.
+        most: tokens at once; see `most_tokens`.
+    """
+    start, n_tokens = 0, 0
+    held: list[tuple[str, Target]] = []
+    for text, target in texts:
+        own = min(max_length, _n_tokens(text))
+        if held and (n_tokens + own > most or len(held) >= _MOST_TEXTS):
+            yield _chunk(start, held)
+            start, n_tokens, held = start + len(held), 0, []
+        held.append((text, target))
+        n_tokens += own
+    if held:
+        yield _chunk(start, held)
+
+
+def _chunk(start: int, held: list[tuple[str, Target]]) -> Chunk:
+    return Chunk(start, tuple(text for text, _ in held), tuple(target for _, target in held))
+
+
+def _n_tokens(text: str) -> int:
+    """A guess: a token for each few letters of ASCII, and for each other character."""
+    n_ascii = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return 2 + n_ascii // _LETTERS + len(text) - n_ascii
+
+
+def in_order(
+    make: Callable[[Given_], Made_], given: Iterable[Given_]
+) -> Generator[tuple[Given_, Made_], None, None]:
+    """What is made of each thing given, in their order; each thread has its part of the processors.
+
+    One more is taken than there are threads, so that none of them waits. Whoever stops listening
+    waits for those that are under way, and closes this.
+    """
+    under_way: deque[tuple[Given_, Future[Made_]]] = deque()
+    streams = ThreadPoolExecutor(N_STREAMS, "contextlens-index", partial(limit_threads, N_STREAMS))
+    try:
+        for one in given:
+            under_way.append((one, streams.submit(copy_context().run, make, one)))
+            if len(under_way) > N_STREAMS:
+                yield _next(under_way)
+        while under_way:
+            yield _next(under_way)
+    finally:
+        streams.shutdown(cancel_futures=True)
+
+
+def _next(under_way: deque[tuple[Given_, Future[Made_]]]) -> tuple[Given_, Made_]:
+    one, made = under_way.popleft()
+    return one, made.result()

@@ -36,7 +36,7 @@ NAME = "a" * 16
 def root(
     object_store: ObjectStore, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    monkeypatch.setattr("components.corpus.store.chunks._MOST_TEXTS", 4)
+    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 4)
     monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
     monkeypatch.setattr("components.corpus.store.lease._ASKED_SECONDS", 0.1)
     return f"s3://{BUCKET}/{request.node.name}"

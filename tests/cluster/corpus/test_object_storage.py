@@ -48,7 +48,7 @@ def service(before: Any = lambda: None) -> Any:
 
 
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.corpus.store.chunks._MOST_TEXTS", 4)
+    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 4)
     monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
 
 

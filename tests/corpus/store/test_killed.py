@@ -19,7 +19,7 @@ import pytest
 
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
-from components.corpus.store import chunks
+from components.corpus.store import run
 from components.corpus.store.about import About, indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
@@ -39,7 +39,7 @@ N_KILLS = 20
 
 @pytest.fixture(autouse=True)
 def as_the_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "_MOST_TEXTS", 4)
+    monkeypatch.setattr(run, "_MOST_TEXTS", 4)
 
 
 class Process:

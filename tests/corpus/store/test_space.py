@@ -141,7 +141,7 @@ def test_corpora_that_outgrow_their_estimates_stop_at_the_bound_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.chunks._MOST_TEXTS", 20)
+    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
     monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
     bound = 1_000_000
     store = Store(str(tmp_path), max_bytes=bound)
@@ -165,7 +165,7 @@ def test_corpora_that_grow_at_the_same_time_stop_at_the_bound_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("components.corpus.store.run._COMMIT_SECONDS", 0.0)
-    monkeypatch.setattr("components.corpus.store.chunks._MOST_TEXTS", 20)
+    monkeypatch.setattr("components.corpus.store.run._MOST_TEXTS", 20)
     monkeypatch.setattr("components.corpus.store.store.estimated_bytes", lambda *_: 1_000)
     bound = 1_000_000
     store, sentences = Store(str(tmp_path), max_bytes=bound), list[str]()

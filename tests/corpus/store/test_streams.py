@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from components.core.threads import limit_threads
-from components.corpus.store.streams import N_STREAMS, in_order
+from components.corpus.store.run import N_STREAMS, in_order
 
 
 def test_what_is_made_comes_in_order_though_the_first_takes_longest() -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from components.corpus.store import chunks, run
+from components.corpus.store import run
 from components.corpus.store.store import Store
 from components.jobs import Jobs
 
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "_MOST_TEXTS", 4)
+    monkeypatch.setattr(run, "_MOST_TEXTS", 4)
     monkeypatch.setattr(run, "_COMMIT_SECONDS", 0.0)
 
 
