@@ -214,9 +214,16 @@ def check_may_add(view: ViewState) -> None:
 
 
 def may_delete(view: ViewState, kept: Kept) -> bool:
-    """Whether a corpus is the visitor's own: not one for everybody, nor shown by another's link."""
-    if kept.file is not None or not guard.may(KEEP):
+    """True if a corpus is the visitor's own: not one for everybody, nor shown by another's link.
+
+    One for everybody that cannot be read may be deleted by an admin, or by whoever has the server
+    for themselves: its file can be indexed again then.
+    """
+    if not guard.may(KEEP):
         return False
+    if kept.file is not None:
+        is_admin = is_for_one() or (guard.sign_in_is_on() and guard.may(MANAGE))
+        return kept.about is None and kept.problem != "" and is_admin
     if guard.sign_in_is_on():
         return guard.is_theirs("" if kept.about is None else kept.about.owner)
     return kept.name in own_names(view)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,3 +202,24 @@ def test_files_for_everybody_are_known_to_all_and_nobody_deletes_them(tmp_path: 
         (own,) = keep(1)
         assert known.may_delete(mine(own), known.kept_of(own))
         assert not known.may_delete(DEFAULT, known.kept_of(own)), "a link shows it"
+
+
+@pytest.mark.parametrize(("hosts", "may_delete"), [("", True), ("texts.example", False)])
+def test_one_for_everybody_that_is_damaged_is_deleted_by_who_has_the_server(
+    tmp_path: Path, hosts: str, may_delete: bool
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "shared.csv").write_text("text\nI saw a python\n", encoding="utf-8")
+    with app_settings(DATA_DIR=str(tmp_path), HOSTS=hosts, CORPORA=str(folder)):
+        name = stored_name(offered(folder)[0], DEFAULT.model)
+        indexed(store(), made_up_corpus(2, name="shared.csv"), name=name)
+        (kept,) = known.known(DEFAULT)
+        assert not known.may_delete(DEFAULT, kept)
+        shutil.rmtree(tmp_path / "corpora" / f"{name}.texts.lance")
+        (kept,) = known.known(DEFAULT)
+        assert "Only a part of this corpus is here" in kept.problem
+        assert known.may_delete(DEFAULT, kept) == may_delete
+        shutil.rmtree(tmp_path / "corpora" / f"{name}.about.lance")
+        (kept,) = known.known(DEFAULT)  # it can be indexed again by everybody
+        assert not kept.problem
