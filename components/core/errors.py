@@ -12,6 +12,7 @@ ContextlensError
 │   ├── UnknownModelError    no such model, or one that is not allowed here
 │   ├── UnsupportedModelError  a model of a kind that is not supported
 │   ├── CheckpointError      files that are missing, damaged or unsafe
+│   ├── RevisionError        another revision of it than the one that was begun with
 │   └── FetchError           the hub did not give the files
 ├── JobError                 work in the background that was not done
 │   ├── BusyError            too much of it waits already
@@ -35,6 +36,7 @@ __all__ = [
     "JobError",
     "ModelError",
     "RequestError",
+    "RevisionError",
     "ServiceAwayError",
     "SettingsError",
     "StateError",
@@ -103,6 +105,10 @@ class UnsupportedModelError(ModelError):
 
 class CheckpointError(ModelError):
     """Model files that are missing, damaged or unsafe."""
+
+
+class RevisionError(ModelError):
+    """Another revision of a model than the one that the caller began with."""
 
 
 class FetchError(ModelError):

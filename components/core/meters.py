@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
+from functools import cache
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -42,7 +42,7 @@ __all__ = [
     "REQUEST_SECONDS",
     "count_error",
     "error_kind",
-    "metered",
+    "measured",
     "read_when_asked",
 ]
 
@@ -51,7 +51,7 @@ REGISTRY = CollectorRegistry(auto_describe=False)
 
 # Else each had a second series, which says when the first began.
 disable_created_metrics()  # type: ignore[no-untyped-call]
-_Service = TypeVar("_Service")
+_Call = TypeVar("_Call")
 _OTHER = "other"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _TEXTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -157,42 +157,24 @@ def error_kind(error: BaseException) -> str:
     return name if getattr(home, name, None) is type(error) else _OTHER
 
 
-def metered(
-    protocol: type, *, besides: Iterable[str] = ()
-) -> Callable[[type[_Service]], type[_Service]]:
-    """A decorator of classes: calls of a protocol's methods are counted and timed.
-
-    Args:
-        protocol: names the methods.
-        besides: those that are left alone.
-    """
-    names = [name for name in vars(protocol) if not name.startswith("_") and name not in besides]
-
-    def with_meters(service: type[_Service]) -> type[_Service]:
-        for name in names:
-            setattr(service, name, _timed(name, getattr(service, name)))
-        return service
-
-    return with_meters
+def measured(method: str, work: Callable[[_Call], Any], call: _Call) -> Any:
+    """The result of `work(call)`, counted and timed as a call of a service's method."""
+    seconds, counts = _meters_of(method)
+    begun, outcome = perf_counter(), "ok"
+    try:
+        return work(call)
+    except BaseException as exc:
+        outcome = _outcome(exc)
+        raise
+    finally:
+        seconds.observe(perf_counter() - begun)
+        counts[outcome].inc()
 
 
-def _timed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    seconds = REQUEST_SECONDS.labels(name)
-    counts = {each: REQUESTS.labels(name, each) for each in ("ok", "refused", "stopped", "failed")}
-
-    @wraps(method)
-    def timed(*given: Any, **named: Any) -> Any:
-        begun, outcome = perf_counter(), "ok"
-        try:
-            return method(*given, **named)
-        except BaseException as exc:
-            outcome = _outcome(exc)
-            raise
-        finally:
-            seconds.observe(perf_counter() - begun)
-            counts[outcome].inc()
-
-    return timed
+@cache
+def _meters_of(method: str) -> tuple[Histogram, dict[str, Counter]]:
+    outcomes = ("ok", "refused", "stopped", "failed")
+    return REQUEST_SECONDS.labels(method), {one: REQUESTS.labels(method, one) for one in outcomes}
 
 
 def _outcome(error: BaseException) -> str:

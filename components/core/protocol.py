@@ -1,10 +1,16 @@
-"""The one door to a model: what every service offers, wherever it computes."""
+"""The one door to a model: what every service offers, wherever it computes.
+
+Each method states its arguments and its answer once, with the facts that decide how its calls are
+handled (`components.core.calls`). A service implements `_answer` alone.
+"""
+# mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
+from components.core.calls import Call, method
 from components.core.schema import (
     Architecture,
     AttentionRequest,
@@ -29,22 +35,42 @@ from components.core.schema import (
 
 __all__ = ["EncoderService"]
 
+_TEXTS = ("texts", "pairs")
+_SPEC_SECONDS = 3.0
+_CARD_SECONDS = 60.0  # of a model that stays loaded
 
-class EncoderService(Protocol):
-    """What any source of encodings offers: local, cached or remote, callers cannot tell."""
 
+class EncoderService:
+    """What any source of encodings offers: local, cached or remote, callers cannot tell.
+
+    A `checksum` is that of a card which the caller has already (`load`, or `load_tokenizer` for
+    what depends on the tokenizer alone): files with another one are refused, so that results of
+    two revisions of a model are never mixed.
+
+    Raises:
+        RevisionError: the model's files are not those that the caller expects.
+    """
+
+    _is_far = False
+    """True if the answers come from another machine."""
+
+    def _answer(self, call: Call) -> Any:
+        """The answer to a call of any of the methods below."""
+        raise NotImplementedError
+
+    @method(believed_seconds=_SPEC_SECONDS, quick=True)
     def models(self) -> tuple[ModelSpec, ...]:
         """The models that everyone is offered, the default first."""
-        ...
 
+    @method(believed_seconds=_SPEC_SECONDS, quick=True)
     def spec(self, model: str) -> ModelSpec:
         """What is known of one model without loading it, whether or not `models` lists it."""
-        ...
 
+    @method(of="model", believed_seconds=_CARD_SECONDS)
     def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
         """The card of a model, after its files are fetched, checked and loaded."""
-        ...
 
+    @method(of="tokenizer", each=_TEXTS, kept="always")
     def tokenize(
         self,
         model: str,
@@ -53,35 +79,43 @@ class EncoderService(Protocol):
         pairs: Sequence[str | None] | None = None,
         pad_to: int | None = None,
         max_length: int | None = None,
+        checksum: str | None = None,
     ) -> list[Tokens]:
         """Each text's tokens, in the order given; nothing is computed by the network.
 
         Longer ones are cut to `max_length` tokens, by default the most that the model takes.
         """
-        ...
 
+    @method(of="tokenizer", believed_seconds=_CARD_SECONDS)
     def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
         """The card of a model's tokenizer, whose files alone are fetched where it is not here."""
-        ...
 
-    def vocabulary(self, model: str) -> Vocabulary:
+    @method(of="tokenizer", kept="far")
+    def vocabulary(self, model: str, *, checksum: str | None = None) -> Vocabulary:
         """Every token that a model's tokenizer knows."""
-        ...
 
-    def cut_rules(self, model: str) -> CutRules:
+    @method(of="tokenizer", kept="far")
+    def cut_rules(self, model: str, *, checksum: str | None = None) -> CutRules:
         """How a model's tokenizer learned to cut words; a second for a large vocabulary, once."""
-        ...
 
-    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
+    @method(of="tokenizer", kept="far")
+    def normalize(
+        self, model: str, texts: Sequence[str], *, checksum: str | None = None
+    ) -> list[str]:
         """Each text as the tokenizer sees it before cutting (small letters, no accents, ...)."""
-        ...
 
+    @method(of="tokenizer", kept="far")
     def decode(
-        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
+        self,
+        model: str,
+        token_ids: Sequence[int] | IntArray,
+        *,
+        skip_special: bool = False,
+        checksum: str | None = None,
     ) -> str:
         """The text that token IDs stand for."""
-        ...
 
+    @method(of="model", each=_TEXTS, kept="always")
     def encode(
         self,
         model: str,
@@ -93,10 +127,11 @@ class EncoderService(Protocol):
         layers: Sequence[int] | None = None,
         attentions: AttentionRequest = False,
         precision: Precision = "exact",
+        checksum: str | None = None,
     ) -> list[Encoding]:
         """Each text's encoding, in the order given."""
-        ...
 
+    @method(of="model", each=(*_TEXTS, "interventions"), kept="always")
     def intervene(
         self,
         model: str,
@@ -107,6 +142,7 @@ class EncoderService(Protocol):
         layers: Sequence[int] | None = None,
         baseline: Sequence[str] = (),
         progress: Counted | None = None,
+        checksum: str | None = None,
     ) -> list[Encoding]:
         """Each text's encoding with something changed inside the model while it was read.
 
@@ -122,8 +158,8 @@ class EncoderService(Protocol):
             baseline: texts over whose tokens parts are averaged that are switched to their mean.
             progress: told how many results are there; raising in it ends the work.
         """
-        ...
 
+    @method(of="model", kept="always")
     def integrated_gradients(
         self,
         model: str,
@@ -135,6 +171,7 @@ class EncoderService(Protocol):
         layer: int | None = None,
         steps: int | None = None,
         progress: Counted | None = None,
+        checksum: str | None = None,
     ) -> Attribution:
         """What each token adds to cos(sum of weights[i] * hidden[layer][i], toward).
 
@@ -153,28 +190,33 @@ class EncoderService(Protocol):
                 most.
             progress: told how many steps are done, of those that are known to be needed so far.
         """
-        ...
 
-    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
+    @method(of="model", kept="always")
+    def embedding_parts(
+        self, model: str, text: str, *, pair: str | None = None, checksum: str | None = None
+    ) -> EmbeddingParts:
         """The embedding layer's arithmetic for one text."""
-        ...
 
-    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
+    @method(of="model", kept="far")
+    def word_rows(
+        self, model: str, token_ids: Sequence[int] | IntArray, *, checksum: str | None = None
+    ) -> FloatArray:
         """(len(token_ids), n_embedding_dims) float32 rows of the word-embedding table."""
-        ...
 
-    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
+    @method(of="model", kept="always")
+    def nearest_rows(
+        self, model: str, vector: FloatArray, n: int, *, checksum: str | None = None
+    ) -> list[tuple[int, str, float]]:
         """The n rows of the word table nearest to a vector: (token ID, token, cosine)."""
-        ...
 
-    def parameters(self, model: str) -> tuple[Parameter, ...]:
+    @method(of="model", kept="always")
+    def parameters(self, model: str, *, checksum: str | None = None) -> tuple[Parameter, ...]:
         """Every parameter of the model, in its own order."""
-        ...
 
-    def architecture(self, model: str) -> Architecture:
+    @method(of="model", kept="always")
+    def architecture(self, model: str, *, checksum: str | None = None) -> Architecture:
         """What a model is made of; a preset's is known without its weights."""
-        ...
 
-    def matrix(self, model: str, name: str) -> FloatArray:
+    @method(of="model", kept="far")
+    def matrix(self, model: str, name: str, *, checksum: str | None = None) -> FloatArray:
         """One parameter as float32; too large a one is refused."""
-        ...

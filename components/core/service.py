@@ -9,44 +9,30 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.core import registry
 from components.core.batching import Streams
+from components.core.calls import Call, check_checksum
 from components.core.model_list import ModelList
 from components.core.model_store import ModelStore
 from components.core.presets import preset_config
 from components.core.protocol import EncoderService
-from components.core.schema import (
-    Architecture,
-    AttentionRequest,
-    Attribution,
-    Counted,
-    CutRules,
-    EmbeddingParts,
-    Encoding,
-    FloatArray,
-    IntArray,
-    Intervention,
-    Mask,
-    ModelCard,
-    ModelSpec,
-    Parameter,
-    Precision,
-    Progress,
-    TokenizerCard,
-    Tokens,
-    Vocabulary,
-)
+from components.core.schema import Architecture, Counted, Encoding
 
 if TYPE_CHECKING:
     from components.core.cache import CachedService
+    from components.core.encoder import LoadedModel, LoadedTokenizer
     from components.core.settings import Settings
 
 __all__ = ["EncoderService", "LocalService", "open_service"]
 
 
-class LocalService:
+_FUNCTIONS = {"parameters": "list_parameters", "matrix": "read_matrix"}
+"""The functions of `components.core.encoder` that have another name than their method."""
+
+
+class LocalService(EncoderService):
     """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`."""
 
     def __init__(self, settings: Settings, *, batching: bool = True) -> None:
@@ -57,192 +43,74 @@ class LocalService:
         self._own_streams: Streams | None = None
         self._lock = threading.Lock()
 
-    def models(self) -> tuple[ModelSpec, ...]:
-        """See `EncoderService.models`."""
-        return self._list.specs(self._store.loaded())
-
     def model_sizes(self) -> dict[str, int]:
         """Bytes of each model in memory, by its id."""
         return self._store.sizes()
 
-    def spec(self, model: str) -> ModelSpec:
-        """See `EncoderService.spec`."""
-        return self._list.spec(model, self._store.loaded())
+    def _answer(self, call: Call) -> Any:
+        arguments = dict(call.arguments)
+        model, progress = arguments.pop("model", ""), arguments.pop("progress", None)
+        match call.method.name:
+            case "models":
+                return self._list.specs(self._store.loaded())
+            case "spec":
+                return self._list.spec(model, self._store.loaded())
+            case "load":
+                return self._store.model(model, progress).card
+            case "load_tokenizer":
+                return self._store.tokenizer(model, progress).card
+            case "architecture":
+                return self._architecture(model, arguments["checksum"])
+        checksum = arguments.pop("checksum")
+        if call.method.of == "tokenizer":
+            reader = self._store.tokenizer(model)
+            check_checksum(model, reader.card.checksum, checksum)
+            return _of_tokenizer(call.method.name, reader, arguments)
+        loaded = self._store.model(model)
+        check_checksum(model, loaded.card.checksum, checksum)
+        return self._of_model(call.method.name, loaded, arguments, progress)
 
-    def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
-        """See `EncoderService.load`.
+    def _of_model(
+        self, method: str, loaded: LoadedModel, arguments: dict[str, Any], progress: Counted | None
+    ) -> Any:
+        from components.core import encoder
 
-        Raises:
-            ModelError: the model cannot be had or used, with the reason.
-        """
-        return self._store.model(model, progress).card
+        if method == "encode":
+            return self._encode(loaded, **arguments)
+        if method in {"intervene", "integrated_gradients"}:
+            with self._in_steps(progress) as told:
+                return getattr(encoder, method)(loaded, **arguments, progress=told)
+        return getattr(encoder, _FUNCTIONS.get(method, method))(loaded, **arguments)
 
-    def tokenize(
+    def _encode(
         self,
-        model: str,
+        loaded: LoadedModel,
         texts: Sequence[str],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        pad_to: int | None = None,
-        max_length: int | None = None,
-    ) -> list[Tokens]:
-        """See `EncoderService.tokenize`."""
-        from components.core.encoder import tokenize
-
-        reader = self._store.tokenizer(model)
-        return tokenize(reader, texts, pairs=pairs, pad_to=pad_to, max_length=max_length)
-
-    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
-        """See `EncoderService.load_tokenizer`."""
-        return self._store.tokenizer(model, progress).card
-
-    def vocabulary(self, model: str) -> Vocabulary:
-        """See `EncoderService.vocabulary`."""
-        return self._store.tokenizer(model).vocabulary
-
-    def cut_rules(self, model: str) -> CutRules:
-        """See `EncoderService.cut_rules`."""
-        return self._store.tokenizer(model).cut_rules
-
-    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
-        """See `EncoderService.normalize`."""
-        from components.core.encoder import normalize
-
-        return normalize(self._store.tokenizer(model), texts)
-
-    def decode(
-        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
-    ) -> str:
-        """See `EncoderService.decode`."""
-        from components.core.encoder import decode
-
-        return decode(self._store.tokenizer(model), token_ids, skip_special=skip_special)
-
-    def encode(
-        self,
-        model: str,
-        texts: Sequence[str],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        pad_to: int | None = None,
-        mask: Mask = "model",
-        layers: Sequence[int] | None = None,
-        attentions: AttentionRequest = False,
-        precision: Precision = "exact",
+        pairs: Sequence[str | None] | None,
+        **settings: Any,
     ) -> list[Encoding]:
-        """See `EncoderService.encode`."""
         from components.core.encoder import Request, encode, encode_together
 
-        loaded = self._store.model(model)
-        request = Request.checked(
-            loaded.card,
-            pad_to=pad_to,
-            mask=mask,
-            layers=layers,
-            attentions=attentions,
-            precision=precision,
-        )
+        request = Request.checked(loaded.card, **settings)
         if self._is_batching:
             encodings = encode_together(self._streams(), loaded, texts, request, pairs=pairs)
         else:
             encodings = encode(loaded, texts, request, pairs=pairs)
-        if precision == "fast":  # its first use makes a copy of the weights
+        if settings["precision"] == "fast":  # its first use makes a copy of the weights
             self._store.make_room()
         return encodings
 
-    def intervene(
-        self,
-        model: str,
-        texts: Sequence[str],
-        interventions: Sequence[Sequence[Intervention]],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        layers: Sequence[int] | None = None,
-        baseline: Sequence[str] = (),
-        progress: Counted | None = None,
-    ) -> list[Encoding]:
-        """See `EncoderService.intervene`."""
-        from components.core.encoder import intervene
-
-        loaded = self._store.model(model)
-        with self._in_steps(progress) as told:
-            return intervene(
-                loaded,
-                texts,
-                interventions,
-                pairs=pairs,
-                layers=layers,
-                baseline=baseline,
-                progress=told,
-            )
-
-    def integrated_gradients(
-        self,
-        model: str,
-        text: str,
-        weights: FloatArray,
-        toward: FloatArray,
-        *,
-        pair: str | None = None,
-        layer: int | None = None,
-        steps: int | None = None,
-        progress: Counted | None = None,
-    ) -> Attribution:
-        """See `EncoderService.integrated_gradients`."""
-        from components.core.encoder import integrated_gradients
-
-        loaded = self._store.model(model)
-        with self._in_steps(progress) as told:
-            return integrated_gradients(
-                loaded,
-                text,
-                weights,
-                toward,
-                pair=pair,
-                layer=layer,
-                steps=steps,
-                progress=told,
-            )
-
-    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
-        """See `EncoderService.embedding_parts`."""
-        from components.core.encoder import embedding_parts
-
-        return embedding_parts(self._store.model(model), text, pair=pair)
-
-    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
-        """See `EncoderService.word_rows`."""
-        from components.core.encoder import word_rows
-
-        return word_rows(self._store.model(model), token_ids)
-
-    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
-        """See `EncoderService.nearest_rows`."""
-        from components.core.encoder import nearest_rows
-
-        return nearest_rows(self._store.model(model), vector, n)
-
-    def parameters(self, model: str) -> tuple[Parameter, ...]:
-        """See `EncoderService.parameters`."""
-        from components.core.encoder import list_parameters
-
-        return list_parameters(self._store.model(model))
-
-    def architecture(self, model: str) -> Architecture:
-        """See `EncoderService.architecture`."""
+    def _architecture(self, model: str, checksum: str | None) -> Architecture:
+        """A preset's is known without its weights."""
         from components.core.encoder import architecture_of, build_architecture
 
         config = preset_config(model)
-        if model in self._store.loaded() or config is None:
-            return architecture_of(self._store.model(model))
+        if checksum is not None or model in self._store.loaded() or config is None:
+            loaded = self._store.model(model)
+            check_checksum(model, loaded.card.checksum, checksum)
+            return architecture_of(loaded)
         registry.check_model(model, self._settings)
         return build_architecture(model, registry.describe(model).title, config)
-
-    def matrix(self, model: str, name: str) -> FloatArray:
-        """See `EncoderService.matrix`."""
-        from components.core.encoder import read_matrix
-
-        return read_matrix(self._store.model(model), name)
 
     @contextmanager
     def _in_steps(self, progress: Counted | None) -> Iterator[Counted | None]:
@@ -263,6 +131,14 @@ class LocalService:
                     processors(self._settings.device), most_texts=self._settings.queue_texts
                 )
             return self._own_streams
+
+
+def _of_tokenizer(method: str, reader: LoadedTokenizer, arguments: dict[str, Any]) -> Any:
+    from components.core import encoder
+
+    if method in {"vocabulary", "cut_rules"}:
+        return getattr(reader, method)
+    return getattr(encoder, method)(reader, **arguments)
 
 
 def _then(progress: Counted | None, pause: Callable[[], None]) -> Counted:
@@ -293,8 +169,4 @@ def _behind(settings: Settings) -> EncoderService:
         return LocalService(settings)
     from components.core.remote.service import RemoteService
 
-    return RemoteService(
-        settings.service_url,
-        token=settings.service_token,
-        max_bytes=settings.cache_bytes // 4,
-    )
+    return RemoteService(settings.service_url, token=settings.service_token)

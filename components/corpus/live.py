@@ -56,7 +56,7 @@ class LiveCorpus:
             ContextlensError: the model cannot be used.
         """
         card = service.load(model)
-        self._corpus, self._service = corpus, service
+        self._corpus, self._service, self._checksum = corpus, service, card.checksum
         self.name = f"{corpus.key[:32]} {card.checksum[:32]}"
         self.title, self.model = corpus.name, model
         self.layers, self.n_dims = tuple(range(card.n_layers + 1)), card.n_dims
@@ -238,7 +238,8 @@ class LiveCorpus:
         for start in range(0, len(texts), _N_TEXTS):
             asked = [self._corpus.texts[i] for i in texts[start : start + _N_TEXTS]]
             for i, encoding in enumerate(
-                self._service.encode(self.model, asked, layers=layers), start
+                self._service.encode(self.model, asked, layers=layers, checksum=self._checksum),
+                start,
             ):
                 rows = order[ends[i] : ends[i + 1]]
                 vectors[:, rows] = mean_vectors(encoding, own.spans[rows])[1]

@@ -49,7 +49,7 @@ def gathered(
             on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / plan.n_texts))
             texts = [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
             start = time.monotonic()
-            found = service.encode(card.id, texts, layers=layers)
+            found = service.encode(card.id, texts, layers=layers, checksum=card.checksum)
             note_speed(sum(one.n_tokens for one in found), time.monotonic() - start)
             yield from found
 

@@ -42,6 +42,7 @@ _STATUSES = {
     400: "The request does not fit",
     401: "The token is missing or wrong",
     404: "No such model, or one that is not allowed",
+    409: "The model is another revision than the one that the caller expects",
     413: "The body is too large",
     415: "The body is of another kind",
     422: "The model is not supported, or its files are damaged",

@@ -71,9 +71,15 @@ class MadeUpService:
         return self._card
 
     def encode(
-        self, model: str, texts: Sequence[str], *, layers: Sequence[int], precision: str = "exact"
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        layers: Sequence[int],
+        precision: str = "exact",
+        checksum: str = "",
     ) -> list[Encoding]:
-        del model, precision
+        del model, precision, checksum
         self._before()
         self.n_texts += len(texts)
         return [_encoding(text, tuple(layers)) for text in texts]

@@ -22,6 +22,7 @@ _STATUS: Mapping[type[ContextlensError], int] = {
     errors.UnknownModelError: 404,
     errors.UnsupportedModelError: 422,
     errors.CheckpointError: 422,
+    errors.RevisionError: 409,
     errors.FetchError: 424,  # not 502 or 504, which the way to the service gives
     errors.ModelError: 507,
     errors.InputError: 400,

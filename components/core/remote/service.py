@@ -1,65 +1,45 @@
 """The service whose models are on other machines: the same contract, over HTTP.
 
 What the app asks at every run of a page (which models there are, whether one is loaded, its card)
-is believed for some seconds. Whatever depends on a model's files alone is remembered as long as
-there is room: a service in front of a local one leaves that to the model in memory.
+is believed for some seconds. Everything else is remembered by the `CachedService` in front.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
-from components.core.byte_cache import ByteCache
+from components.core.calls import CARDS, Call
+from components.core.errors import RevisionError, ServiceAwayError
+from components.core.protocol import EncoderService
 from components.core.remote.connection import Connection
-from components.core.remote.known import Known
-from components.core.remote.parts import parts_of
-from components.core.remote.wire import pack
-from components.core.schema import (
-    Architecture,
-    AttentionRequest,
-    Attribution,
-    Counted,
-    CutRules,
-    EmbeddingParts,
-    Encoding,
-    FloatArray,
-    IntArray,
-    Intervention,
-    Mask,
-    ModelCard,
-    ModelSpec,
-    Parameter,
-    Precision,
-    Progress,
-    TokenizerCard,
-    Tokens,
-    Vocabulary,
-)
-from components.core.text_keys import read_once
+from components.core.schema import ModelSpec
 
 __all__ = ["RemoteService"]
 
+_N_TEXTS = 128
+_N_CHARACTERS = 8_000
+"""Texts are asked for in parts of so many: an answer has some 20 MB, or 200 of a large model."""
+_N_BELIEVED = 512
 
-_SPEC_SECONDS = 3.0
-_CARD_SECONDS = 60.0  # of a model that stays loaded
 
-
-class RemoteService:
+class RemoteService(EncoderService):
     """Models behind an address. Thread-safe.
 
     Args:
         url: of the service.
         token: that it wants, if any.
-        max_bytes: of what is remembered of models' files.
     """
 
-    def __init__(self, url: str, *, token: str | None = None, max_bytes: int = 64_000_000) -> None:
+    _is_far = True
+
+    def __init__(self, url: str, *, token: str | None = None) -> None:
         self._connection = Connection(url, token)
-        self._known = Known()
-        self._files = ByteCache(max_bytes)
+        self._believed = _Believed()
 
     @property
     def away(self) -> str | None:
@@ -70,229 +50,130 @@ class RemoteService:
         """Let go of all connections."""
         self._connection.close()
 
-    def models(self) -> tuple[ModelSpec, ...]:
-        """See `EncoderService.models`; of what is loaded, who was asked for a model knows best."""
-        found: tuple[ModelSpec, ...] = self._known.get(
-            "models", lambda: self._quick("models"), seconds=_SPEC_SECONDS
+    def _answer(self, call: Call) -> Any:
+        method = call.method
+        if method.believed_seconds:
+            return self._recent(call)
+        call = call.repeatable()
+        if call.checksum is None and method.name != "architecture":  # a preset's needs no card
+            call = call.having(checksum=self._checksum(call))
+        try:
+            parts = None if method.reports else _parts(call.columns())
+            if parts is None:
+                return self._ask(call)
+            return [answer for part in parts for answer in self._ask(call.at(part))]
+        except RevisionError:
+            self._believed.forget((CARDS[method.of], call.model))
+            raise
+
+    def _ask(self, call: Call) -> Any:
+        arguments = dict(call.arguments)
+        told = _telling(arguments.pop("progress", None))
+        return self._connection.ask(call.method.name, arguments, told=told, quick=call.method.quick)
+
+    def _recent(self, call: Call) -> Any:
+        """The answer of some seconds ago, or a new one."""
+        name, model = key = call.method.name, call.arguments.get("model")
+        is_known = self._believed.last(key) is not None
+        if name == "load" and is_known and not self.spec(str(model)).loaded:
+            self._believed.forget(key)
+        found = self._believed.get(
+            key,
+            lambda: self._load(call) if name == "load" else self._ask(call),
+            seconds=call.method.believed_seconds,
         )
-        return tuple(self._as_last_seen(spec) for spec in found)
+        return tuple(map(self._as_last_seen, found)) if name == "models" else found
+
+    def _load(self, call: Call) -> Any:
+        card = self._ask(call)
+        spec = self._connection.ask("spec", {"model": call.model}, quick=True)
+        self._believed.keep(("spec", call.model), spec)
+        return card
 
     def _as_last_seen(self, spec: ModelSpec) -> ModelSpec:
-        """Another machine may hold the model than the one that listed it."""
-        own: ModelSpec | None = self._known.last(("spec", spec.id))
+        """Of what is loaded, the machine that was asked for a model knows best."""
+        own: ModelSpec | None = self._believed.last(("spec", spec.id))
         is_loaded = spec.loaded if own is None else own.loaded
         return spec if is_loaded == spec.loaded else replace(spec, loaded=is_loaded)
 
-    def spec(self, model: str) -> ModelSpec:
-        """See `EncoderService.spec`."""
-        found: ModelSpec = self._known.get(
-            ("spec", model), lambda: self._quick("spec", model=model), seconds=_SPEC_SECONDS
-        )
-        return found
-
-    def load(self, model: str, *, progress: Progress | None = None) -> ModelCard:
-        """See `EncoderService.load`."""
-
-        def ask() -> ModelCard:
-            card: ModelCard = self._connection.ask("load", {"model": model}, told=progress)
-            self._known.keep(("spec", model), self._quick("spec", model=model))
-            return card
-
-        key = ("card", model)
-        if self._known.last(key) is not None and not self.spec(model).loaded:
-            self._known.forget(key)
-        found: ModelCard = self._known.get(key, ask, seconds=_CARD_SECONDS)
-        return found
-
-    def tokenize(
-        self,
-        model: str,
-        texts: Sequence[str],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        pad_to: int | None = None,
-        max_length: int | None = None,
-    ) -> list[Tokens]:
-        """See `EncoderService.tokenize`."""
-        settings = {"model": model, "pad_to": pad_to, "max_length": max_length}
-        return self._in_parts("tokenize", texts, pairs, settings)
-
-    def load_tokenizer(self, model: str, *, progress: Progress | None = None) -> TokenizerCard:
-        """See `EncoderService.load_tokenizer`."""
-        found: TokenizerCard = self._known.get(
-            ("tokenizer", model),
-            lambda: self._connection.ask("load_tokenizer", {"model": model}, told=progress),
-            seconds=_CARD_SECONDS,
-        )
-        return found
-
-    def vocabulary(self, model: str) -> Vocabulary:
-        """See `EncoderService.vocabulary`."""
-        found: Vocabulary = self._of_tokenizer("vocabulary", model)
-        return found
-
-    def cut_rules(self, model: str) -> CutRules:
-        """See `EncoderService.cut_rules`."""
-        found: CutRules = self._of_tokenizer("cut_rules", model)
-        return found
-
-    def normalize(self, model: str, texts: Sequence[str]) -> list[str]:
-        """See `EncoderService.normalize`."""
-        return list(self._of_tokenizer("normalize", model, texts=texts))
-
-    def decode(
-        self, model: str, token_ids: Sequence[int] | IntArray, *, skip_special: bool = False
-    ) -> str:
-        """See `EncoderService.decode`."""
-        found: str = self._of_tokenizer(
-            "decode", model, token_ids=token_ids, skip_special=skip_special
-        )
-        return found
-
-    def encode(
-        self,
-        model: str,
-        texts: Sequence[str],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        pad_to: int | None = None,
-        mask: Mask = "model",
-        layers: Sequence[int] | None = None,
-        attentions: AttentionRequest = False,
-        precision: Precision = "exact",
-    ) -> list[Encoding]:
-        """See `EncoderService.encode`."""
-        settings = {
-            "model": model,
-            "pad_to": pad_to,
-            "mask": mask,
-            "layers": layers,
-            "attentions": attentions,
-            "precision": precision,
-        }
-        return self._in_parts("encode", texts, pairs, settings)
-
-    def intervene(
-        self,
-        model: str,
-        texts: Sequence[str],
-        interventions: Sequence[Sequence[Intervention]],
-        *,
-        pairs: Sequence[str | None] | None = None,
-        layers: Sequence[int] | None = None,
-        baseline: Sequence[str] = (),
-        progress: Counted | None = None,
-    ) -> list[Encoding]:
-        """See `EncoderService.intervene`."""
-        arguments = {
-            "model": model,
-            "texts": texts,
-            "interventions": interventions,
-            "pairs": pairs,
-            "layers": layers,
-            "baseline": baseline,
-        }
-        found: list[Encoding] = self._connection.ask(
-            "intervene", arguments, told=_counted(progress)
-        )
-        return found
-
-    def integrated_gradients(
-        self,
-        model: str,
-        text: str,
-        weights: FloatArray,
-        toward: FloatArray,
-        *,
-        pair: str | None = None,
-        layer: int | None = None,
-        steps: int | None = None,
-        progress: Counted | None = None,
-    ) -> Attribution:
-        """See `EncoderService.integrated_gradients`."""
-        arguments = {
-            "model": model,
-            "text": text,
-            "weights": weights,
-            "toward": toward,
-            "pair": pair,
-            "layer": layer,
-            "steps": steps,
-        }
-        found: Attribution = self._connection.ask(
-            "integrated_gradients", arguments, told=_counted(progress)
-        )
-        return found
-
-    def embedding_parts(self, model: str, text: str, *, pair: str | None = None) -> EmbeddingParts:
-        """See `EncoderService.embedding_parts`."""
-        found: EmbeddingParts = self._connection.ask(
-            "embedding_parts", {"model": model, "text": text, "pair": pair}
-        )
-        return found
-
-    def word_rows(self, model: str, token_ids: Sequence[int] | IntArray) -> FloatArray:
-        """See `EncoderService.word_rows`."""
-        found: FloatArray = self._of_model("word_rows", model, token_ids=token_ids)
-        return found
-
-    def nearest_rows(self, model: str, vector: FloatArray, n: int) -> list[tuple[int, str, float]]:
-        """See `EncoderService.nearest_rows`."""
-        found: list[tuple[int, str, float]] = self._connection.ask(
-            "nearest_rows", {"model": model, "vector": vector, "n": n}
-        )
-        return found
-
-    def parameters(self, model: str) -> tuple[Parameter, ...]:
-        """See `EncoderService.parameters`."""
-        found: tuple[Parameter, ...] = self._connection.ask("parameters", {"model": model})
-        return found
-
-    def architecture(self, model: str) -> Architecture:
-        """See `EncoderService.architecture`."""
-        found: Architecture = self._connection.ask("architecture", {"model": model})
-        return found
-
-    def matrix(self, model: str, name: str) -> FloatArray:
-        """See `EncoderService.matrix`."""
-        found: FloatArray = self._of_model("matrix", model, name=name)
-        return found
-
-    def _quick(self, method: str, **arguments: Any) -> Any:
-        return self._connection.ask(method, arguments, quick=True)
-
-    def _of_tokenizer(self, method: str, model: str, **arguments: Any) -> Any:
-        return self._remembered(self.load_tokenizer(model).checksum, method, model, arguments)
-
-    def _of_model(self, method: str, model: str, **arguments: Any) -> Any:
-        return self._remembered(self.load(model).checksum, method, model, arguments)
-
-    def _remembered(self, checksum: str, method: str, model: str, arguments: dict[str, Any]) -> Any:
-        """What depends on a model's files and the arguments alone."""
-        key: Hashable = (method, model, checksum, sha256(pack(arguments)).digest())
-        return self._files.get(
-            key, lambda: self._connection.ask(method, {"model": model, **arguments})
-        )
-
-    def _in_parts(
-        self,
-        method: str,
-        texts: Sequence[str],
-        pairs: Sequence[str | None] | None,
-        settings: dict[str, Any],
-    ) -> list[Any]:
-        """What is said of each text by itself, asked for some texts at a time."""
-        settings = {name: read_once(value) for name, value in settings.items()}
-        parts = parts_of(texts, pairs)
-        if parts is None:
-            return list(self._connection.ask(method, {**settings, "texts": texts, "pairs": pairs}))
-        found: list[Any] = []
-        for part in parts:
-            some = {"texts": texts[part], "pairs": None if pairs is None else pairs[part]}
-            found += self._connection.ask(method, {**settings, **some})
-        return found
+    def _checksum(self, call: Call) -> str:
+        """The checksum of the files that the answer depends on, as their card said last."""
+        method = CARDS[call.method.of]
+        card = self._believed.last((method, call.model)) or getattr(self, method)(call.model)
+        checksum: str = card.checksum
+        return checksum
 
 
-def _counted(progress: Counted | None) -> Callable[[Any], None] | None:
-    """Progress in numbers as it comes: a pair of them."""
-    return None if progress is None else lambda event: progress(*event)
+class _Believed:
+    """The last answer to each question, asked again after some seconds. Thread-safe.
+
+    While the service is away the last answer holds, however old it is.
+    """
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, ask: Callable[[], Any], *, seconds: float) -> Any:
+        """The answer to a question.
+
+        Raises:
+            ServiceAwayError: the service is away, and never answered this.
+        """
+        with self._lock:
+            found = self._answers.get(key)
+        if found is not None and time.monotonic() < found[0] + seconds:
+            return found[1]
+        try:
+            answer = ask()
+        except ServiceAwayError:
+            if found is None:
+                raise
+            return found[1]
+        self.keep(key, answer)
+        return answer
+
+    def keep(self, key: Hashable, answer: Any) -> None:
+        """Believe an answer from now on."""
+        with self._lock:
+            self._answers[key] = (time.monotonic(), answer)
+            self._answers.move_to_end(key)
+            while len(self._answers) > _N_BELIEVED:
+                self._answers.popitem(last=False)
+
+    def forget(self, key: Hashable) -> None:
+        """Ask anew next time, and have nothing to fall back on."""
+        with self._lock:
+            self._answers.pop(key, None)
+
+    def last(self, key: Hashable) -> Any | None:
+        """The last answer, however old, or None."""
+        with self._lock:
+            return self._answers.get(key, (0.0, None))[1]
+
+
+def _parts(columns: Mapping[str, Sequence[Any]] | None) -> Iterator[range] | None:
+    """The places of the texts of each part; None for few texts, which are asked for at once."""
+    if columns is None:
+        return None
+    sizes = [sum(len(text or "") for text in own) for own in zip(*columns.values(), strict=True)]
+    if len(sizes) <= _N_TEXTS and sum(sizes) <= _N_CHARACTERS:
+        return None
+    return _ranges(sizes)
+
+
+def _ranges(sizes: list[int]) -> Iterator[range]:
+    start = n = 0
+    for i, size in enumerate(sizes):
+        if i > start and (i - start == _N_TEXTS or n + size > _N_CHARACTERS):
+            yield range(start, i)
+            start, n = i, 0
+        n += size
+    yield range(start, len(sizes))
+
+
+def _telling(progress: Callable[..., None] | None) -> Callable[[Any], None] | None:
+    """The same for what comes in one piece: an event, or a pair of numbers."""
+    if progress is None:
+        return None
+    return lambda event: progress(*event) if isinstance(event, tuple) else progress(event)

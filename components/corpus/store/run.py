@@ -24,6 +24,7 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from components.core import EncoderService
+from components.core.calls import check_checksum
 from components.core.errors import CorpusError
 from components.core.schema import Encoding, ModelCard
 from components.core.threads import limit_threads
@@ -104,11 +105,19 @@ def rows_made(
     """The rows of a chunk, whose hidden states are let go.
 
     Raises:
-        CorpusError: another precision runs here than the corpus is indexed with.
+        RevisionError: the model is another revision by now than the corpus is indexed with.
+        CorpusError: another precision runs here.
     """
     own = about.indexing
-    encodings = service.encode(card.id, chunk.texts, layers=own.layers, precision=own.precision)
-    for encoding in encodings[:1]:
+    encodings = service.encode(
+        card.id,
+        chunk.texts,
+        layers=own.layers,
+        precision=own.precision,
+        checksum=own.checksum,
+    )
+    for encoding in encodings:
+        check_checksum(card.id, encoding.passport.checksum, own.checksum)
         _check_precision(encoding, about)
     return rows_of(chunk, encodings, own)
 

@@ -201,7 +201,7 @@ def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
     """The vectors of ambiguous words in half the ready corpus; what the model drops is left out."""
     corpus = ambiguous_corpus()
     rows = _half(corpus.labels["sense"])
-    encodings = service.encode(card.id, [corpus.texts[i] for i in rows])
+    encodings = service.encode(card.id, [corpus.texts[i] for i in rows], checksum=card.checksum)
     found = []
     for i, encoding in zip(rows, encodings, strict=True):
         with suppress(RequestError):
@@ -226,8 +226,11 @@ def _half(senses: Sequence[str]) -> list[int]:
 def measure(card: ModelCard, service: EncoderService) -> Baseline:
     """A model's random-pair baseline, from sample sentences."""
     texts = baseline_sentences()
-    encodings = service.encode(card.id, texts)
-    rows = [service.word_rows(card.id, encoding.token_ids) for encoding in encodings]
+    encodings = service.encode(card.id, texts, checksum=card.checksum)
+    rows = [
+        service.word_rows(card.id, encoding.token_ids, checksum=card.checksum)
+        for encoding in encodings
+    ]
     return baselines.measure(baselines.sample_words(encodings, rows, list(map(_long_words, texts))))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from components.core.schema import Encoding, Tokens
+from components.core.calls import Call
+from components.core.schema import Tokens
 from components.core.service import LocalService
 from components.core.settings import Settings
 
@@ -27,10 +27,11 @@ class CountingService(LocalService):
         self.encoded: list[str] = []
         self.seconds = 0.0  # to wait, so that other threads ask meanwhile
 
-    def encode(self, model: str, texts: Sequence[str], **arguments: Any) -> list[Encoding]:
-        self.encoded += texts
-        time.sleep(self.seconds)
-        return super().encode(model, texts, **arguments)
+    def _answer(self, call: Call) -> Any:
+        if call.method.name == "encode":
+            self.encoded += call.arguments["texts"]
+            time.sleep(self.seconds)
+        return super()._answer(call)
 
 
 def assert_same(ours: Tokens, plain: Tokens, name: str) -> None:

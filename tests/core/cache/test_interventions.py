@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from components.core.cache import CachedService
+from components.core.calls import Call
 from components.core.errors import RequestError
 from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
 from components.core.service import LocalService
@@ -30,9 +31,10 @@ class Counting(LocalService):
         super().__init__(settings)
         self.asked: list[tuple[str, ...]] = []
 
-    def intervene(self, model: str, texts: Sequence[str], *rest: Any, **more: Any) -> Any:
-        self.asked.append(tuple(texts))
-        return super().intervene(model, texts, *rest, **more)
+    def _answer(self, call: Call) -> Any:
+        if call.method.name == "intervene":
+            self.asked.append(tuple(call.arguments["texts"]))
+        return super()._answer(call)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_each_reading_is_computed_once(cached: CachedService, counting: Counting
 
 
 def test_whatever_changes_the_numbers_is_told_apart(
-    cached: CachedService, counting: Counting
+    cached: CachedService, counting: Counting, local: LocalService
 ) -> None:
     mean = (SwitchOff("head", 1, 0, to="mean"),)
     asked: list[tuple[tuple[Intervention, ...], dict[str, Any]]] = [
@@ -78,20 +80,20 @@ def test_whatever_changes_the_numbers_is_told_apart(
     for _ in range(2):
         for row, more in asked:
             ours = cached.intervene(MODEL, [TEXT], [row], **more)[0]
-            plain = LocalService.intervene(counting, MODEL, [TEXT], [row], **more)[0]
+            plain = local.intervene(MODEL, [TEXT], [row], **more)[0]
             np.testing.assert_array_equal(ours.hidden, plain.hidden, err_msg=str(row))
             assert ours.passport == plain.passport
     assert len(counting.asked) == len(asked)
 
 
 def test_a_mean_over_all_texts_counts_those_that_are_remembered(
-    cached: CachedService, counting: Counting
+    cached: CachedService, local: LocalService
 ) -> None:
     rows = [(Average(1, (1,), "batch"),), ()]
     alone = cached.intervene(MODEL, [TEXT], rows[:1])[0]
     both = cached.intervene(MODEL, [TEXT, OTHER], rows)
-    local = LocalService.intervene(counting, MODEL, [TEXT, OTHER], rows)
-    for ours, plain in zip(both, local, strict=True):
+    plain_ones = local.intervene(MODEL, [TEXT, OTHER], rows)
+    for ours, plain in zip(both, plain_ones, strict=True):
         np.testing.assert_array_equal(ours.hidden, plain.hidden)
     assert np.abs(both[0].hidden - alone.hidden).max() > 1e-3
 

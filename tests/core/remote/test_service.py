@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.cache import CachedService
 from components.core.errors import ServiceAwayError
-from components.core.remote import connection, known
-from components.core.remote.parts import parts_of
+from components.core.remote import connection
+from components.core.remote import service as remote_service
 from components.core.remote.service import RemoteService
 from components.core.service import LocalService, open_service
 from components.core.settings import Settings
@@ -70,6 +68,7 @@ def test_what_every_run_of_a_page_asks_is_asked_once(remote: RemoteService, app:
 
 
 def test_what_depends_on_files_alone_is_asked_once(remote: RemoteService, app: Counting) -> None:
+    cached = CachedService(remote, max_bytes=10**8)
     questions: list[tuple[str, tuple[Any, ...]]] = [
         ("vocabulary", ()),
         ("cut_rules", ()),
@@ -80,10 +79,10 @@ def test_what_depends_on_files_alone_is_asked_once(remote: RemoteService, app: C
     ]
     for _ in range(3):
         for method, arguments in questions:
-            getattr(remote, method)(BUNDLED_ID, *arguments)
+            getattr(cached, method)(BUNDLED_ID, *arguments)
     assert all(app.asked.count(method) == 1 for method, _ in questions)
-    assert remote.vocabulary(BUNDLED_ID) is remote.vocabulary(BUNDLED_ID)
-    remote.word_rows(BUNDLED_ID, [6])
+    assert cached.vocabulary(BUNDLED_ID) is cached.vocabulary(BUNDLED_ID)
+    cached.word_rows(BUNDLED_ID, [6])
     assert app.asked.count("word_rows") == 2
 
 
@@ -91,7 +90,7 @@ def test_an_answer_is_believed_for_some_seconds_only(
     remote: RemoteService, app: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(known.time, "monotonic", lambda: now)
+    monkeypatch.setattr(remote_service.time, "monotonic", lambda: now)
     remote.models()
     now += 2
     remote.models()
@@ -128,27 +127,20 @@ def test_who_was_never_asked_has_nothing_to_show() -> None:
         remote.models()
 
 
-TEXTS = st.lists(st.text(max_size=3).map(lambda t: t * 1000), max_size=300)
-
-
-@given(TEXTS)
-def test_parts_are_all_texts_in_their_order(texts: list[str]) -> None:
-    parts = parts_of(texts, None)
-    if parts is None:
-        assert len(texts) <= 128
-        assert sum(map(len, texts)) <= 8000
-        return
-    found = [texts[part] for part in parts]
-    assert [text for some in found for text in some] == texts
-    assert all(len(some) <= 128 for some in found)
-    assert all(len(some) == 1 or sum(map(len, some)) <= 8000 for some in found)
-
-
 @pytest.mark.parametrize(
-    ("texts", "pairs"), [("a" * 9000, None), (["a" * 9000], ["b", "c"]), (["a" * 9000], "b")]
+    ("texts", "n_parts"),
+    [
+        (["a"] * 128, 1),
+        (["a"] * 300, 3),
+        (["a" * 7_000, "b" * 7_000, "c", "d" * 9_000], 3),
+    ],
 )
-def test_what_is_no_list_of_texts_goes_as_it_is(texts: Any, pairs: Any) -> None:
-    assert parts_of(texts, pairs) is None
+def test_much_is_asked_for_in_parts(
+    remote: RemoteService, app: Counting, texts: list[str], n_parts: int
+) -> None:
+    found = remote.tokenize(BUNDLED_ID, texts, pairs=["x"] * len(texts))
+    assert [tokens.text for tokens in found] == texts
+    assert app.asked.count("tokenize") == n_parts
 
 
 # The environment

@@ -54,7 +54,7 @@ def test_arguments_are_described_as_the_contract_states_them(address: str) -> No
     assert arguments["texts"] == {"name": "texts", "type": "Sequence[str]", "required": True}
     assert not arguments["attentions"]["required"]
     told = [each["name"] for each in paths["/v1/intervene"]["post"]["x-arguments"]]
-    assert told == ["model", "texts", "interventions", "pairs", "layers", "baseline"]
+    assert told == ["model", "texts", "interventions", "pairs", "layers", "baseline", "checksum"]
 
 
 def test_health_needs_no_token(local: EncoderService) -> None:

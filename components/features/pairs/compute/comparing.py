@@ -148,7 +148,11 @@ class _Vectors:
         return first, second
 
     def _encode(self, texts: Sequence[int]) -> None:
-        encodings = self._service.encode(self._card.id, [self._pairs.texts[i] for i in texts])
+        encodings = self._service.encode(
+            self._card.id,
+            [self._pairs.texts[i] for i in texts],
+            checksum=self._card.checksum,
+        )
         for text, encoding in zip(texts, encodings, strict=True):
             self._passport = encoding.passport
             self.n_encoded += 1

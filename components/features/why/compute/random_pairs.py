@@ -50,7 +50,8 @@ def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
     texts = baseline_sentences()
     vectors: dict[What, list[Doubles]] = {what: [] for what in WHATS if what != "word"}
     for start in range(0, len(texts), _AT_ONCE):  # all layers of all tokens would take much room
-        for encoding in service.encode(card.id, texts[start : start + _AT_ONCE]):
+        some = texts[start : start + _AT_ONCE]
+        for encoding in service.encode(card.id, some, checksum=card.checksum):
             for what, own in vectors.items():
                 own.append(vector_of(encoding.hidden, weights_of(encoding, what)))
     bands = {what: _band(np.stack(own, axis=1)) for what, own in vectors.items()}

@@ -159,10 +159,10 @@ def app(tmp_path: Path) -> Iterator[None]:
 def test_a_real_page_that_fails_on_a_sentence(
     app: None, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail_on(_: Any, model: str, texts: list[str], **__: Any) -> NoReturn:
-        raise ValueError(f"{model} cannot read {texts!r}")
+    def fail_on(_: Any, __: Any, texts: list[str], **___: Any) -> NoReturn:
+        raise ValueError(f"cannot read {texts!r}")
 
-    monkeypatch.setattr(LocalService, "encode", fail_on)
+    monkeypatch.setattr(LocalService, "_encode", fail_on)
     view = ViewState(BUNDLED_ID, (Sentence(f"I keep a {MARKER}"), Sentence("no diary")))
     shown = framed(view, "layers")
     reference = re.search(r"reference ([0-9a-f]{8})", shown.error[0].value)
@@ -185,7 +185,7 @@ def test_an_upload_that_fails_and_an_indexing_that_fails(
 
     upload(f"PAR1 {MARKER} PAR1", f"{MARKER}.parquet")  # which a process of its own reads
     page = upload("\n".join(["text", *[f"{MARKER} {i}" for i in range(12)]]), f"{MARKER}.csv")
-    monkeypatch.setattr(LocalService, "encode", fail)
+    monkeypatch.setattr(LocalService, "_encode", fail)
     settled(press(page, "corpora_index"))
     assert jobs().tally()[INDEXES.name, "failed"] == 1
     found = next(line for line in lines() if line["message"] == "Indexing a corpus failed")
