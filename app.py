@@ -1,21 +1,31 @@
 """The server: what `streamlit run app.py` starts. The script around every page is `main.py`."""
 
 import streamlit as st
+from websockets import http11
 
-from components.ui.access import provider, returning
+from components.ui.access import oidc
 from components.ui.corpora import exports
 from components.ui.frame import document, errors, health, hosts, startup, upload_wall
 
+# A browser sends all of its cookies in one line, and a WebSocket with a line over 8,192 bytes gets
+# no answer from `websockets`. Its environment variable would come too late: it is imported by now.
+http11.MAX_LINE_LENGTH = 65_536
+
+base = st.get_option("server.baseUrlPath")
 app = st.App(
     "main.py",
-    routes=[*document.routes(), *exports.routes(), *health.routes()],
+    routes=[
+        *document.routes(base),
+        *exports.routes(base),
+        *health.routes(base),
+        *oidc.routes(base),
+    ],
     middleware=[
         *hosts.middleware(),
         *health.middleware(),
-        *returning.middleware(),
         *upload_wall.middleware(),
     ],
     lifespan=startup.lifespan,
-    secrets=provider.secrets(),
+    secrets=oidc.secrets(),
     on_script_error=errors.uncaught,
 )

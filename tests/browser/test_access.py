@@ -21,8 +21,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from components.features.corpora.controls import CORPUS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence
-from tests.browser.forged import Forger
 from tests.browser.rest import PATIENCE, settle
+from tests.support.forged import Forger
 from tests.support.measured import measured_data
 from tests.support.openid import cookies, provider, settings_of
 

@@ -79,12 +79,15 @@ def end_of(log: Path) -> str:
 def launch(script: Path, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:
     """Starts `streamlit run SCRIPT` in a checkout; it may not answer yet.
 
+    Where the environment names a base path, that is part of the server's address.
     Its log has everything, visitors' words too, unless the environment says otherwise.
     """
     port = free_port()
     options = {"port": port, "headless": "true", "address": "localhost", "fileWatcherType": "none"}
     flags = [part for name, value in options.items() for part in (f"--server.{name}", str(value))]
-    return _started(script.name, port, ["streamlit", "run", str(script), *flags], log, env, root)
+    server = _started(script.name, port, ["streamlit", "run", str(script), *flags], log, env, root)
+    base = env.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    return replace(server, address=f"{server.address}/{base}".rstrip("/"))
 
 
 def launch_several(n: int, log: Path, env: Mapping[str, str], *, root: Path = ROOT) -> AppServer:

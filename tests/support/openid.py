@@ -12,7 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx2
+from streamlit.auth_util import encode_provider_token
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
@@ -20,7 +23,17 @@ from components.core import Settings
 from components.ui.access.roles import person_of
 from tests.support.ports import free_port
 
-__all__ = ["ISSUER", "PEOPLE", "claims", "cookies", "knows", "owner_of", "provider", "settings_of"]
+__all__ = [
+    "ISSUER",
+    "PEOPLE",
+    "claims",
+    "cookies",
+    "knows",
+    "owner_of",
+    "provider",
+    "settings_of",
+    "sign_in",
+]
 
 ISSUER = "https://id.example"
 COOKIE_SECRET = "a cookie secret of tests, over 32 long"
@@ -56,14 +69,16 @@ def provider(log: Path, accounts: Mapping[str, Mapping[str, Any]] = PEOPLE) -> I
         process.wait()
 
 
-def settings_of(provider: str, *, sign_in: str = "required") -> dict[str, str]:
+def settings_of(
+    provider: str, *, sign_in: str = "required", app: str = "http://localhost:{port}"
+) -> dict[str, str]:
     """The environment of an app whose visitors sign in at a provider."""
     return {
         "CONTEXTLENS_SIGN_IN": sign_in,
         "CONTEXTLENS_OIDC_METADATA_URL": f"{provider}/.well-known/openid-configuration",
         "CONTEXTLENS_OIDC_CLIENT_ID": "contextlens",
         "CONTEXTLENS_OIDC_CLIENT_SECRET": "a client's secret of tests",
-        "CONTEXTLENS_OIDC_REDIRECT_URL": "http://localhost:{port}/oauth2callback",
+        "CONTEXTLENS_OIDC_REDIRECT_URL": f"{app}/oauth2callback",
         "CONTEXTLENS_OIDC_COOKIE_SECRET": COOKIE_SECRET,
         "CONTEXTLENS_ADMINS": "ada@example.org",
         "CONTEXTLENS_UPLOADERS": "uwe@example.org, una@example.org",
@@ -71,7 +86,7 @@ def settings_of(provider: str, *, sign_in: str = "required") -> dict[str, str]:
 
 
 @contextmanager
-def knows(address: str) -> Iterator[None]:
+def knows(address: str, issuer: str = ISSUER) -> Iterator[None]:
     """Streamlit in this process as in an app at an address, whose visitors sign in."""
     before = secrets_singleton._secrets
     own = {
@@ -79,7 +94,7 @@ def knows(address: str) -> Iterator[None]:
         "cookie_secret": COOKIE_SECRET,
         "client_id": "contextlens",
         "client_secret": "a client's secret of tests",
-        "server_metadata_url": f"{ISSUER}/.well-known/openid-configuration",
+        "server_metadata_url": f"{issuer}/.well-known/openid-configuration",
     }
     secrets_singleton.merge_programmatic_secrets({"auth": own})
     try:
@@ -87,6 +102,29 @@ def knows(address: str) -> Iterator[None]:
     finally:
         secrets_singleton._secrets = before
         secrets_singleton._programmatic_secrets = None
+
+
+def sign_in(client: Any, app: str, provider: str, name: str, /, **claims: Any) -> Any:
+    """Has somebody sign in at a provider, where they have these claims, as a browser would do it.
+
+    Args:
+        client: keeps cookies and follows no redirects.
+        app: the address of the app; see `knows`.
+        provider: the address of the provider.
+        name: their subject.
+        claims: other claims of them.
+
+    Returns:
+        The app's answer to who comes back.
+    """
+    account = {**PEOPLE.get(name, {}), **claims}
+    httpx2.put(f"{provider}/users/{name}", json=account).raise_for_status()
+    begun = client.get(f"{app}/auth/login?provider={encode_provider_token('default')}")
+    form = httpx2.post(begun.headers["location"], data={"sub": name})
+    query = urlsplit(form.headers["location"]).query
+    # Cookies that are `Secure` too: a proxy would bring them here over http.
+    own = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
+    return client.get(f"{app}/oauth2callback?{query}", headers={"Cookie": own})
 
 
 def owner_of(name: str, issuer: str = ISSUER) -> str:

@@ -1,19 +1,32 @@
-"""Asked wherever something is done that not everybody may do: not where its button is drawn.
+"""Permissions, checked where something is done, and not where its button is drawn.
 
-What a browser sends is anyone's: the state of a button that was never drawn, a file for a field
-that is not there, an address of somebody else's corpus. So each door asks here again.
+A browser can send anything: the state of a button that was never drawn, a file for a field that is
+not there, the address of somebody else's corpus. So each place that does something asks here.
+
+A page and a request beside the pages (an upload, an export) are judged by the same cookie, which
+was signed when the visitor signed in.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.auth_util import get_cookie_with_chunks, get_origin_from_redirect_uri
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from components.core.errors import AccessError
-from components.ui.access import identity, roles
-from components.ui.access.roles import MANAGE, Person, Right
+from components.ui.access import roles
+from components.ui.access.roles import MANAGE, Permission, Person
 from components.ui.models.services import settings
 
 __all__ = [
+    "claims_in",
     "is_demo",
     "is_theirs",
     "may",
@@ -23,63 +36,79 @@ __all__ = [
     "refusal",
     "require",
     "sign_in_is_on",
+    "signed_value",
 ]
 
 
 def person() -> Person:
-    """Who has the page that runs in this thread."""
-    return _person(None)
+    """Return the visitor whose page runs in this thread; a guest where no page does."""
+    has_page = sign_in_is_on() and get_script_run_ctx(suppress_warning=True) is not None
+    return roles.person_of(st.user.to_dict() if has_page else {}, settings())
 
 
 def person_of_request(cookies: Mapping[str, str]) -> Person:
-    """Who sends a request, by its cookies."""
-    return _person(cookies)
+    """Return the visitor who sends a request with these cookies."""
+    return roles.person_of(claims_in(cookies) if sign_in_is_on() else {}, settings())
 
 
 def owner() -> str:
-    """Whose things are the visitor's, the same at every visit; "" where nobody is told apart."""
+    """Return the key of what the visitor owns, the same at every visit; "" before sign-in."""
     return person().owner
 
 
-def may(right: Right, who: Person | None = None) -> bool:
-    """Whether somebody may do something; the visitor of this page unless told."""
-    return roles.has(who or person(), right, settings())
+def may(permission: Permission, who: Person | None = None) -> bool:
+    """Return True if a person, or the visitor of this page, has a permission."""
+    return not refusal(permission, who)
 
 
-def refusal(right: Right, who: Person | None = None) -> str:
-    """Why somebody may not do something, in a sentence or two; "" where they may."""
-    return roles.refusal(who or person(), right, settings())
+def refusal(permission: Permission, who: Person | None = None) -> str:
+    """Return the reason why a person lacks a permission, in a sentence or two; "" if not so."""
+    return roles.refusal(who or person(), permission, settings())
 
 
-def require(right: Right, who: Person | None = None) -> None:
-    """Pass where somebody may do something.
+def require(permission: Permission, who: Person | None = None) -> None:
+    """Check that a person, or the visitor of this page, has a permission.
 
     Raises:
-        AccessError: they may not, with the reason.
+        AccessError: they lack it; the message says why.
     """
-    why = refusal(right, who)
-    if why:
-        raise AccessError(why)
+    reason = refusal(permission, who)
+    if reason:
+        raise AccessError(reason)
 
 
 def is_theirs(owner: str, who: Person | None = None) -> bool:
-    """Whether what belongs to an owner is for somebody to take away and to delete."""
-    somebody = who or person()
-    return bool(owner and owner == somebody.owner) or may(MANAGE, somebody)
+    """Return True if a person may take away and delete what an owner has stored."""
+    who = who or person()
+    return bool(owner and owner == who.owner) or may(MANAGE, who)
 
 
 def sign_in_is_on() -> bool:
-    """Whether visitors are told apart by who they are."""
+    """Return True if visitors can or must sign in."""
     return settings().sign_in != "off"
 
 
 def is_demo() -> bool:
-    """Whether everything is small here and nothing stays."""
+    """Return True if texts and maps are small here and nothing is kept."""
     return settings().demo
 
 
-def _person(cookies: Mapping[str, str] | None) -> Person:
-    if settings().sign_in == "off":
-        return roles.HERE
-    claims = identity.of_run() if cookies is None else identity.of_cookies(cookies)
-    return roles.person_of(claims, settings())
+def claims_in(cookies: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return a provider's claims from cookies that this server has signed, else nothing."""
+    try:
+        claims = json.loads(signed_value(cookies, USER_COOKIE_NAME) or b"{}")
+    except ValueError:
+        return {}
+    if not isinstance(claims, dict) or claims.get("origin") != get_origin_from_redirect_uri():
+        return {}
+    return claims
+
+
+def signed_value(cookies: Mapping[str, str], name: str) -> bytes | None:
+    """Return the value of a cookie that this server has signed, whole or in pieces, else None."""
+
+    def piece(name: str) -> bytes | None:
+        signed = cookies.get(name, "")
+        return decode_signed_value(get_cookie_secret(), name, signed) if signed.isascii() else None
+
+    return get_cookie_with_chunks(piece, name)

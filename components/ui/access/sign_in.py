@@ -1,4 +1,4 @@
-"""What visitors see of signing in: the one page of who has not, and who they are in the sidebar."""
+"""Sign-in as visitors see it: the one page before it, and their name in the sidebar after it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import streamlit as st
 from streamlit.errors import Error as StreamlitError
 
 from components.content.wording import escape, shortened
-from components.ui.access import guard, provider
-from components.ui.access.returning import PARAMETER
-from components.ui.access.roles import LOOK, RIGHTS, Person
+from components.ui.access import guard, oidc
+from components.ui.access.roles import LOOK, PERMISSIONS, Person
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
 __all__ = ["account", "gate", "notice"]
 
-_LONGEST = 28  # characters of a name
-_WHY = {
+_MAX_NAME = 28  # characters
+_REASONS = {
     "away": "The service that signs people in does not answer. Nothing is lost: try again in a "
     "moment, and if that does not help, tell whoever runs this server.",
     "refused": "The service that signs people in refused, or you broke off. Try again, or ask "
@@ -26,81 +25,68 @@ _WHY = {
     "failed": "The sign-in did not come to its end. Nothing is lost: try again.",
 }
 _NOT_SET_UP = (
-    "Nobody can sign in here yet: the server lacks what it is to ask a provider with. Whoever runs "
-    "it finds in the log what is missing."
+    "Nobody can sign in here yet: the server does not know which provider to ask. Whoever runs it "
+    "finds in the log what is missing."
 )
 _log = logging.getLogger("contextlens")
 
 
 def gate() -> None:
-    """Pass who may look; anybody else sees one page with one button, at every address."""
+    """Let pass whoever may look; anybody else sees one page with one button, at every address."""
     if guard.may(LOOK):
         return
-    who = guard.person()
+    visitor = guard.person()
     with st.container(key="sign_in_page", gap="small"):
         st.title("Contextlens", anchor=False)
         st.markdown("See what a language model does with your text.")
-        if who.is_signed_in:
-            why = f"Hello, {_named(who)}. {escape(guard.refusal(LOOK))}"
-            st.warning(why, icon=":material/block:")
-            _sign_out()
+        if visitor.is_signed_in:
+            reason = f"Hello, {_name(visitor)}. {escape(guard.refusal(LOOK))}"
+            st.warning(reason, icon=":material/block:")
+            _sign_out_button()
         else:
             notice()
-            _sign_in(kind="primary")
+            _sign_in_button("primary")
             st.caption("Then you come back to the page that you asked for.")
     st.stop()
 
 
 def account(view: ViewState) -> None:
-    """Who the visitor is here, with a way in or out; nothing where nobody signs in."""
+    """Draw who the visitor is, with a way in or out; nothing where nobody signs in."""
     if not guard.sign_in_is_on():
         return
-    who = guard.person()
+    visitor = guard.person()
     with st.container(key="account", gap="xsmall"):
-        if who.is_signed_in:
-            _signed_in(who)
-        else:
-            _sign_in(kind="tertiary")
+        if not visitor.is_signed_in:
+            _sign_in_button("tertiary")
             if session.is_too_long(view):
                 st.caption(
                     "Save your view as a file first (Share): it is too long to come back to."
                 )
-
-
-def _signed_in(who: Person) -> None:
-    role = who.role.name.lower()
-    with st.popover(f"{_named(who)} · {role}", type="tertiary", icon=":material/person:"):
-        st.markdown(f"Here you are {who.role.title}. You may:\n\n" + "\n".join(_may(who)))
-        if who.why:
-            st.caption(escape(who.why))
-        _sign_out()
-
-
-def _may(who: Person) -> list[str]:
-    return [f"- {right.what}" for right in RIGHTS if guard.may(right, who)]
+            return
+        label = f"{_name(visitor)} · {visitor.role.name.lower()}"
+        with st.popover(label, type="tertiary", icon=":material/person:"):
+            allowed = [f"- {own.action}" for own in PERMISSIONS if guard.may(own, visitor)]
+            st.markdown(f"Here you are {visitor.role.title}. You may:\n\n" + "\n".join(allowed))
+            if visitor.note:
+                st.caption(escape(visitor.note))
+            _sign_out_button()
 
 
 def notice() -> None:
-    """Why the last sign-in failed, where it did and nobody is signed in."""
-    why = _WHY.get(st.query_params.get(PARAMETER, ""))
-    if why and guard.sign_in_is_on() and not guard.person().is_signed_in:
-        st.warning(why, icon=":material/person_off:")
+    """Draw the reason why the last sign-in failed, until somebody is signed in."""
+    reason = _REASONS.get(st.query_params.get(oidc.PARAMETER, ""))
+    if reason and guard.sign_in_is_on() and not guard.person().is_signed_in:
+        st.warning(reason, icon=":material/person_off:")
 
 
-def _sign_in(*, kind: Literal["primary", "tertiary"]) -> None:
-    if not provider.is_set_up():
+def _sign_in_button(kind: Literal["primary", "tertiary"]) -> None:
+    if oidc.is_set_up():
+        st.button("Sign in", icon=":material/login:", type=kind, key="sign_in", on_click=_begin)
+    else:
         st.error(_NOT_SET_UP, icon=":material/error:")
-        return
-    st.button(
-        "Sign in",
-        icon=":material/login:",
-        type=kind,
-        key="sign_in",
-        on_click=_begin,
-    )
 
 
-def _sign_out() -> None:
+def _sign_out_button() -> None:
     st.button("Sign out", icon=":material/logout:", key="sign_out", on_click=st.logout)
 
 
@@ -109,8 +95,8 @@ def _begin() -> None:
         st.login()
     except StreamlitError:
         _log.exception("A visitor's sign-in could not begin")
-        st.query_params[PARAMETER] = "failed"
+        st.query_params[oidc.PARAMETER] = "failed"
 
 
-def _named(who: Person) -> str:
-    return escape(shortened(who.name, _LONGEST))
+def _name(visitor: Person) -> str:
+    return escape(shortened(visitor.name, _MAX_NAME))

@@ -20,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from streamlit.url_util import make_url_path
 
 from components.core.errors import AccessError, BusyError, ContextlensError, CorpusError
 from components.ui.access import guard
@@ -60,9 +61,9 @@ class _OnTheWay(tempfile.TemporaryDirectory[str]):
         self._leave()
 
 
-def routes() -> list[Route]:
-    """Where corpora are exported."""
-    return [Route("/export/{name}.parquet", _answer, methods=["GET"])]
+def routes(base: str = "") -> list[Route]:
+    """Where corpora are exported, under a base path."""
+    return [Route(make_url_path(base, "export/{name}.parquet"), _answer, methods=["GET"])]
 
 
 def address(name: str) -> str:

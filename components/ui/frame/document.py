@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
+from streamlit.url_util import make_url_path
 
-from components.ui.access.returning import LEAVING
+from components.ui.access.oidc import NOTE_ADDRESS
 from components.ui.frame.navigation import PAGES
 
 __all__ = ["document", "routes"]
@@ -31,9 +32,10 @@ _LAST = "PlotlyChart"
 """The part that takes longest to begin."""
 
 
-def routes() -> list[Route]:
-    """The document at the address of every page."""
-    return [Route(path, _answer) for path in ("/", *(f"/{page.name}" for page in PAGES))]
+def routes(base: str = "") -> list[Route]:
+    """The document at the address of every page, under a base path."""
+    pages = ("", *(page.name for page in PAGES))
+    return [Route(make_url_path(base, page), _answer) for page in pages]
 
 
 @cache
@@ -58,9 +60,10 @@ def document() -> str:
         for names in (_NEEDED, (_LAST,))
     )
     early = f"await Promise.all([{needed}]); {last};"
+    scripts = f'<script>{NOTE_ADDRESS}</script>\n<script type="module">{early}</script>'
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
-        "</head>": f'<script>{LEAVING}</script>\n<script type="module">{early}</script>\n</head>',
+        "</head>": f"{scripts}\n</head>",
         # At the end, so that it comes after Streamlit's own, which goes into the head.
         "</body>": f"<style>\n{style}</style>\n</body>",
     }

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.url_util import make_url_path
 
 from components.core import meters
 from components.core.errors import ContextlensError
@@ -40,12 +41,13 @@ _REFUSAL = (
 )
 
 
-def routes() -> list[Route]:
-    """Alive, ready, and metrics."""
+def routes(base: str = "") -> list[Route]:
+    """Alive, ready and metrics: at the root, where other processes ask, and under a base path."""
+    answers = {"healthz": _alive, "readyz": _ready, "metrics": _metrics}
     return [
-        Route("/healthz", _alive),
-        Route("/readyz", _ready),
-        Route("/metrics", _metrics),
+        Route(make_url_path(prefix, name), answer)
+        for prefix in dict.fromkeys(("", base))
+        for name, answer in answers.items()
     ]
 
 

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.core import Settings
 from components.core.errors import SettingsError
+from components.ui.access import oidc
 
 __all__ = ["HEADERS", "Gate", "middleware", "names"]
 
@@ -186,12 +187,19 @@ def _with_the_origin_s_host(scope: Scope) -> Scope:
 def _with_headers(send: Send) -> Send:
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
+            message["headers"] = [_only_over_https(*header) for header in message["headers"]]
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
     return with_headers
+
+
+def _only_over_https(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return a header; a cookie of a server that is reached over https becomes `Secure`."""
+    is_open = name.lower() == b"set-cookie" and b"; secure" not in value.lower()
+    return name, value + b"; Secure" if is_open and oidc.is_over_https() else value
 
 
 def _foreign_host(hosts: list[str]) -> str:

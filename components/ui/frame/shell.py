@@ -8,15 +8,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.wording import escape
-from components.ui.access import demo, sign_in
+from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
+from components.ui.access import guard, sign_in
 from components.ui.frame import navigation, share
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
-__all__ = [
-    "configure",
-    "header",
-]
+__all__ = ["DEMO_LINE", "configure", "header"]
+
+DEMO_LINE = (
+    f"This is a demo: texts of up to {DEMO_CHARACTERS:,} characters, maps of up to "
+    f"{DEMO_POINTS:,} points, no files of your own, and nothing is kept."
+)
 
 
 def configure() -> None:
@@ -39,7 +42,8 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
             st.caption(page.question)
         share.buttons(view)
         downloads = st.container(width="content", key="downloads")
-    demo.line()
+    if guard.is_demo():
+        st.caption(f":material/info: {DEMO_LINE}")
     sign_in.notice()
     notice = session.take_notice()
     if notice:

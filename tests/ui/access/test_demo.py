@@ -14,10 +14,11 @@ from components.core.errors import AccessError
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.features.corpora.controls import CORPUS
 from components.features.map.request import most_points
-from components.ui.access import demo, guard
+from components.ui.access import guard
 from components.ui.access.roles import MANAGE
 from components.ui.corpora import exports
 from components.ui.frame import upload_wall
+from components.ui.frame.shell import DEMO_LINE
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
@@ -35,9 +36,9 @@ def demo_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def test_a_demo_says_that_it_is_one_on_every_page(demo_app: None) -> None:
-    assert str(DEMO_CHARACTERS) in demo.LINE
+    assert str(DEMO_CHARACTERS) in DEMO_LINE
     for page in ("tokens", "corpora"):
-        assert demo.LINE in plainly_said(framed(DEFAULT, page))
+        assert DEMO_LINE in plainly_said(framed(DEFAULT, page))
 
 
 def test_a_demo_takes_no_long_text_by_address_or_by_typing(demo_app: None) -> None:

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 
 from components.core import Settings
 from components.ui.access.roles import (
+    EVERYBODY,
     EXPORT,
     FETCH,
-    HERE,
     KEEP,
     LOOK,
     MANAGE,
-    RIGHTS,
+    PERMISSIONS,
     UPLOAD,
     Person,
     Role,
-    has,
     person_of,
     refusal,
 )
@@ -38,6 +37,10 @@ ON = Settings(
 WHO = {"is_logged_in": True, "iss": "https://id.example", "sub": "1"}
 
 
+def changed(**settings: Any) -> Settings:
+    return ON.model_copy(update=settings)
+
+
 def somebody(**claims: Any) -> Person:
     return person_of({**WHO, **claims}, ON)
 
@@ -50,16 +53,14 @@ def with_address(address: Any, verified: Any = True) -> Role:
 
 
 def test_where_nobody_signs_in_everybody_may_do_everything() -> None:
-    assert person_of({}, Settings()) is HERE
-    assert all(has(HERE, right, Settings()) for right in RIGHTS)
+    assert person_of({}, Settings()) is EVERYBODY
+    assert all(not refusal(EVERYBODY, permission, Settings()) for permission in PERMISSIONS)
 
 
 def test_who_has_not_signed_in_is_nobody_or_a_guest() -> None:
     for claims in ({}, {**WHO, "is_logged_in": False}, {"is_logged_in": True, "sub": "1"}):
         assert person_of(claims, ON) == Person(Role.NONE)
-        assert person_of(claims, ON.model_copy(update={"sign_in": "optional"})) == Person(
-            Role.VIEWER
-        )
+        assert person_of(claims, changed(sign_in="optional")) == Person(Role.VIEWER)
     nameless = {"is_logged_in": True, "iss": "https://id.example", "sub": ""}
     assert person_of(nameless, ON) == Person(Role.NONE)
 
@@ -92,8 +93,8 @@ def test_a_role_by_an_address_is_that_of_the_very_address(address: Any, role: Ro
 def test_an_address_that_is_not_verified_does_not_count_and_that_is_said(verified: Any) -> None:
     who = somebody(email="ada@example.org", email_verified=verified)
     assert who.role is Role.NONE
-    assert "verified" in who.why
-    assert who.why in refusal(who, LOOK, ON)
+    assert "verified" in who.note
+    assert who.note in refusal(who, LOOK, ON)
     assert with_address("ada@example.org", "true") is Role.ADMIN  # as some providers write it
     assert somebody(email="ada@example.org").role is Role.NONE
 
@@ -112,17 +113,18 @@ def test_an_address_that_is_not_verified_does_not_count_and_that_is_said(verifie
 )
 def test_a_role_by_a_claim(said: Any, role: Role) -> None:
     assert somebody(roles=said).role is role
-    assert (
-        person_of({**WHO, "roles": said}, ON.model_copy(update={"role_claim": ""})).role
-        is Role.NONE
-    )
+    assert person_of({**WHO, "roles": said}, changed(role_claim="")).role is Role.NONE
 
 
-def test_the_highest_role_counts() -> None:
+def test_the_first_that_names_somebody_decides() -> None:
     own = {"email": "bob@example.org", "email_verified": True}
-    assert somebody(**own, roles=["viewer"]).role is Role.UPLOADER
-    assert somebody(**own, roles="admin").role is Role.ADMIN
-    assert person_of(WHO, ON.model_copy(update={"default_role": "uploader"})).role is Role.UPLOADER
+    both = changed(admins=("@example.org",), viewers=("bob@example.org",))
+    assert person_of({**WHO, **own}, both).role is Role.ADMIN
+    for claimed in (["viewer"], "admin"):  # a list comes before the claim
+        assert somebody(**own, roles=claimed).role is Role.UPLOADER
+    generous = changed(default_role="uploader")  # the claim before the default
+    assert person_of({**WHO, "roles": "viewer"}, generous).role is Role.VIEWER
+    assert person_of(WHO, generous).role is Role.UPLOADER
 
 
 CLAIMS = ("iss", "sub", "email", "email_verified", "name", "roles")
@@ -131,7 +133,7 @@ SAID = st.none() | st.booleans() | st.text(max_size=8) | st.lists(st.text(max_si
 
 @given(st.dictionaries(st.sampled_from(CLAIMS), SAID))
 def test_whatever_a_provider_says_nobody_becomes_more_than_they_are(claims: dict[str, Any]) -> None:
-    who = person_of({**claims, "is_logged_in": True}, ON.model_copy(update={"role_claim": ""}))
+    who = person_of({**claims, "is_logged_in": True}, changed(role_claim=""))
     assert who.role is Role.NONE
     assert len(who.name) <= 200
 
@@ -149,35 +151,39 @@ def test_an_owner_is_the_same_at_every_visit_and_nobody_else() -> None:
 
 @pytest.mark.parametrize("role", list(Role))
 def test_each_role_may_do_what_those_below_it_may(role: Role) -> None:
-    may = {right for right in RIGHTS if has(Person(role, "o"), right, ON)}
+    may = {
+        permission for permission in PERMISSIONS if not refusal(Person(role, "o"), permission, ON)
+    }
     assert (
         may
         == {
             Role.NONE: set(),
             Role.VIEWER: {LOOK, EXPORT},
             Role.UPLOADER: {LOOK, EXPORT, UPLOAD, KEEP},
-            Role.ADMIN: set(RIGHTS),
+            Role.ADMIN: set(PERMISSIONS),
         }[role]
     )
 
 
-@pytest.mark.parametrize("right", RIGHTS)
+@pytest.mark.parametrize("permission", PERMISSIONS)
 @pytest.mark.parametrize("role", list(Role))
-def test_a_refusal_says_what_is_wanted_and_what_to_do(role: Role, right: Any) -> None:
+def test_a_refusal_says_what_is_wanted_and_what_to_do(role: Role, permission: Any) -> None:
     for who in (Person(role, "owner", "Ann"), Person(role)):
-        said = refusal(who, right, ON)
-        assert bool(said) is not has(who, right, ON)
+        said = refusal(who, permission, ON)
+        assert bool(said) is (role < permission.role)
         if said:
-            assert right.least.title in said
+            assert permission.role.title in said
             assert said.endswith((".", "first."))
 
 
 def test_in_a_demo_even_an_admin_may_only_look() -> None:
     demo = Settings(demo=True)
-    assert [right for right in RIGHTS if has(HERE, right, demo)] == [LOOK]
-    for right in (EXPORT, UPLOAD, KEEP, FETCH, MANAGE):
-        assert refusal(HERE, right, demo).startswith(
-            f"This is a demo, where nobody may {right.what}."
+    assert [
+        permission for permission in PERMISSIONS if not refusal(EVERYBODY, permission, demo)
+    ] == [LOOK]
+    for permission in (EXPORT, UPLOAD, KEEP, FETCH, MANAGE):
+        assert refusal(EVERYBODY, permission, demo).startswith(
+            f"This is a demo, where nobody may {permission.action}."
         )
 
 
@@ -190,8 +196,8 @@ def test_the_page_about_access_has_the_same_table_of_rights() -> None:
     written = [row for row in rows if row[1] in {"yes", ""}]
     roles = (Role.VIEWER, Role.UPLOADER, Role.ADMIN)
     expected = [
-        (right.what, *("yes" if role >= right.least else "" for role in roles),
-         "yes" if right.in_demo else "")
-        for right in RIGHTS
+        (permission.action, *("yes" if role >= permission.role else "" for role in roles),
+         "yes" if permission.in_demo else "")
+        for permission in PERMISSIONS
     ]  # fmt: skip
     assert written == expected

@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from components.ui.access.roles import HERE
+from components.ui.access.roles import EVERYBODY
 from components.ui.corpora import exports
 from components.ui.models.background import store
 from tests.support.corpus_store import indexed, made_up_corpus
@@ -82,7 +82,7 @@ def test_so_many_are_on_their_way_however_slowly_they_are_taken(
     client: TestClient, tmp_path: Path
 ) -> None:
     name = indexed(store(), made_up_corpus(5))
-    slow = [exports._written(name, HERE) for _ in range(4)]
+    slow = [exports._written(name, EVERYBODY) for _ in range(4)]
     answer = client.get(f"/{exports.address(name)}")
     assert answer.status_code == 503
     assert "on their way to other browsers" in answer.text
@@ -98,7 +98,7 @@ def test_so_many_are_on_their_way_however_slowly_they_are_taken(
 def test_what_nobody_takes_gives_its_place_back(client: TestClient, tmp_path: Path) -> None:
     name = indexed(store(), made_up_corpus(5))
     for _ in range(6):  # the browser has gone before the first byte
-        _, folder, file = exports._written(name, HERE)
+        _, folder, file = exports._written(name, EVERYBODY)
         file.close()
         with pytest.warns(ResourceWarning, match="Implicitly cleaning up"):
             del folder

@@ -49,9 +49,10 @@ class Forger:
     Args:
         address: the app's.
         cookies: what it gave them when they signed in; none for who has not.
+        origin: of the page, where a proxy shows the app under a name of its own.
     """
 
-    def __init__(self, address: str, cookies: Mapping[str, str]) -> None:
+    def __init__(self, address: str, cookies: Mapping[str, str], origin: str = "") -> None:
         place = urlsplit(address)
         assert place.hostname == "localhost"
         self.xsrf = generate_xsrf_token_string()
@@ -59,8 +60,8 @@ class Forger:
         self.session = ""
         self._address, self._script = address, ""
         self._open = connect(
-            f"ws://{place.netloc}/_stcore/stream",
-            origin=address,  # type: ignore[arg-type]
+            f"ws://{place.netloc}{place.path}/_stcore/stream",
+            origin=origin or f"http://{place.netloc}",  # type: ignore[arg-type]
             subprotocols=["streamlit", self.xsrf],  # type: ignore[list-item]
             additional_headers={
                 "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -1,0 +1,183 @@
+"""Sign-in with an OpenID Connect provider: its settings, the way there and back, the cookie.
+
+Streamlit talks to the provider. Three things of it do not fit here:
+
+- It sends everybody who comes back to the first page. The wanted view is in the address, which is
+  longer than a cookie or a Referer may be. So each tab notes where it was when it left
+  (`NOTE_ADDRESS`, part of the document), and a page of one line goes back there. Where sign-in
+  failed, the address says so in a parameter, and the page explains it.
+- Its cookies hold every claim and two tokens, with all groups of a visitor: more than proxies
+  and WebSockets take. Ours hold the claims that we use.
+- It does not mark cookies as `Secure`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from http.cookies import SimpleCookie
+from string import Template
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from streamlit import config
+from streamlit.auth_util import (
+    get_origin_from_redirect_uri,
+    is_authlib_installed,
+    validate_auth_credentials,
+)
+from streamlit.errors import Error as StreamlitError
+from streamlit.url_util import make_url_path
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
+from streamlit.web.server.starlette.starlette_server_config import (
+    AUTH_COOKIE_MAX_AGE_SECONDS,
+    TOKENS_COOKIE_NAME,
+    USER_COOKIE_NAME,
+)
+
+from components.core import Settings
+from components.core.errors import SettingsError
+from components.ui.access import guard, roles
+from components.ui.models import services
+
+__all__ = ["NOTE_ADDRESS", "PARAMETER", "is_over_https", "is_set_up", "routes", "secrets"]
+
+PARAMETER = "sign_in"
+"""The parameter in which an address says why sign-in failed: "away", "refused" or "failed"."""
+
+_KEY = "contextlens-place"
+NOTE_ADDRESS = (
+    'addEventListener("pagehide",()=>{try{sessionStorage.setItem('
+    f'"{_KEY}",location.pathname+location.search)}}catch{{}}}});'
+)
+"""JavaScript of every page: notes for this tab where it was left."""
+
+_BACK = Template("""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Contextlens</title></head>
+<body><noscript>Contextlens needs JavaScript.</noscript><script>
+const { base, why, key, parameter } = $values;
+let to = new URL(base, location.origin);
+try {
+  const noted = new URL(sessionStorage.getItem(key) ?? base, location.origin);
+  if (noted.origin === location.origin && noted.pathname.startsWith(base)) to = noted;
+} catch {}
+to.searchParams.delete(parameter);
+if (why) to.searchParams.set(parameter, why);
+location.replace(to);
+</script></body></html>
+""")
+
+_CLAIMS = (
+    *("iss", "sub", "name", "preferred_username", "email", "email_verified"),
+    *("is_logged_in", "origin", "provider"),  # Streamlit's own
+)
+_MAX_CLAIM = 300  # bytes of JSON, so that all of them fit into one cookie (4,096 bytes)
+_MAX_COOKIES = 3000  # bytes of both; many proxies take 4,096 bytes of headers
+
+_log = logging.getLogger("contextlens")
+
+
+def secrets() -> Mapping[str, Any] | None:
+    """Return what `st.App` takes as secrets; None where no settings name a provider.
+
+    Streamlit reads them when the server starts. The cookie of a sign-in under way is signed before
+    that with a secret of its own, which has to be the same in several processes too.
+    """
+    try:
+        settings = Settings.from_env()
+    except SettingsError:  # every page says it
+        return None
+    if settings.sign_in == "off" or settings.missing_oidc:
+        return None
+    config.set_option("server.cookieSecret", settings.oidc_cookie_secret)
+    return {
+        "auth": {
+            "redirect_uri": settings.oidc_redirect_url,
+            "cookie_secret": settings.oidc_cookie_secret,
+            "client_id": settings.oidc_client_id,
+            "client_secret": settings.oidc_client_secret,
+            "server_metadata_url": settings.oidc_metadata_url,
+        }
+    }
+
+
+def is_set_up() -> bool:
+    """Return True if Streamlit knows a provider; if not, the log says what is missing."""
+    try:
+        validate_auth_credentials("default")
+    except StreamlitError as exc:
+        _log.error("Nobody can sign in: %s", " ".join(str(exc).split()))
+        return False
+    return is_authlib_installed()
+
+
+def is_over_https() -> bool:
+    """Return True if visitors come over https, whatever a proxy speaks with this server."""
+    return (get_origin_from_redirect_uri() or "").startswith("https://")
+
+
+def routes(base: str = "") -> list[Route]:
+    """Return the routes of sign-in under a base path, which go before Streamlit's."""
+    login, _, callback = create_auth_routes(base)
+
+    async def leave(request: Request) -> Response:
+        answer: Response = await login.endpoint(request)
+        return _back(base, "away") if answer.status_code >= 400 else answer
+
+    async def come_back(request: Request) -> Response:
+        asked = request.query_params
+        answer: Response = await callback.endpoint(request)
+        if "code" not in asked and "error" not in asked:
+            return answer  # from signing out
+        new = SimpleCookie()
+        for header in answer.headers.getlist("set-cookie"):
+            new.load(header)
+        cookies = {name: morsel.value for name, morsel in new.items()}
+        if claims := guard.claims_in(cookies):
+            tokens = guard.signed_value(cookies, TOKENS_COOKIE_NAME)
+            return _signed_in(base, request, claims, tokens)
+        if "error" in asked:
+            return _back(base, "refused")
+        # The browser's Back may bring a visitor here who has signed in already.
+        return _back(base, "" if guard.claims_in(request.cookies) else "failed")
+
+    return [Route(login.path, leave), Route(callback.path, come_back)]
+
+
+def _back(base: str, why: str = "") -> HTMLResponse:
+    values = {"base": make_url_path(base, "/"), "why": why, "key": _KEY, "parameter": PARAMETER}
+    page = _BACK.substitute(values=json.dumps(values))
+    return HTMLResponse(page, headers={"Cache-Control": "no-store"})
+
+
+def _signed_in(
+    base: str, request: Request, claims: Mapping[str, Any], tokens: bytes | None
+) -> Response:
+    """Return the way back, with cookies of the claims that are used and of a short ID token.
+
+    Some providers want the ID token when somebody signs out.
+    """
+    claim = services.settings().role_claim
+    own = {claim: roles.claimed_roles(claims, services.settings())} if claim else {}
+    used = {key: claims[key] for key in _CLAIMS if key in claims}
+    own |= {key: value for key, value in used.items() if len(json.dumps(value)) <= _MAX_CLAIM}
+    id_token = json.loads(tokens or b"{}").get("id_token")
+    cookies = {
+        name: create_signed_value(get_cookie_secret(), name, json.dumps(value)).decode()
+        for name, value in ((USER_COOKIE_NAME, own), (TOKENS_COOKIE_NAME, {"id_token": id_token}))
+    }
+    if not id_token or sum(map(len, cookies.values())) > _MAX_COOKIES:
+        del cookies[TOKENS_COOKIE_NAME]
+    page, path = _back(base), make_url_path(base, "").rstrip("/") or "/"
+    for name in request.cookies:
+        if name.startswith(USER_COOKIE_NAME) and name not in cookies:  # of an earlier sign-in
+            page.delete_cookie(name, path)
+    for name, value in cookies.items():
+        age = AUTH_COOKIE_MAX_AGE_SECONDS
+        page.set_cookie(name, value, max_age=age, path=path, httponly=True, samesite="lax")
+    return page
