@@ -8,9 +8,7 @@ INDEX ?=
 RELOAD ?=
 REPLICAS ?= 1
 PROCESSES ?= 2
-# Bytes in a line of headers: the cookies of a sign-in whose token carries groups pass the library's own 8,192.
-WEBSOCKETS_MAX_LINE_LENGTH ?= 65536
-export PORT HOST PYTHON INDEX REPLICAS PROCESSES WEBSOCKETS_MAX_LINE_LENGTH
+export PORT HOST PYTHON INDEX REPLICAS PROCESSES
 
 RUN_PYTHON = .venv/bin/python
 # Whole files to each worker, because files share costly fixtures; few workers, because each holds torch.

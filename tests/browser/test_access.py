@@ -6,25 +6,30 @@ One server for three people: a viewer, an uploader and an admin, each in a brows
 from __future__ import annotations
 
 import http.server
+import io
 import re
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
+import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from components.features.corpora.controls import CORPUS
+from components.ui.models.background import store
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence
 from tests.browser.rest import PATIENCE, settle
+from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.forged import Forger
 from tests.support.measured import measured_data
-from tests.support.openid import cookies, provider, settings_of
+from tests.support.openid import cookies, owner_of, provider, settings_of
+from tests.support.pages import app_settings
 
 pytestmark = pytest.mark.browser
 
@@ -234,3 +239,28 @@ def _status(request: urllib.request.Request) -> int:
     except urllib.error.HTTPError as exc:
         with exc:
             return exc.code
+
+
+def test_under_a_base_path_one_comes_back_too_and_takes_a_corpus_away(
+    run_app: Callable[..., str], tab: Callable[[], Page], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = measured_data(tmp_path_factory, tmp_path_factory.mktemp("base") / "data")
+    with provider(tmp_path_factory.mktemp("provider") / "log.txt") as its:
+        with app_settings(DATA_DIR=str(folder)):
+            name = indexed(store(), made_up_corpus(12), owner=owner_of("uwe", its))
+        env = {
+            **settings_of(its, app="http://localhost:{port}/lens"),
+            "CONTEXTLENS_DATA_DIR": str(folder),
+            "CONTEXTLENS_ALLOW_DOWNLOADS": "0",
+            "STREAMLIT_SERVER_BASE_URL_PATH": "lens",
+        }
+        app = run_app("app.py", env)
+        assert app.endswith("/lens")
+        page, wanted = tab(), f"{app}/corpora?s={encode(CORPUS.put(DEFAULT, name))}"
+        page.goto(wanted)
+        sign_in(page, "uwe")
+        assert page.url == wanted
+        page.get_by_role("button", name="Keep or delete").click()
+        link = page.get_by_role("link", name=re.compile("Parquet")).get_attribute("href")
+        rows = pq.read_table(io.BytesIO(page.request.get(urljoin(wanted, str(link))).body()))
+        assert "sentence" in rows.column_names

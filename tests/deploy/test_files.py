@@ -17,7 +17,6 @@ import pytest
 import yaml
 
 from components.core import Settings, settings
-from components.ui.processes.__main__ import environment
 from tests.deploy.deployment import (
     COMPOSE,
     CONTAINERFILE,
@@ -168,14 +167,6 @@ def test_uploads_and_headers_may_be_as_large_before_the_app_as_in_it() -> None:
     assert note["nginx.ingress.kubernetes.io/proxy-body-size"] == MAX_UPLOAD
     own = kind("ConfigMap")["data"]["CONTEXTLENS_MAX_UPLOAD_MB"]
     assert f"{int(own) + 1}m" == MAX_UPLOAD
-
-
-def test_however_the_app_is_started_its_websockets_take_such_headers() -> None:
-    line = "WEBSOCKETS_MAX_LINE_LENGTH=65536"
-    assert line in instructions("ENV")
-    assert line.replace("=", " ?= ") in (ROOT / "Makefile").read_text(encoding="utf-8")
-    own = environment("localhost", ["127.0.0.1"], 1)
-    assert own["WEBSOCKETS_MAX_LINE_LENGTH"] == "65536"
 
 
 def test_all_that_a_container_is_told_is_allowed() -> None:

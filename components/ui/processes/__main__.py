@@ -149,7 +149,6 @@ def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
     environ = {
         "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),  # or none reads another's cookies
         "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n)),
-        "WEBSOCKETS_MAX_LINE_LENGTH": "65536",  # bytes; the cookies of a sign-in pass its 8,192
         **os.environ,
     }
     if not all(ip_address(address).is_loopback for address in addresses):
