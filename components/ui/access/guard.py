@@ -27,11 +27,11 @@ from components.ui.models.services import settings
 
 __all__ = [
     "claims_in",
+    "current_owner",
+    "current_person",
+    "is_allowed",
     "is_demo",
     "is_theirs",
-    "may",
-    "owner",
-    "person",
     "person_of_request",
     "refusal",
     "require",
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-def person() -> Person:
+def current_person() -> Person:
     """Return the visitor whose page runs in this thread; a guest where no page does."""
     has_page = sign_in_is_on() and get_script_run_ctx(suppress_warning=True) is not None
     return roles.person_of(st.user.to_dict() if has_page else {}, settings())
@@ -51,36 +51,36 @@ def person_of_request(cookies: Mapping[str, str]) -> Person:
     return roles.person_of(claims_in(cookies) if sign_in_is_on() else {}, settings())
 
 
-def owner() -> str:
+def current_owner() -> str:
     """Return the key of what the visitor owns, the same at every visit; "" before sign-in."""
-    return person().owner
+    return current_person().owner
 
 
-def may(permission: Permission, who: Person | None = None) -> bool:
+def is_allowed(permission: Permission, person: Person | None = None) -> bool:
     """Return True if a person, or the visitor of this page, has a permission."""
-    return not refusal(permission, who)
+    return not refusal(permission, person)
 
 
-def refusal(permission: Permission, who: Person | None = None) -> str:
+def refusal(permission: Permission, person: Person | None = None) -> str:
     """Return the reason why a person lacks a permission, in a sentence or two; "" if not so."""
-    return roles.refusal(who or person(), permission, settings())
+    return roles.refusal(person or current_person(), permission, settings())
 
 
-def require(permission: Permission, who: Person | None = None) -> None:
+def require(permission: Permission, person: Person | None = None) -> None:
     """Check that a person, or the visitor of this page, has a permission.
 
     Raises:
         AccessError: they lack it; the message says why.
     """
-    reason = refusal(permission, who)
+    reason = refusal(permission, person)
     if reason:
         raise AccessError(reason)
 
 
-def is_theirs(owner: str, who: Person | None = None) -> bool:
+def is_theirs(owner: str, person: Person | None = None) -> bool:
     """Return True if a person may take away and delete what an owner has stored."""
-    who = who or person()
-    return bool(owner and owner == who.owner) or may(MANAGE, who)
+    person = person or current_person()
+    return bool(owner and owner == person.owner) or is_allowed(MANAGE, person)
 
 
 def sign_in_is_on() -> bool:

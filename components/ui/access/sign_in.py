@@ -33,9 +33,9 @@ _log = logging.getLogger("contextlens")
 
 def gate() -> None:
     """Let pass whoever may look; anybody else sees one page with one button, at every address."""
-    if guard.may(LOOK):
+    if guard.is_allowed(LOOK):
         return
-    visitor = guard.person()
+    visitor = guard.current_person()
     with st.container(key="sign_in_page", gap="small"):
         st.title("Contextlens", anchor=False)
         st.markdown("See what a language model does with your text.")
@@ -54,7 +54,7 @@ def account(view: ViewState) -> None:
     """Draw who the visitor is, with a way in or out; nothing where nobody signs in."""
     if not guard.sign_in_is_on():
         return
-    visitor = guard.person()
+    visitor = guard.current_person()
     with st.container(key="account", gap="xsmall"):
         if not visitor.is_signed_in:
             _sign_in_button("tertiary")
@@ -65,7 +65,7 @@ def account(view: ViewState) -> None:
             return
         label = f"{_name(visitor)} · {visitor.role.name.lower()}"
         with st.popover(label, type="tertiary", icon=":material/person:"):
-            allowed = [f"- {own.action}" for own in PERMISSIONS if guard.may(own, visitor)]
+            allowed = [f"- {own.action}" for own in PERMISSIONS if guard.is_allowed(own, visitor)]
             st.markdown(f"Here you are {visitor.role.title}. You may:\n\n" + "\n".join(allowed))
             if visitor.note:
                 st.caption(escape(visitor.note))
@@ -75,7 +75,7 @@ def account(view: ViewState) -> None:
 def notice() -> None:
     """Draw the reason why the last sign-in failed, until somebody is signed in."""
     reason = _REASONS.get(st.query_params.get(oidc.PARAMETER, ""))
-    if reason and guard.sign_in_is_on() and not guard.person().is_signed_in:
+    if reason and guard.sign_in_is_on() and not guard.current_person().is_signed_in:
         st.warning(reason, icon=":material/person_off:")
 
 

@@ -38,7 +38,7 @@ def create(
         BusyError: somebody else is storing it.
     """
     guard.require(KEEP)
-    owner = guard.owner() if for_everybody is None else ""
+    owner = guard.current_owner() if for_everybody is None else ""
     if for_everybody is not None:
         with suppress(BusyError):  # somebody else is storing it: to create it waits for that
             store().delete_half(for_everybody)
@@ -94,7 +94,7 @@ def check_may_export(about: About, who: Person) -> None:
 def may_export(about: About) -> bool:
     """Whether the visitor of this page may take a corpus away as a whole."""
     try:
-        check_may_export(about, guard.person())
+        check_may_export(about, guard.current_person())
     except AccessError:
         return False
     return True
@@ -108,7 +108,7 @@ def _check(name: str, *, or_for_everybody: bool) -> None:
         CorpusError: there is no such corpus, or whose it is cannot be read.
     """
     guard.require(KEEP)
-    if not guard.sign_in_is_on() or guard.may(MANAGE):
+    if not guard.sign_in_is_on() or guard.is_allowed(MANAGE):
         return
     about = store().about(name)
     if guard.is_theirs(about.owner) or (or_for_everybody and is_for_everybody(about)):

@@ -113,7 +113,7 @@ def is_for_everybody(about: About) -> bool:
 
 def own_names(view: ViewState) -> tuple[str, ...]:
     """The names of the visitor's corpora, oldest first where the address has them."""
-    owner = guard.owner()
+    owner = guard.current_owner()
     if owner:
         return tuple(name for name in store().names() if _owner(store().root, name) == owner)
     own = _named(view)
@@ -125,7 +125,7 @@ def own_names(view: ViewState) -> tuple[str, ...]:
 
 def _listed_names(view: ViewState) -> tuple[str, ...]:
     """The names of the corpora that the visitor's page lists: their own first."""
-    others = store().names() if guard.sign_in_is_on() and guard.may(MANAGE) else ()
+    others = store().names() if guard.sign_in_is_on() and guard.is_allowed(MANAGE) else ()
     names = dict.fromkeys([*own_names(view), *_named(view), *others])
     return tuple(names)[:_MOST_LISTED]
 
@@ -187,7 +187,7 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
 
 def with_own(view: ViewState, name: str) -> ViewState:
     """The same view with one more corpus of the visitor's own."""
-    if is_for_one() or guard.owner():  # the store itself is the list
+    if is_for_one() or guard.current_owner():  # the store itself is the list
         return view
     own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
     return MINE.put(view, ",".join([*own, name][-MOST:]))
@@ -219,10 +219,10 @@ def may_delete(view: ViewState, kept: Kept) -> bool:
     One for everybody that cannot be read may be deleted by an admin, or by whoever has the server
     for themselves: its file can be indexed again then.
     """
-    if not guard.may(KEEP):
+    if not guard.is_allowed(KEEP):
         return False
     if kept.file is not None:
-        is_admin = is_for_one() or (guard.sign_in_is_on() and guard.may(MANAGE))
+        is_admin = is_for_one() or (guard.sign_in_is_on() and guard.is_allowed(MANAGE))
         return kept.about is None and kept.problem != "" and is_admin
     if guard.sign_in_is_on():
         return guard.is_theirs("" if kept.about is None else kept.about.owner)

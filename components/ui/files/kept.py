@@ -61,19 +61,19 @@ def keep(visitor: str, name: str, content: bytes) -> str:
         sheet = read(name, content, max_bytes=own.max_upload_bytes, max_held=_own_bytes(own))
         n_bytes = sheet.n_bytes
     secret = f"file {uuid.uuid4().hex}"
-    _shelf().put(guard.owner() or visitor, secret, sheet, n_bytes)
+    _shelf().put(guard.current_owner() or visitor, secret, sheet, n_bytes)
     return secret
 
 
 def sheet_of(secret: str) -> Sheet | None:
     """The file that was kept under a name, where this process still has it and it is theirs."""
-    found = _shelf().get(secret, of=guard.owner()) if secret else None
+    found = _shelf().get(secret, of=guard.current_owner()) if secret else None
     return found if isinstance(found, Sheet) else None
 
 
 def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
     """Keep what was chosen of a file for whoever has its digest."""
-    _shelf().put(guard.owner() or visitor, digest, chosen, n_bytes)
+    _shelf().put(guard.current_owner() or visitor, digest, chosen, n_bytes)
 
 
 def shared(digest: str) -> Any:

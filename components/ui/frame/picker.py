@@ -30,7 +30,7 @@ def draw(view: ViewState) -> None:
     shown = wish.model if wish is not None and wish.is_pending else view.model
     specs = _specs(shown)
     key = session.bind("model", shown)
-    may_fetch = settings().allow_downloads and guard.may(FETCH)
+    may_fetch = settings().allow_downloads and guard.is_allowed(FETCH)
     st.selectbox(
         "Model",
         list(specs),

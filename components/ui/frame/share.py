@@ -81,7 +81,7 @@ def _by_file(view: ViewState) -> None:
             f"These texts have {n:,} characters together, and a state file holds at most "
             f"{MAX_TEXT:,}. Shorten one to save the view."
         )
-    if not guard.may(UPLOAD):
+    if not guard.is_allowed(UPLOAD):
         return
     st.file_uploader(
         "Open a view",

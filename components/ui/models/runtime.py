@@ -148,7 +148,7 @@ def _may_load(model: str) -> bool:
     """Whether a model is here, was asked for, or is the one that the server gets when it starts."""
     spec = service().spec(model)
     is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
-    is_asked = asking.is_asked(_PAGE, model) and guard.may(FETCH)
+    is_asked = asking.is_asked(_PAGE, model) and guard.is_allowed(FETCH)
     return not is_fetched or is_asked or model == session.default().model
 
 

@@ -130,7 +130,7 @@ def test_guests_look_where_sign_in_is_optional(tmp_path: Path) -> None:
         app = seen_by("", page="corpora")
         assert {"sign_in", "corpora_add"} <= keys(app)
         assert app.button(key="corpora_add").disabled
-        assert guard.person().role is Role.VIEWER
+        assert guard.current_person().role is Role.VIEWER
         with pytest.raises(AccessError, match="sign in as an admin first"):
             guard.require(FETCH)
 

@@ -59,7 +59,7 @@ _ROLES: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 def adding_panel(view: ViewState) -> None:
     """Where a file is chosen and indexed; nothing unless that was asked for."""
-    if not session.kept(ADDING) or not guard.may(KEEP):
+    if not session.kept(ADDING) or not guard.is_allowed(KEEP):
         return
     secret = str(session.kept(_PENDING) or "")
     sheet = sheet_of(secret)
