@@ -1,13 +1,13 @@
-"""Who may add to a stored corpus: one process at a time, in a folder and on object storage alike.
+"""The lease of a stored corpus: one process at a time makes it or adds to it.
 
-In a folder it is a locked file: the system lets go of it with the process. Object storage knows no
-locks, so there a row of a table of its own says who has the corpus and until when. It is changed by
-Lance's own commits, of which of two at once only one succeeds; who has it says so again every few
-seconds, and who ended without giving it back loses it half a minute later.
+In a folder the lease is a locked file: the system releases it when the process ends. Object storage
+knows no locks, so there a table of one row says who holds the lease and until when. The row is
+changed by Lance's own commits: of two at once, only one succeeds. The holder renews it every few
+seconds. A holder that ended without releasing it loses it half a minute later.
 
-A process that was stopped longer than that may still believe that it has the corpus. So whoever
-takes it over commits once to the table of rows what no commit begun before can follow (see
-`fence`), and each commit of rows is begun before it is asked whose the corpus is.
+A process that was stopped for longer than that may still believe that it holds the lease. So the
+next holder commits once to the table of rows, after which no commit that was begun before can
+succeed (see `fence`), and each commit of rows is begun before the lease is checked.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ from components.core.errors import BusyError
 from components.corpus.store.failures import known
 
 __all__ = [
-    "HELD_SECONDS",
+    "LEASE_SECONDS",
     "Lease",
     "OnWait",
     "fence",
     "file_is_held",
     "file_lease",
     "is_held",
+    "lease_lost",
     "lease_table",
-    "lost",
 ]
 
 OnWait = Callable[[], None]
-"""Called while one waits whether who has a corpus is still there; what it raises ends that."""
+"""Called while the lease of an earlier holder runs out; what it raises ends the waiting."""
 
-HELD_SECONDS = 30.0
-"""After so long without a word a corpus is free again; clocks may differ by a third of it."""
+LEASE_SECONDS = 30.0
+"""A lease that is not renewed for so long is free; clocks may differ by a third of it."""
 
-_SAID_SECONDS = HELD_SECONDS / 3
-_ASKED_SECONDS, _WAITED_SECONDS = 2.0, 0.2
+_RENEW_SECONDS = LEASE_SECONDS / 3
+_POLL_SECONDS, _SLEEP_SECONDS = 2.0, 0.2
 _LOCK_SECONDS = 0.5  # longer than `file_is_held` has a lock
+_CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
 _DAMAGED = "damaged"  # holds nothing
-_SAID_AT_MOST = 100  # times, until what was said before is deleted
+_RENEWALS_KEPT = 100  # versions of the table, until old ones are deleted
 
 _schema = pa.schema([("holder", pa.string()), ("said", pa.int64()), ("until", pa.float64())])
 _log = logging.getLogger("contextlens")
@@ -59,16 +60,18 @@ _log = logging.getLogger("contextlens")
 
 @dataclass(frozen=True)
 class _Row:
+    """Who holds the lease, "" for nobody; how often it was renewed; and until when it holds."""
+
     holder: str
     said: int
     until: float
 
 
 def lease_table(database: Any, key: str) -> Any:
-    """Return the table that says who has a corpus; made where there is none, or a damaged one.
+    """Return the table of a corpus's lease; it is made if there is none, or a damaged one.
 
-    A new one in place of a damaged one says that somebody had the corpus and is late: so it is
-    fenced, and a holder of before finds at its next commit that it lost it.
+    A new table in place of a damaged one says that an earlier holder is late: so the next holder
+    fences the rows, and the earlier one finds at its next commit that it lost the lease.
     """
     first = _Row("", 0, 0.0)
     try:
@@ -79,15 +82,32 @@ def lease_table(database: Any, key: str) -> Any:
     except Exception as exc:
         if known(exc):
             raise
-        _log.warning("Who has a stored corpus could not be read, and is written anew: %s", exc)
+        _log.warning("The lease of a stored corpus could not be read, and is made anew: %s", exc)
         database.drop_table(key, ignore_missing=True)
         first = _Row(_DAMAGED, 0, 0.0)
     else:
         return table
     try:
-        return database.create_table(key, pa.Table.from_pylist([vars(first)], _schema))
+        table = database.create_table(key, pa.Table.from_pylist([vars(first)], _schema))
     except ValueError:  # another process was first
         return database.open_table(key)
+    _put_back(table)
+    return table
+
+
+def _put_back(table: Any) -> None:
+    """Restore the row of a holder that made the same table in the same moment.
+
+    Lance commits the second of two creations on top of the first.
+    """
+    own = table.version
+    table.checkout_latest()
+    if own == 1 or table.version != own:
+        return
+    table.checkout(own - 1)
+    if _read(table).holder:
+        table.restore()
+    table.checkout_latest()
 
 
 @contextmanager
@@ -128,7 +148,7 @@ def file_is_held(path: Path) -> bool:
 
 
 def is_held(table: Any) -> bool:
-    """True if a process has the corpus that a table of `lease_table` is of."""
+    """True if a process holds the lease that a table says."""
     found = _row(table)
     return found.holder != "" and time.time() < found.until
 
@@ -141,26 +161,28 @@ def fence(table: Any) -> None:
 
 
 class Lease:
-    """A corpus on object storage that one process has, until `give_back`.
+    """The lease of a corpus on object storage.
 
     Args:
-        table: see `lease_table`; none that refreshes by itself.
+        table: see `lease_table`; it must not refresh by itself.
     """
 
     def __init__(self, table: Any) -> None:
         self._table = table
-        self._own = secrets.token_hex(8)
+        self._holder_id = secrets.token_hex(8)
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._say_again, daemon=True, name="contextlens-has")
+        self._thread = threading.Thread(
+            target=self._keep_renewing, daemon=True, name="contextlens-lease"
+        )
 
-    def take(self, on_wait: OnWait | None = None) -> bool:
-        """Have it; whether somebody had it who did not give it back.
+    def acquire(self, on_wait: OnWait | None = None) -> bool:
+        """Hold it from now on, and renew it. True if an earlier holder did not release it.
 
         Args:
-            on_wait: where it is given, wait until who has it says so once more, or is late.
+            on_wait: if given, wait until the holder renews it once more, or is late.
 
         Raises:
-            BusyError: another process has it.
+            BusyError: another process holds it.
         """
         first = found = _row(self._table)
         while not self._swap(found):
@@ -172,19 +194,19 @@ class Lease:
         return found.holder != ""
 
     def check(self) -> None:
-        """Pass while this process still has it.
+        """Pass while this process still holds it.
 
         Raises:
-            BusyError: another one took it, as nothing was heard of this one.
+            BusyError: another one holds it, as this one did not renew it.
         """
         try:
             holder = _row(self._table).holder
         except Exception as exc:
             if known(exc):
                 raise
-            raise lost() from exc  # it was damaged, and another one wrote it anew
-        if holder != self._own:
-            raise lost()
+            raise lease_lost() from exc  # it was damaged, and another one wrote it anew
+        if holder != self._holder_id:
+            raise lease_lost()
 
     def delete(self, database: Any, key: str) -> None:
         """Delete the table itself, as nothing is left of the corpus; not another holder's."""
@@ -193,57 +215,67 @@ class Lease:
             self.check()
             database.drop_table(key, ignore_missing=True)
         except Exception as exc:  # noqa: BLE001 - a row without a corpus harms nobody
-            _log.warning("Who had a deleted corpus is still written: %s", exc)
+            _log.warning("The lease of a deleted corpus could not be deleted: %s", exc)
 
-    def give_back(self) -> None:
-        """Let others have it at once."""
+    def release(self) -> None:
+        """Let another process hold it at once."""
         self._stop()
         try:
-            self._update(f"holder = '{self._own}'", holder="''", until="0.0")
-        except Exception as exc:  # noqa: BLE001 - others have it half a minute later
-            _log.warning("A stored corpus could not be given back: %s", exc)
+            self._update(f"holder = '{self._holder_id}'", holder="''", until="0.0")
+        except Exception as exc:  # noqa: BLE001 - it runs out half a minute later
+            _log.warning("The lease of a stored corpus could not be released: %s", exc)
 
     def _stop(self) -> None:
         self._over.set()
         self._thread.join()
 
     def _swap(self, found: _Row) -> bool:
-        """Take it as it was found: not where another process was quicker, or has it still."""
+        """Hold it unless another process was quicker, or holds it still."""
         if found.holder and time.time() < found.until:
             return False
         where = f"holder = '{found.holder}' AND said = {found.said}"
-        return self._update(where, holder=f"'{self._own}'", said="said + 1", until=_later())
+        own = {"holder": f"'{self._holder_id}'", "said": "said + 1", "until": _later()}
+        try:
+            return self._update(where, **own)
+        except RuntimeError as exc:
+            if _CONFLICT not in str(exc):
+                raise
+            return False  # another process made the table in the same moment
 
     def _update(self, where: str, **values: str) -> bool:
-        """True if the row was as asked, and is as given now; nothing of a table that is deleted."""
+        """True if the row was as asked, and is as given now."""
         self._table.checkout_latest()
         return bool(self._table.update(where=where, values_sql=values).rows_updated)
 
-    def _say_again(self) -> None:
-        n_said = 0
-        while not self._over.wait(_SAID_SECONDS):
-            n_said += 1
+    def _keep_renewing(self) -> None:
+        n_renewals = 0
+        while not self._over.wait(_RENEW_SECONDS):
+            n_renewals += 1
             try:
-                if not self._say(n_said):
+                if not self._renew(n_renewals):
                     return
             except Exception as exc:  # noqa: BLE001 - storage may be there again the next time
-                _log.warning("Who has a stored corpus could not be said: %s", exc)
+                _log.warning("The lease of a stored corpus could not be renewed: %s", exc)
 
-    def _say(self, n_said: int) -> bool:
-        if not self._update(f"holder = '{self._own}'", said="said + 1", until=_later()):
+    def _renew(self, n_renewals: int) -> bool:
+        if not self._update(f"holder = '{self._holder_id}'", said="said + 1", until=_later()):
             return False
-        if n_said % _SAID_AT_MOST == 0:
-            self._table.optimize(cleanup_older_than=timedelta(seconds=2 * HELD_SECONDS))
+        if n_renewals % _RENEWALS_KEPT == 0:
+            self._table.optimize(cleanup_older_than=timedelta(seconds=2 * LEASE_SECONDS))
         return True
 
 
 def _row(table: Any) -> _Row:
     table.checkout_latest()
+    return _read(table)
+
+
+def _read(table: Any) -> _Row:
     return _Row(**table.search().limit(1).to_list()[0])
 
 
-def lost() -> BusyError:
-    """What is said where another process took a corpus over."""
+def lease_lost() -> BusyError:
+    """Return the error of a process that lost its lease to another."""
     return BusyError(
         "Another server took the indexing of this corpus over, as nothing was heard of this one. "
         "Wait for it."
@@ -255,12 +287,12 @@ def _busy(where: str) -> BusyError:
 
 
 def _later() -> str:
-    return repr(time.time() + HELD_SECONDS)
+    return repr(time.time() + LEASE_SECONDS)
 
 
 def _wait(on_wait: OnWait) -> None:
-    """Some time before storage is asked again, in which the work can be stopped."""
-    end = time.monotonic() + _ASKED_SECONDS
+    """Wait before storage is asked again; the work can be stopped meanwhile."""
+    end = time.monotonic() + _POLL_SECONDS
     while time.monotonic() < end:
         on_wait()
-        time.sleep(_WAITED_SECONDS)
+        time.sleep(_SLEEP_SECONDS)

@@ -126,6 +126,8 @@ class Store:
                     made.append(part)
                     self._tables.create(name, part, columns, rows)
                 self._check_whole(name)
+            except BusyError:  # they are another process's by now
+                raise
             except BaseException:
                 with suppress(Exception):
                     self._tables.drop_parts(name, made)

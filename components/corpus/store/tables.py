@@ -35,8 +35,8 @@ from components.corpus.store.lease import (
     file_is_held,
     file_lease,
     is_held,
+    lease_lost,
     lease_table,
-    lost,
 )
 
 __all__ = [
@@ -193,8 +193,14 @@ class Tables:
     def create(
         self, name: str, part: Part, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
     ) -> None:
-        """Make one of a corpus's tables."""
+        """Make one of a corpus's tables.
+
+        Raises:
+            BusyError: another process makes them, as the lease of this one was taken over.
+        """
         key = _key(name, part)
+        if name in self._leases:
+            self._leases[name].check()
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         self._keep(key, self._database.create_table(key, data=reader))
 
@@ -210,11 +216,11 @@ class Tables:
             table.checkout_latest()  # before it is asked whose the corpus is: see `lease`
             lease.check()
         if table.count_rows() != rows[0]["row"][0].as_py():
-            raise lost()
+            raise lease_lost()
         try:
             table.add(pa.Table.from_batches(rows))
         except RuntimeError as exc:
-            raise lost() if _CONFLICT in str(exc) else exc from exc
+            raise lease_lost() if _CONFLICT in str(exc) else exc from exc
         if lease is not None:
             self.open(name, "occurrences").checkout_latest()
 
@@ -295,7 +301,7 @@ class Tables:
     def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
         with writing("This corpus"):
             lease = Lease(lease_table(self._writers_database, _lease_key(name)))
-            was_left = lease.take(on_wait)
+            was_left = lease.acquire(on_wait)
         try:
             with writing("This corpus"):
                 if self._has(name, "occurrences"):
@@ -311,7 +317,7 @@ class Tables:
             if self._is_gone(name):
                 lease.delete(self._writers_database, _lease_key(name))
             else:
-                lease.give_back()
+                lease.release()
 
     def _has_lease(self, name: str) -> bool:
         if self.folder is not None:

@@ -49,7 +49,7 @@ def test_one_of_many_has_it_and_the_others_are_told(table: Callable[[], Any]) ->
     def take(one: Lease) -> None:
         begin.wait()
         try:
-            told.append(one.take())
+            told.append(one.acquire())
         except BusyError as exc:
             told.append(str(exc))
 
@@ -63,91 +63,119 @@ def test_one_of_many_has_it_and_the_others_are_told(table: Callable[[], Any]) ->
     for one in own:
         if one._thread.is_alive():
             one.check()
-            one.give_back()
+            one.release()
+
+
+def test_who_makes_the_table_a_moment_later_leaves_it_to_its_holder(
+    table: Callable[[], Any], tmp_path: Path
+) -> None:
+    """Lance commits the second of two creations on top of the first."""
+    import lancedb
+
+    database = lancedb.connect(tmp_path)
+    first = Lease(table())
+    first.acquire()
+
+    class Late:
+        def open_table(self, key: str) -> Any:
+            raise ValueError(f"Table '{key}' was not found")
+
+        def create_table(self, key: str, rows: pa.Table) -> Any:
+            return database.create_table(key, rows, mode="overwrite")
+
+    late_table = lease_table(Late(), "corpus.lease")
+    assert is_held(late_table)
+    with pytest.raises(BusyError):
+        Lease(late_table).acquire()
+    first.check()
+    first.release()
+    second = Lease(late_table)
+    assert not second.acquire()
+    second.release()
 
 
 def test_what_is_given_back_can_be_had_at_once(table: Callable[[], Any]) -> None:
     first, second = Lease(table()), Lease(table())
-    assert not first.take()
-    first.give_back()
-    assert not second.take()
+    assert not first.acquire()
+    first.release()
+    assert not second.acquire()
     with pytest.raises(BusyError, match="took the indexing of this corpus over"):
         first.check()
-    second.give_back()
+    second.release()
 
 
 def test_who_is_late_loses_it_and_gives_back_nothing(table: Callable[[], Any]) -> None:
     first, second, third = Lease(table()), Lease(table()), Lease(table())
-    first.take()
+    first.acquire()
     late(table)
-    assert second.take()
+    assert second.acquire()
     with pytest.raises(BusyError, match="Wait for it"):
         first.check()
-    first.give_back()
+    first.release()
     second.check()
     with pytest.raises(BusyError):
-        third.take()
-    second.give_back()
+        third.acquire()
+    second.release()
 
 
 @pytest.mark.slow
 def test_who_has_it_says_so_again_and_what_was_said_is_deleted(
     table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_SAID_SECONDS", 0.01)
-    monkeypatch.setattr(lease, "_SAID_AT_MOST", 5)
-    monkeypatch.setattr(lease, "HELD_SECONDS", 0.02)
+    monkeypatch.setattr(lease, "_RENEW_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_RENEWALS_KEPT", 5)
+    monkeypatch.setattr(lease, "LEASE_SECONDS", 0.02)
     own = Lease(table())
-    own.take()
+    own.acquire()
     said = threading.Event()
     while lease._row(own._table).said < 30:
         assert not said.wait(0.02)
-    own.give_back()
+    own.release()
     assert len(table().list_versions()) < 30
 
 
 def test_whoever_waits_learns_that_it_is_held(
     table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_SAID_SECONDS", 0.1)
-    monkeypatch.setattr(lease, "_ASKED_SECONDS", 0.05)
-    monkeypatch.setattr(lease, "_WAITED_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_RENEW_SECONDS", 0.1)
+    monkeypatch.setattr(lease, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(lease, "_SLEEP_SECONDS", 0.01)
     first, second, n_waited = Lease(table()), Lease(table()), 0
 
     def on_wait() -> None:
         nonlocal n_waited
         n_waited += 1
 
-    first.take()
+    first.acquire()
     with pytest.raises(BusyError):
-        second.take(on_wait)
+        second.acquire(on_wait)
     assert n_waited
-    first.give_back()
+    first.release()
 
 
 def test_whoever_waits_has_it_once_who_ended_is_late(
     table: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_ASKED_SECONDS", 0.02)
-    monkeypatch.setattr(lease, "_WAITED_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(lease, "_SLEEP_SECONDS", 0.01)
     ended, second = Lease(table()), Lease(table())
-    ended.take()
-    assert second.take(lambda: late(table))
-    second.give_back()
-    ended.give_back()
+    ended.acquire()
+    assert second.acquire(lambda: late(table))
+    second.release()
+    ended.release()
 
 
 def test_waiting_can_be_ended(table: Callable[[], Any]) -> None:
     first, second = Lease(table()), Lease(table())
-    first.take()
+    first.acquire()
 
     def stop() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        second.take(stop)
+        second.acquire(stop)
     first.check()
-    first.give_back()
+    first.release()
 
 
 def test_no_commit_that_was_begun_before_follows_a_fence(tmp_path: Path) -> None:
@@ -198,11 +226,11 @@ def test_who_only_looks_turns_nobody_away(tmp_path: Path) -> None:
 def test_a_table_tells_who_looks_whether_it_is_held(table: Callable[[], Any]) -> None:
     assert not is_held(table())
     own = Lease(table())
-    own.take()
+    own.acquire()
     assert is_held(table())
     late(table)
     assert not is_held(table())
-    own.give_back()
+    own.release()
     assert not is_held(table())
 
 
