@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -140,7 +140,7 @@ class Call(NamedTuple):
             values = [_exact(value) for value in values]
         settings = repr(values)
         if len(settings) > _LONGEST_KEY:
-            settings = blake2b(settings.encode(), digest_size=32).hexdigest()
+            settings = sha256(settings.encode()).hexdigest()
         shared = method.name, arguments["model"], checksum, settings
         if not columns:
             return [shared]
@@ -176,7 +176,7 @@ def _exact(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return value.dtype.str, value.shape, blake2b(value.tobytes(), digest_size=32).hexdigest()
+        return value.dtype.str, value.shape, sha256(value.tobytes()).hexdigest()
     return [_exact(one) for one in value] if isinstance(value, Iterable) else value
 
 
