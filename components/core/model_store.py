@@ -40,6 +40,7 @@ class ModelStore:
         settings: which models may be loaded, how much is kept, and for how long.
         on_fetched: told of a model whose files are on this machine since just now.
         clock: gives seconds.
+        offered_only: refuse what is not offered; see `registry.check_model`.
     """
 
     def __init__(
@@ -47,8 +48,11 @@ class ModelStore:
         settings: Settings,
         on_fetched: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        offered_only: bool = False,
     ) -> None:
         self._settings = settings
+        self._offered_only = offered_only
         self._on_fetched = on_fetched
         self._models: OrderedDict[str, LoadedModel] = OrderedDict()
         self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
@@ -58,6 +62,10 @@ class ModelStore:
         self._clock = clock
         self._used_at: dict[str, float] = {}
         self._timer: threading.Timer | None = None
+
+    def check(self, model: str) -> None:
+        """Pass if a model may be loaded here; see `registry.check_model`."""
+        registry.check_model(model, self._settings, offered_only=self._offered_only)
 
     def loaded(self) -> tuple[str, ...]:
         """The ids of the models in memory."""
@@ -155,7 +163,7 @@ class ModelStore:
             held = find()
         if held is not None:
             return held
-        registry.check_model(model, self._settings)
+        self.check(model)
         with self._lock:
             loading = self._loading.setdefault(key, threading.Lock())
         with loading:

@@ -1,14 +1,22 @@
-"""Which models there are, and where their files come from. Imports no torch, no transformers."""
+"""Which models there are, which may be loaded, and where their files come from.
+
+Where others than the owner of this machine can reach the server, only what it offers may be loaded:
+the bundled model, the presets, the operator's folders and `CONTEXTLENS_MODELS`; besides, what an
+admin asked for. Imports no torch, no transformers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata, util
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Limits, Part, check_id, fetch
+from components.core.hub.faults import in_ascii
 from components.core.schema import ModelSpec, Progress, Source
 
 if TYPE_CHECKING:
@@ -21,9 +29,12 @@ __all__ = [
     "FOLDER_PREFIX",
     "PRESETS",
     "ModelFiles",
+    "admit",
     "bundled_folder",
     "check_model",
+    "check_offered",
     "describe",
+    "is_open",
     "list_models",
     "locate",
     "locate_tokenizer",
@@ -91,17 +102,54 @@ def list_models(settings: Settings) -> tuple[ModelSpec, ...]:
     return tuple(by_id.get(name) or describe(name) for name in dict.fromkeys(settings.models))
 
 
-def check_model(model: str, settings: Settings) -> None:
-    """Pass where this can name a model that may be loaded here; asks no hub.
+_admitted: set[str] = set()
+
+
+def is_open(address: str | None) -> bool:
+    """True if others than this machine's user can reach a server that listens on this address."""
+    try:
+        return not ip_address((address or "").strip("[]")).is_loopback
+    except ValueError:
+        return (address or "").casefold() != "localhost"
+
+
+def admit(model: str) -> None:
+    """Let in a model that an admin asked for, until this process ends."""
+    _admitted.add(model)
+
+
+def check_model(model: str, settings: Settings, *, offered_only: bool = False) -> None:
+    """Pass if this can name a model that may be loaded here; asks no hub.
+
+    Args:
+        model: an id.
+        settings: which models are offered.
+        offered_only: refuse any other, as where others can reach the server.
 
     Raises:
         UnknownModelError: it is not allowed, no folder that is here, and no id of the hub's kind.
     """
     _check_allowed(model, settings)
+    if offered_only:
+        check_offered(model, list_models(settings))
     if model.startswith(FOLDER_PREFIX):
         _locate_folder(model, settings)
     elif model != BUNDLED_ID:
         check_id(model)
+
+
+def check_offered(model: str, offered: Iterable[ModelSpec]) -> None:
+    """Pass if a model is among those offered, or an admin has let it in.
+
+    Raises:
+        UnknownModelError: it is neither.
+    """
+    if model not in _admitted and model not in {spec.id for spec in offered}:
+        raise UnknownModelError(
+            f"The model {in_ascii(model)} is not offered here. Others can reach this server, so "
+            "only an admin who has signed in may load a model that is not in its list. Choose one "
+            "of the list, or ask whoever runs the server to add this one to CONTEXTLENS_MODELS."
+        )
 
 
 def _check_allowed(model: str, settings: Settings) -> None:

@@ -33,13 +33,21 @@ _FUNCTIONS = {"parameters": "list_parameters", "matrix": "read_matrix"}
 
 
 class LocalService(EncoderService):
-    """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`."""
+    """Models in this process. Thread-safe; keeps loaded models within `settings.model_bytes`.
 
-    def __init__(self, settings: Settings, *, batching: bool = True) -> None:
+    Args:
+        settings: which models there are, and how much is kept.
+        batching: compute what comes together in batches.
+        offered_only: load only what is offered or an admin let in: others can reach this process.
+    """
+
+    def __init__(
+        self, settings: Settings, *, batching: bool = True, offered_only: bool = False
+    ) -> None:
         self._settings = settings
         self._is_batching = batching  # only measurements say no
         self._list = ModelList(settings)
-        self._store = ModelStore(settings, self._list.look_again)
+        self._store = ModelStore(settings, self._list.look_again, offered_only=offered_only)
         self._own_streams: Streams | None = None
         self._lock = threading.Lock()
 
@@ -109,7 +117,7 @@ class LocalService(EncoderService):
             loaded = self._store.model(model)
             check_checksum(model, loaded.card.checksum, checksum)
             return architecture_of(loaded)
-        registry.check_model(model, self._settings)
+        self._store.check(model)
         return build_architecture(model, registry.describe(model).title, config)
 
     @contextmanager
@@ -150,8 +158,12 @@ def _then(progress: Counted | None, pause: Callable[[], None]) -> Counted:
     return told
 
 
-def open_service(settings: Settings | None = None) -> CachedService:
+def open_service(settings: Settings | None = None, *, offered_only: bool = False) -> CachedService:
     """The service that the environment asks for: local or remote, with a bounded cache in front.
+
+    Args:
+        settings: the environment's unless given.
+        offered_only: load only what is offered or an admin let in: others can reach this process.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
@@ -160,13 +172,15 @@ def open_service(settings: Settings | None = None) -> CachedService:
     from components.core.settings import Settings
 
     settings = settings or Settings.from_env()
-    return CachedService(_behind(settings), max_bytes=settings.cache_bytes)
+    return CachedService(_behind(settings, offered_only), max_bytes=settings.cache_bytes)
 
 
-def _behind(settings: Settings) -> EncoderService:
+def _behind(settings: Settings, offered_only: bool) -> EncoderService:
     """The service that computes: in this process, or behind an address."""
     if settings.service_url is None:
-        return LocalService(settings)
+        return LocalService(settings, offered_only=offered_only)
     from components.core.remote.service import RemoteService
 
-    return RemoteService(settings.service_url, token=settings.service_token)
+    return RemoteService(
+        settings.service_url, token=settings.service_token, offered_only=offered_only
+    )

@@ -12,6 +12,7 @@ import threading
 from contextlib import ExitStack
 from importlib.util import find_spec
 
+from components.core import registry
 from components.core.remote.names import MODEL_HEADER
 
 __all__ = ["main"]
@@ -109,7 +110,8 @@ def _start(given: argparse.Namespace) -> None:
     )
     serve.start(http_options={"host": given.host, "port": given.port})
     cores = max(1, given.cores // given.replicas)
-    application = build({"replicas": given.replicas, "cores": cores})
+    is_open = int(registry.is_open(given.host))
+    application = build({"replicas": given.replicas, "cores": cores, "is_open": is_open})
     serve.run(application, name=NAME, route_prefix="/")
 
 

@@ -75,10 +75,12 @@ def create_app(
 def from_env() -> Starlette:
     """The API around the models of this process, as the environment's settings say.
 
-    For a server of ASGI apps: `uvicorn --factory components.serving.api:from_env`.
+    For a server of ASGI apps: `uvicorn --factory components.serving.api:from_env`. Who has the
+    token is an app, which asks its visitors; without one, only what is offered is loaded.
     """
     settings = Settings.from_env()
-    return create_app(LocalService(settings), token=settings.service_token)
+    token = settings.service_token
+    return create_app(LocalService(settings, offered_only=token is None), token=token)
 
 
 async def _healthy(_: Request) -> JSONResponse:

@@ -26,12 +26,17 @@ _MODELS_A_REPLICA = 8
 
 
 class Encoders:
-    """One replica."""
+    """One replica.
 
-    def __init__(self) -> None:
+    Args:
+        is_open: whether others than this machine's user can reach the service. Who has its token is
+            an app, which asks its visitors; without one, only what is offered is loaded.
+    """
+
+    def __init__(self, is_open: bool = True) -> None:
         settings = Settings.from_env()
         self._token = settings.service_token
-        self._service = LocalService(settings)
+        self._service = LocalService(settings, offered_only=is_open and self._token is None)
         self._noting: set[asyncio.Task[Any]] = set()
         first = self._service.models()[0]
         if first.on_disk:  # ready when it is said to be
@@ -77,12 +82,14 @@ def build(arguments: Mapping[str, int] | None = None) -> Any:
     """The application, as `deploy/serve.yaml` names it.
 
     Args:
-        arguments: `replicas` and `cores` of each, where they do not come from a config file.
+        arguments: `replicas` and `cores` of each, and 0 for `is_open` on this machine alone, where
+            they do not come from a config file.
     """
     given = dict(arguments or {})
     if not given:
         return _deployment.bind()
     n, cores = given.pop("replicas", 1), given.pop("cores", 1)
+    is_open = bool(given.pop("is_open", 1))
     return _deployment.options(
         autoscaling_config=None, num_replicas=n, ray_actor_options={"num_cpus": cores}
-    ).bind()
+    ).bind(is_open)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from components.core import registry
 from components.core.calls import CARDS, Call
 from components.core.errors import RevisionError, ServiceAwayError
 from components.core.protocol import EncoderService
@@ -33,11 +34,14 @@ class RemoteService(EncoderService):
     Args:
         url: of the service.
         token: that it wants, if any.
+        offered_only: ask only for what the service offers or an admin let in: others can reach
+            this process.
     """
 
     _is_far = True
 
-    def __init__(self, url: str, *, token: str | None = None) -> None:
+    def __init__(self, url: str, *, token: str | None = None, offered_only: bool = False) -> None:
+        self._offered_only = offered_only
         self._connection = Connection(url, token)
         self._believed = _Believed()
 
@@ -52,6 +56,8 @@ class RemoteService(EncoderService):
 
     def _answer(self, call: Call) -> Any:
         method = call.method
+        if self._offered_only and method.name not in {"models", "spec"}:
+            registry.check_offered(call.model, self.models())
         if method.believed_seconds:
             return self._recent(call)
         call = call.repeatable()

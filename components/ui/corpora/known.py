@@ -12,9 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import ip_address
-
-import streamlit as st
 
 from components.core.errors import CorpusError
 from components.corpus.offered import Offered, offered, stored_name
@@ -26,7 +23,7 @@ from components.ui.access import guard
 from components.ui.access.roles import KEEP, MANAGE
 from components.ui.corpora.controls import MINE
 from components.ui.models.background import jobs, store
-from components.ui.models.services import settings
+from components.ui.models.services import is_for_one, settings
 from components.ui.state.view import ViewState
 
 __all__ = [
@@ -35,7 +32,6 @@ __all__ = [
     "check_may_add",
     "for_everybody",
     "is_for_everybody",
-    "is_for_one",
     "kept_of",
     "known",
     "may_delete",
@@ -88,17 +84,6 @@ class Kept:
     def is_under_way(self) -> bool:
         """Whether it is being indexed, here or elsewhere."""
         return self.job is not None or self.is_elsewhere
-
-
-def is_for_one() -> bool:
-    """Whether the server answers to this machine alone, so that there is one visitor."""
-    address = st.get_option("server.address")
-    if settings().hosts or guard.sign_in_is_on() or guard.is_demo() or not isinstance(address, str):
-        return False
-    try:
-        return ip_address(address.strip("[]")).is_loopback
-    except ValueError:
-        return address.casefold() == "localhost"
 
 
 def for_everybody(model: str) -> Mapping[str, Offered]:

@@ -40,8 +40,8 @@ def draw(view: ViewState) -> None:
             _label(specs[name], may_fetch=may_fetch) if name in specs else str(name)
         ),
         help=_help(specs),
-        accept_new_options=not settings().models,
-        placeholder="Choose, or type an id of the hub",
+        accept_new_options=runtime.may_choose_any(),
+        placeholder="Choose a model",
         on_change=_choose,
         args=(key,),
     )
@@ -74,7 +74,9 @@ def _help(specs: Mapping[str, ModelSpec]) -> str:
     """What each model is for."""
     lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
     own = "Or type the id of any model of a supported family on the hub: organisation/name."
-    return "\n".join([*lines, *([] if settings().models else ["", own])])
+    if not runtime.may_choose_any():
+        own = "Others can be added by whoever runs this server."
+    return "\n".join([*lines, "", own])
 
 
 def _choose(key: str) -> None:

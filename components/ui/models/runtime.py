@@ -20,7 +20,7 @@ from components.ui.access import guard
 from components.ui.access.roles import FETCH
 from components.ui.models import asking, tasks, waiting
 from components.ui.models.background import jobs
-from components.ui.models.services import service, settings
+from components.ui.models.services import is_for_one, service, settings
 from components.ui.state import session
 
 __all__ = [
@@ -28,10 +28,13 @@ __all__ = [
     "await_measures",
     "baseline",
     "baseline_failed",
+    "check_model",
     "give_up",
     "is_loaded",
     "is_near",
+    "let_in",
     "load",
+    "may_choose_any",
     "own_models",
     "ruler",
     "service",
@@ -84,7 +87,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     Raises:
         ModelError: the model cannot be had or used.
     """
-    _check_listed(model)
+    check_model(model)
     if not asking.is_asked(_PAGE, model):  # what was asked for was another one
         asking.forget(_PAGE)
     if is_loaded(model):
@@ -117,10 +120,10 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
 
     Raises:
         AccessError: it would be fetched, and the visitor may not have that done.
-        UnknownModelError: it is none of those allowed here.
+        UnknownModelError: this visitor may not load it.
         BusyError: too many wait already.
     """
-    _check_listed(model)
+    let_in(model)
     task = tasks.load(model, service())
     if task.kind is tasks.FETCHES and model != session.default().model:
         guard.require(FETCH)
@@ -152,14 +155,39 @@ def _may_load(model: str) -> bool:
     return not is_fetched or is_asked or model == session.default().model
 
 
-def _check_listed(model: str) -> None:
-    """Pass where a list of models names this one, or there is none: whoever runs them.
+def may_choose_any() -> bool:
+    """True if this visitor may load models that are not offered: on their own machine, or an admin.
 
-    Raises:
-        UnknownModelError: it does not.
+    Where nobody signs in, nobody is known to be an admin.
     """
     if settings().models:
-        registry.check_model(model, settings())
+        return False
+    return is_for_one() or (guard.sign_in_is_on() and guard.is_allowed(FETCH))
+
+
+def check_model(model: str) -> None:
+    """Pass if this visitor may load a model. Whoever runs the models says which are offered.
+
+    Raises:
+        UnknownModelError: they may not, or this can name none.
+    """
+    offered = service().models()
+    if any(spec.id == model for spec in offered):
+        return
+    if not may_choose_any() and not settings().models:
+        registry.check_offered(model, offered)
+    registry.check_model(model, settings())
+
+
+def let_in(model: str) -> None:
+    """Have the service take a model that this visitor asked for.
+
+    Raises:
+        UnknownModelError: as `check_model`.
+    """
+    check_model(model)
+    if not is_for_one() and may_choose_any():
+        registry.admit(model)
 
 
 def give_up(model: str) -> None:
@@ -227,7 +255,7 @@ def _offer(model: str) -> None:
     Raises:
         UnknownModelError: it may not be had at all.
     """
-    registry.check_model(model, settings())
+    check_model(model)
     spec, first = service().spec(model), service().models()[0]
     name = spec.title if spec.download_bytes else model
     with st.container(gap="small", key="offered_model"):

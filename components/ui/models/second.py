@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.content.wording import escape
 from components.core import ModelCard, ModelSpec
-from components.core.errors import AccessError, BusyError
+from components.core.errors import ContextlensError
 from components.core.schema import TokenizerCard
 from components.jobs import Job, Task
 from components.ui.access import guard
@@ -28,6 +28,7 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
     if spec.loaded:
         return service.load(spec.id)
     found = _awaited(
+        spec,
         tasks.load(spec.id, service),
         "get_second_model",
         asking.with_size(f"Get {escape(spec.title)}", spec),
@@ -42,6 +43,7 @@ def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
     if spec.loaded or spec.on_disk:
         return runtime.service().load_tokenizer(spec.id)
     found: TokenizerCard | None = _awaited(
+        spec,
         tasks.tokenizer(spec.id, runtime.service()),
         "get_tokenizer",
         f"Get the tokenizer of {escape(spec.title)}",
@@ -50,16 +52,19 @@ def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
     return found
 
 
-def _awaited(task: Task, key: str, label: str, note: str, *, is_here: bool = False) -> Any | None:
+def _awaited(
+    spec: ModelSpec, task: Task, key: str, label: str, note: str, *, is_here: bool = False
+) -> Any | None:
     """What a task gives once someone asked for it and it is done; how far it is until then.
 
     Args:
+        spec: of the model.
         task: what to get.
         key: of the button that begins it, and the visitor's place.
         label, note: of that button.
         is_here: whether it begins without being asked for.
     """
-    begin = partial(_begin, task, key)
+    begin = partial(_begin, spec, task, key)
     found = jobs().get(task.key)
     state = None if found is None else found.look(waiting.me(key)).state
     is_wanted = asking.is_asked(key, task.key) and state not in {None, "stopped", "forgotten"}
@@ -68,7 +73,7 @@ def _awaited(task: Task, key: str, label: str, note: str, *, is_here: bool = Fal
     elif found is not None and (state == "failed" or (state == "done" and task.kind.keeps)):
         return _result(found, key, begin)
     elif is_here or is_wanted:
-        return _result(_joined(task, key), key, begin)
+        return _result(_joined(spec, task, key), key, begin)
     else:
         asking.button(label, key, begin)
         st.caption(note)
@@ -90,16 +95,17 @@ def _result(found: Job, key: str, begin: Callable[[], None]) -> Any | None:
     return None
 
 
-def _begin(task: Task, key: str) -> None:
+def _begin(spec: ModelSpec, task: Task, key: str) -> None:
     """Begin what somebody pressed a button for."""
     try:
-        _joined(task, key)
+        _joined(spec, task, key)
         asking.ask(key, task.key)
-    except (AccessError, BusyError) as exc:  # nothing above a callback would say it
+    except ContextlensError as exc:  # nothing above a callback would say it
         session.remember(str(exc))
 
 
-def _joined(task: Task, key: str) -> Job:
+def _joined(spec: ModelSpec, task: Task, key: str) -> Job:
     if task.kind is not tasks.LOADS:  # its files come from the hub
         guard.require(FETCH)
+    runtime.let_in(spec.id)
     return jobs().start(task, waiting.me(key))

@@ -7,14 +7,15 @@ import streamlit as st
 from components.core import EncoderService, Settings, open_service
 from components.core.cache import CachedService
 from components.core.errors import SettingsError
+from components.core.registry import is_open
 
-__all__ = ["service", "settings", "uncached"]
+__all__ = ["is_for_one", "service", "settings", "uncached"]
 
 
 @st.cache_resource(show_spinner=False)
 def service() -> EncoderService:
     """The one service of this process."""
-    return open_service(settings())
+    return open_service(settings(), offered_only=not is_for_one())
 
 
 def uncached() -> EncoderService:
@@ -34,3 +35,11 @@ def settings() -> Settings:
         return Settings.from_env()
     except SettingsError as exc:
         raise SettingsError(exc.for_visitors) from None
+
+
+def is_for_one() -> bool:
+    """True if the server answers to this machine alone, so that there is one visitor."""
+    own = settings()
+    if own.hosts or own.sign_in != "off" or own.demo:
+        return False
+    return not is_open(st.get_option("server.address"))

@@ -12,11 +12,10 @@ import logging
 import secrets
 from dataclasses import dataclass, replace
 
-from components.core import meters, registry
+from components.core import meters
 from components.core.errors import AccessError, BusyError, ContextlensError
 from components.jobs import Job
 from components.ui.models import runtime, waiting
-from components.ui.models.services import settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
@@ -79,7 +78,7 @@ def choose(model: str) -> None:
     if model == view.model:
         return
     try:
-        registry.check_model(model, settings())
+        runtime.check_model(model)
     except ContextlensError as exc:
         session.keep_wish(Wish(model, view.model, error=exc.for_visitors))
         return

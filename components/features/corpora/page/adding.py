@@ -24,12 +24,12 @@ from components.features.corpora.reading import date, estimate_reading
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
 from components.ui.corpora import changing
-from components.ui.corpora.known import check_may_add, is_for_one, own_names, with_own
+from components.ui.corpora.known import check_may_add, own_names, with_own
 from components.ui.files import chooser
 from components.ui.files.kept import keep_shared, shared, sheet_of
 from components.ui.models import runtime
 from components.ui.models.background import maps, store
-from components.ui.models.services import service, settings
+from components.ui.models.services import is_for_one, service, settings
 from components.ui.state import session
 from components.ui.state.view import ViewState
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.content.wording import escape
-from components.core import ModelCard, registry
+from components.core import ModelCard
 from components.core.errors import ContextlensError, CorpusError, ModelError
 from components.corpus.searchable import SearchableCorpus
 from components.corpus.store.stored_corpus import StoredCorpus
@@ -71,7 +71,7 @@ def get_model(corpus: SearchableCorpus) -> bool:
     """Whether a corpus's model is in memory; where it is not, what is to be waited for is shown."""
     try:
         spec = runtime.service().spec(corpus.model)
-        registry.check_model(corpus.model, settings())
+        runtime.check_model(corpus.model)
         is_away = spec.source == "hub" and not (spec.on_disk or spec.loaded)
         if is_away and not settings().allow_downloads:
             raise ModelError(
