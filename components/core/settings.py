@@ -129,7 +129,8 @@ class Settings(BaseSettings):
     corpus_bytes: _Bytes = Field(5000 * _MB, validation_alias="CONTEXTLENS_CORPUS_MB")
     """The most that one corpus may take on disk, with its vectors, in MB."""
     models: _Names = ()
-    """Comma-separated model ids that may be loaded; empty allows all."""
+    """Comma-separated model ids that may be loaded;
+    empty allows what is offered, and any id on one machine alone."""
     allow_downloads: bool = True
     """0 forbids fetching models from the hub."""
     hub_endpoint: _Address | None = None
