@@ -77,6 +77,24 @@ def test_what_is_prepared_is_read_and_the_map_is_the_one_compiled_elsewhere(tmp_
     assert hashlib.sha256(places).hexdigest() == read
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["to nothing", "to half"])
+def test_where_all_kept_code_is_cut_the_map_is_drawn_and_the_next_start_reads_it(
+    share: float, tmp_path: Path
+) -> None:
+    with umap_functions() as umap:
+        there = Path(umap.numba.config.CACHE_DIR)
+    shutil.copytree(there, tmp_path / there.name)
+    for path in [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]:
+        content = path.read_bytes()
+        path.write_bytes(content[: int(share * len(content))])
+    vectors = np.random.default_rng(0).normal(size=(90, 6))
+    expected = hashlib.sha256(project(vectors, MapSettings()).coordinates).hexdigest()
+    assert started(tmp_path)[0] == expected
+    places, counts = started(tmp_path)
+    assert (places, counts[1::2]) == (expected, [0, 0, 0])
+
+
 def test_what_is_compiled_for_aligned_maps_is_kept_too() -> None:
     with umap_functions() as umap:
         from umap import aligned_umap
