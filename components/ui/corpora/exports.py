@@ -2,63 +2,107 @@
 
 Streamlit would hold the whole file in memory. Whoever has a corpus's name has the corpus, so the
 name is all that is asked; where visitors sign in, its owner or an admin has to ask.
+
+Each file may be as large as a corpus, so only a few lie on disk at once, and one visitor has two of
+these places at most. A reader that is too slow is dropped, and its place is free again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-import shutil
 import tempfile
+import threading
 import weakref
-from collections.abc import AsyncIterator
 from pathlib import Path
-from threading import BoundedSemaphore
 from typing import BinaryIO
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 from streamlit.url_util import make_url_path
 
-from components.core.errors import AccessError, BusyError, ContextlensError, CorpusError
+from components.core.errors import AccessError, BusyError, ContextlensError
+from components.corpus.store.space import check_export_space, export_folder
 from components.ui.access import guard
 from components.ui.access.roles import Person
 from components.ui.corpora.changing import check_may_export
 from components.ui.models.background import store
+from components.ui.models.services import settings
 
 __all__ = ["address", "file_name", "routes"]
 
-_N_AT_ONCE, _N_ON_THE_WAY = 2, 4
+_N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20
+_SECONDS = 10.0
+"""In which a reader has to take a chunk: slower than 100 KB a second is dropped."""
+_AGAIN = 60  # seconds after which to try again
 _PARQUET = "application/vnd.apache.parquet"
 _BUSY, _NOT_FOUND, _FORBIDDEN = 503, 404, 403
-_writing = BoundedSemaphore(_N_AT_ONCE)
-_on_the_way = BoundedSemaphore(_N_ON_THE_WAY)
-"""Files on disk, however slowly they are taken: each may be as large as a corpus."""
+_places: list[str] = []
+"""The visitor who has each place that is taken."""
+_lock = threading.Lock()
 
 
-class _OnTheWay(tempfile.TemporaryDirectory[str]):
+class _ExportFolder(tempfile.TemporaryDirectory[str]):
     """A folder that has one of the places until it is gone, even if nobody takes its file.
 
     Raises:
-        BusyError: as many are on their way already.
+        BusyError: there is no place, or none for this visitor.
     """
 
-    def __init__(self) -> None:
-        if not _on_the_way.acquire(blocking=False):
-            raise BusyError(
-                f"{_N_ON_THE_WAY} corpora are on their way to other browsers. Try again once one "
-                "has arrived."
-            )
-        self._leave = weakref.finalize(self, _on_the_way.release)
-        super().__init__(prefix="contextlens-", ignore_cleanup_errors=True)
+    def __init__(self, visitor: str) -> None:
+        with _lock:
+            if _places.count(visitor) >= _N_EACH:
+                raise BusyError(
+                    f"{_N_EACH} exports of yours are on their way. Try again once one has arrived, "
+                    "or in a minute."
+                )
+            if len(_places) >= _N_PLACES:
+                raise BusyError(
+                    f"{_N_PLACES} exports are on their way to others. Try again in a minute."
+                )
+            _places.append(visitor)
+        self._leave = weakref.finalize(self, _places.remove, visitor)
+        folder = export_folder(settings().data_dir)
+        super().__init__(prefix="export-", dir=folder, ignore_cleanup_errors=True)
 
     def cleanup(self) -> None:
         """Delete it, and give its place to another."""
         super().cleanup()
         self._leave()
+
+
+class _Download(StreamingResponse):
+    """A file that is sent from a folder, which is deleted once it is sent or its reader dropped."""
+
+    def __init__(self, title: str, folder: _ExportFolder, file: BinaryIO) -> None:
+        self._folder, self._file = folder, file
+        headers = {
+            "Content-Disposition": f"attachment; filename*=utf-8''{quote(file_name(title))}",
+            "Content-Length": str(Path(file.name).stat().st_size),
+            "Cache-Control": "no-store",
+        }
+        chunks = iter(lambda: file.read(_CHUNK), b"")
+        super().__init__(chunks, media_type=_PARQUET, headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; where that ends early, the server closes the connection."""
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(_SECONDS):
+                await send(message)
+
+        try:
+            await super().__call__(scope, receive, send_in_time)
+        except (TimeoutError, ClientDisconnect):
+            return
+        finally:
+            self._file.close()
+            self._folder.cleanup()
 
 
 def routes(base: str = "") -> list[Route]:
@@ -80,17 +124,12 @@ def file_name(title: str) -> str:
 async def _answer(request: Request) -> Response:
     name = str(request.path_params["name"])
     try:
-        who = guard.person_of_request(request.cookies)
-        title, folder, file = await run_in_threadpool(_written, name, who)
+        person = guard.person_of_request(request.cookies)
+        visitor = person.owner or (request.client.host if request.client else "")
+        return await run_in_threadpool(_written, name, person, visitor)
     except ContextlensError as exc:
-        return PlainTextResponse(f"{exc.for_visitors}\n", status_code=_status(exc))
-    called = quote(file_name(title))
-    headers = {
-        "Content-Disposition": f"attachment; filename*=utf-8''{called}",
-        "Content-Length": str(Path(file.name).stat().st_size),
-        "Cache-Control": "no-store",
-    }
-    return StreamingResponse(_sent(folder, file), media_type=_PARQUET, headers=headers)
+        busy = {"Retry-After": str(_AGAIN)} if isinstance(exc, BusyError) else {}
+        return PlainTextResponse(f"{exc.for_visitors}\n", status_code=_status(exc), headers=busy)
 
 
 def _status(error: ContextlensError) -> int:
@@ -99,43 +138,26 @@ def _status(error: ContextlensError) -> int:
     return _BUSY if isinstance(error, BusyError) else _NOT_FOUND
 
 
-def _written(name: str, who: Person) -> tuple[str, tempfile.TemporaryDirectory[str], BinaryIO]:
-    """A corpus's title, and its export in a folder that is deleted once it is sent.
+def _written(name: str, person: Person, visitor: str) -> _Download:
+    """Return the export of a corpus, written and ready to be sent.
+
+    Args:
+        name: the corpus's.
+        person: who asks.
+        visitor: who has the place: its owner or, where nobody signs in, an address.
 
     Raises:
         AccessError: it is not for this person to take away.
-        ContextlensError: it is not there or damaged, or there is no room or no turn for it.
+        ContextlensError: it is not there or damaged, or there is no room or no place for it.
     """
     about = store().about(name)
-    check_may_export(about, who)
-    if not _writing.acquire(blocking=False):
-        raise BusyError(
-            f"{_N_AT_ONCE} corpora are being written for downloads here. Try again in a moment."
-        )
+    check_may_export(about, person)
+    folder = _ExportFolder(visitor)
     try:
-        folder = _OnTheWay()
-        free = shutil.disk_usage(folder.name).free
-        if free < about.n_bytes:
-            folder.cleanup()
-            raise CorpusError(
-                f"The file would take up to {about.n_bytes / 1e6:,.0f} MB, and this server has "
-                f"{free / 1e6:,.0f} MB for files on their way. Ask whoever runs it to make room."
-            )
         path = Path(folder.name) / "corpus.parquet"
-        try:
-            store().export(name, path)
-            return about.title, folder, path.open("rb")
-        except BaseException:
-            folder.cleanup()
-            raise
-    finally:
-        _writing.release()
-
-
-async def _sent(folder: tempfile.TemporaryDirectory[str], file: BinaryIO) -> AsyncIterator[bytes]:
-    try:
-        while chunk := await run_in_threadpool(file.read, _CHUNK):
-            yield chunk
-    finally:
-        file.close()
+        check_export_space(about.title, about.n_bytes, path.parent)
+        store().export(name, path)
+        return _Download(about.title, folder, path.open("rb"))
+    except BaseException:
         folder.cleanup()
+        raise
