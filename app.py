@@ -5,7 +5,8 @@ from websockets import http11
 
 from components.ui.access import oidc
 from components.ui.corpora import exports
-from components.ui.frame import document, errors, health, hosts, startup, upload_wall
+from components.ui.files import uploads
+from components.ui.frame import document, errors, health, hosts, startup
 
 # A browser sends all of its cookies in one line, and a WebSocket with a line over 8,192 bytes gets
 # no answer from `websockets`. Its environment variable would come too late: it is imported by now.
@@ -23,7 +24,7 @@ app = st.App(
     middleware=[
         *hosts.middleware(),
         *health.middleware(),
-        *upload_wall.middleware(),
+        *uploads.middleware(),
     ],
     lifespan=startup.lifespan,
     secrets=oidc.secrets(),

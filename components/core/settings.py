@@ -113,7 +113,7 @@ class Settings(BaseSettings):
     max_upload_bytes: _Bytes = Field(100 * _MB, validation_alias="CONTEXTLENS_MAX_UPLOAD_MB")
     """The largest file that may be uploaded as a corpus, in MB."""
     file_bytes: _Bytes = Field(1000 * _MB, validation_alias="CONTEXTLENS_FILES_MB")
-    """Memory for the texts of uploaded files, in MB; who holds most gives up the least used."""
+    """Memory for uploaded files and their texts, in MB; who holds most gives up the least used."""
     data_dir: Annotated[Path, BeforeValidator(_path)] = Field(
         default_factory=lambda: user_cache_path("contextlens")
     )

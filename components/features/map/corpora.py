@@ -1,7 +1,8 @@
 """The texts that can be mapped: the view's sentences, the bundled corpus, files, stored corpora.
 
 What is mapped of a file, the chosen columns and no other, is kept under the digest that stands in
-the address (`ui.files.kept`), so that whoever has the address finds these texts, and nothing else.
+the address (`ui.files.uploads`), so that whoever has the address finds these texts, and nothing
+else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, to_corpus
 from components.features.map.controls import FILE, GUESSED, KEPT, LABELS, SOURCE, TEXT
 from components.ui.corpora.texts import stored_texts
-from components.ui.files import kept
+from components.ui.files import uploads
 from components.ui.state.view import Sentence, ViewState, letter
 
 __all__ = [
@@ -38,7 +39,7 @@ def share(visitor: str, sheet: Sheet, text: str, labels: Sequence[str]) -> str:
     """
     corpus = to_corpus(sheet, text, labels)
     digest = corpus.key[:32]
-    kept.keep_shared(visitor, digest, corpus, corpus.n_bytes)
+    uploads.keep_shared(visitor, digest, corpus, corpus.n_bytes)
     return digest
 
 
@@ -50,7 +51,7 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> bool:
         return False
     is_same = corpus.key[:32] == FILE.of(view)
     if is_same:
-        kept.keep_shared(visitor, FILE.of(view), corpus, corpus.n_bytes)
+        uploads.keep_shared(visitor, FILE.of(view), corpus, corpus.n_bytes)
     return is_same
 
 
@@ -68,7 +69,7 @@ def corpus_of(view: ViewState) -> Corpus | None:
         return stored_texts(name) if name else None
     if source != "file":
         return ambiguous_corpus()
-    found = kept.shared(FILE.of(view))
+    found = uploads.shared(FILE.of(view))
     return found if isinstance(found, Corpus) else None
 
 

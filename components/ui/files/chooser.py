@@ -11,8 +11,7 @@ from components.core.errors import AccessError, CorpusError
 from components.corpus.readers import FORMATS, Sheet
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
-from components.ui.files.kept import keep, sheet_of
-from components.ui.models.services import settings
+from components.ui.files.uploads import keep, max_file_bytes, sheet_of, take_file
 from components.ui.state import session
 from components.ui.widgets import kit
 
@@ -49,10 +48,8 @@ def upload_field(
         return
 
     def upload() -> None:
-        file = session.value(key)
-        if file is None:
-            return
-        secret = kept_file(file.name, file.getvalue())
+        file = take_file(key)
+        secret = kept_file(*file) if file is not None else ""
         sheet = sheet_of(secret)
         if sheet is not None:
             on_file(secret, sheet)
@@ -63,7 +60,7 @@ def upload_field(
         key=key,
         on_change=upload,
         max_upload_size=min(
-            settings().max_upload_bytes // 1_000_000, st.get_option("server.maxUploadSize")
+            max(1, max_file_bytes() // 1_000_000), st.get_option("server.maxUploadSize")
         ),
     )
 

@@ -10,6 +10,7 @@ from components.core.errors import AccessError, StateError
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
 from components.ui.corpora.controls import MINE
+from components.ui.files.uploads import take_file
 from components.ui.frame.qr import fits, qr_code
 from components.ui.state import session
 from components.ui.state.address import from_json, to_json
@@ -100,13 +101,13 @@ def _address(view: ViewState) -> str:
 
 
 def _open_view() -> None:
-    file = session.value("open_view")
+    file = take_file("open_view")
     if file is None:
         return
     try:
         guard.require(UPLOAD)
-        check_size(file.size)  # the browser's own limit binds nobody else
-        session.write(from_json(file.getvalue().decode()))
+        check_size(len(file[1]))  # the browser's own limit binds nobody else
+        session.write(from_json(file[1].decode()))
     except UnicodeDecodeError:
         session.remember("This file is not text, so it is not a view. Choose another file.")
     except (AccessError, StateError) as exc:

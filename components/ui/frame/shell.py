@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.wording import escape
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.ui.access import guard, sign_in
+from components.ui.files.uploads import take_refusal
 from components.ui.frame import navigation, share
 from components.ui.state import session
 from components.ui.state.view import ViewState
@@ -45,7 +46,7 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
     if guard.is_demo():
         st.caption(f":material/info: {DEMO_LINE}")
     sign_in.notice()
-    notice = session.take_notice()
+    notice = session.take_notice() or take_refusal()
     if notice:
         st.warning(escape(notice), icon=":material/info:")
     return downloads

@@ -23,7 +23,7 @@ from components.features.map.corpora import (
     places,
     share,
 )
-from components.ui.files.kept import forget_all, keep, sheet_of
+from components.ui.files.uploads import forget_all, keep, sheet_of
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import app_settings

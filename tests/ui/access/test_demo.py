@@ -17,7 +17,7 @@ from components.features.map.request import most_points
 from components.ui.access import guard
 from components.ui.access.roles import MANAGE
 from components.ui.corpora import exports
-from components.ui.frame import upload_wall
+from components.ui.files import uploads
 from components.ui.frame.shell import DEMO_LINE
 from components.ui.models.background import store
 from components.ui.state.view import DEFAULT, Sentence
@@ -64,7 +64,7 @@ def test_a_demo_keeps_and_takes_nothing(demo_app: None) -> None:
     app = framed(DEFAULT, "corpora")
     assert app.button(key="corpora_add").disabled
     assert not has_field(forced(app, "corpora_add"))
-    client = TestClient(Starlette(routes=exports.routes(), middleware=upload_wall.middleware()))
+    client = TestClient(Starlette(routes=exports.routes(), middleware=uploads.middleware()))
     assert client.put("/_stcore/upload_file/any-visit/any-file", content=b"x").status_code == 403
     name = indexed(store(), made_up_corpus(5))
     assert client.get(f"/{exports.address(name)}").status_code == 403

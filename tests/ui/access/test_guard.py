@@ -23,8 +23,8 @@ from components.ui.access import guard
 from components.ui.access.roles import FETCH, Role
 from components.ui.corpora import exports, known
 from components.ui.corpora.controls import MINE
-from components.ui.files.kept import forget_all
-from components.ui.frame import upload_wall
+from components.ui.files import uploads
+from components.ui.files.uploads import forget_all
 from components.ui.models import runtime
 from components.ui.models.background import jobs, store
 from components.ui.models.tasks import FETCHES, TOKENIZERS
@@ -231,9 +231,7 @@ def test_a_server_that_people_sign_in_to_is_not_for_one(asked: None) -> None:
 
 @pytest.fixture
 def client(asked: None) -> TestClient:
-    return TestClient(
-        Starlette(routes=exports.routes(), middleware=upload_wall.middleware()), ADDRESS
-    )
+    return TestClient(Starlette(routes=exports.routes(), middleware=uploads.middleware()), ADDRESS)
 
 
 def test_an_export_goes_to_the_owner_and_to_an_admin(client: TestClient) -> None:

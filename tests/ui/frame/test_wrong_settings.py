@@ -17,7 +17,8 @@ from streamlit.testing.v1 import AppTest
 from components.content.wording import escape
 from components.core.errors import SettingsError
 from components.ui.corpora import exports
-from components.ui.frame import health, startup, upload_wall
+from components.ui.files import uploads
+from components.ui.frame import health, startup
 from components.ui.frame.navigation import PAGES
 from tests.support.pages import ROOT, app_settings
 from tests.ui.frame.logs.written import written
@@ -71,7 +72,7 @@ def test_nobody_is_told_what_is_wrong_but_the_log(wrong: None) -> None:
     assert "hush" not in str(app)
 
     routes = [*exports.routes(), *health.routes()]
-    middleware = [*health.middleware(), *upload_wall.middleware()]
+    middleware = [*health.middleware(), *uploads.middleware()]
     client = TestClient(Starlette(routes=routes, middleware=middleware), client=("127.0.0.1", 1))
     upload = client.put("/_stcore/upload_file/visit/file", files={"file": b"text"})
     answers = [client.get(path) for path in ("/export/x.parquet", "/readyz", "/metrics")]

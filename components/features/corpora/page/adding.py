@@ -26,7 +26,7 @@ from components.ui.access.roles import KEEP
 from components.ui.corpora import changing
 from components.ui.corpora.known import check_may_add, own_names, with_own
 from components.ui.files import chooser
-from components.ui.files.kept import keep_shared, shared, sheet_of
+from components.ui.files.uploads import keep_shared, shared, sheet_of
 from components.ui.models import runtime
 from components.ui.models.background import maps, store
 from components.ui.models.services import is_for_one, service, settings

@@ -21,7 +21,7 @@ from components.features.map.controls import (
 )
 from components.features.map.explain import ONLY_CHOSEN, SHARED
 from components.ui.files import chooser
-from components.ui.files.kept import sheet_of
+from components.ui.files.uploads import sheet_of
 from components.ui.state import session
 from components.ui.state.view import ViewState
 

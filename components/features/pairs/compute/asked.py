@@ -8,7 +8,7 @@ from components.features.pairs.compute.bundled import bundled_pairs
 from components.features.pairs.compute.files import PairColumns, chosen_columns, pairs_from
 from components.features.pairs.compute.pair_set import PairSet
 from components.features.pairs.controls import COLUMNS, FILE, SOURCE
-from components.ui.files import kept
+from components.ui.files import uploads
 from components.ui.state.view import ViewState
 
 __all__ = ["found_again", "pairs_of", "share"]
@@ -18,7 +18,7 @@ def pairs_of(view: ViewState) -> PairSet | None:
     """The pairs that a view names; None where a file is to be chosen first."""
     if SOURCE.of(view) != "file":
         return bundled_pairs()
-    found = kept.shared(FILE.of(view))
+    found = uploads.shared(FILE.of(view))
     return found if isinstance(found, PairSet) else None
 
 
@@ -30,7 +30,7 @@ def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
     """
     pairs = pairs_from(sheet, columns)
     digest = pairs.key[:32]
-    kept.keep_shared(visitor, digest, pairs, pairs.n_bytes)
+    uploads.keep_shared(visitor, digest, pairs, pairs.n_bytes)
     return digest
 
 
@@ -46,5 +46,5 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | No
         return None
     if pairs.key[:32] != FILE.of(view):
         return None
-    kept.keep_shared(visitor, FILE.of(view), pairs, pairs.n_bytes)
+    uploads.keep_shared(visitor, FILE.of(view), pairs, pairs.n_bytes)
     return columns

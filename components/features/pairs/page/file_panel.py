@@ -15,7 +15,7 @@ from components.features.pairs.compute.pair_set import PairSet
 from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, SOURCE
 from components.features.pairs.explain import FORMATS_HELP, ONLY_CHOSEN, SHARED
 from components.ui.files import chooser
-from components.ui.files.kept import sheet_of
+from components.ui.files.uploads import sheet_of
 from components.ui.state import session
 from components.ui.state.view import ViewState
 

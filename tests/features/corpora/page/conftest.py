@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.corpus.store.indexing import INDEXES
-from components.ui.files.kept import forget_all
+from components.ui.files.uploads import forget_all
 from components.ui.models.background import jobs, store
 from tests.features.corpora.page.headless import SECONDS
 from tests.support.pages import bundled_app

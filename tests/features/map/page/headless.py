@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from components.features.map import corpora
 from components.features.map.controls import PAGE
 from components.maps.picture import Picture
-from components.ui.files.kept import keep, sheet_of
+from components.ui.files.uploads import keep, sheet_of
 from components.ui.models.background import maps
 from components.ui.state.view import DEFAULT, ViewState
 from tests.support.pages import chart as figure_of

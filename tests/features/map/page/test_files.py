@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from components.core import EncoderService
 from components.features.map.controls import PAGE, POINT_PANEL
 from components.features.map.marks import name_of
-from components.ui.files.kept import forget_all
+from components.ui.files.uploads import forget_all
 from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
 from tests.support.fields import field
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view

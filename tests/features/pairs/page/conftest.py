@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.ui.files.kept import forget_all
+from components.ui.files.uploads import forget_all
 from tests.support.pages import bundled_app
 
 

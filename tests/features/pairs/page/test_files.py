@@ -8,7 +8,7 @@ import re
 import pytest
 
 from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, PAGE
-from components.ui.files.kept import forget_all
+from components.ui.files.uploads import forget_all
 from tests.features.pairs.page.headless import (
     FILE_VIEW,
     ROWS,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from components.core.errors import CorpusError
-from components.ui.files import kept
-from components.ui.files.kept import forget_all, keep, keep_shared, shared, sheet_of
+from components.ui.files import uploads
+from components.ui.files.uploads import forget_all, keep, keep_shared, shared, sheet_of
 from tests.support.pages import app_settings
 
 TABLE = b"kind,text,where\npet,I love my pet python,home\nlanguage,I code in python,work\n"
@@ -90,17 +90,9 @@ def test_a_file_that_would_take_more_is_read_as_far_as_it_goes_and_it_is_said() 
     assert f"the first {sheet.n_rows:,} rows were read: more take over 4 MB" in sheet.notes[-1]
 
 
-def test_uploads_of_a_visit_are_counted_and_the_bound_is_said_in_a_sentence() -> None:
-    for i in range(100):
-        keep("a keen visit", "mine.txt", lines(f"text {i}"))
-    with pytest.raises(CorpusError, match=r"file 101 of this visit.* at most 100 files and 10 MB"):
-        keep("a keen visit", "mine.txt", lines("one more"))
-    assert sheet_of(keep(ME, "mine.txt", lines("another visitor's"))) is not None
-
-
 def test_one_file_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     inside, most = 0, 0
-    read = kept.read
+    read = uploads.read
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         nonlocal inside, most
@@ -111,7 +103,7 @@ def test_one_file_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
         inside -= 1
         return found
 
-    monkeypatch.setattr(kept, "read", watched)
+    monkeypatch.setattr(uploads, "read", watched)
     with ThreadPoolExecutor(8) as pool:
         own = list(pool.map(lambda i: keep(f"visit {i}", "mine.csv", TABLE), range(8)))
     assert most == 1

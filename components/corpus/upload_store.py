@@ -1,0 +1,246 @@
+"""What visitors upload, in memory: files that have not been read yet, and the texts of those read.
+
+One bound counts both, for all visitors together. Where texts need room, the visitor who holds most
+gives up what was unused for longest: files of one visitor, however many, never push out the small
+ones of others. Files on their way may take half of the bound, and those of one visitor half of
+that; what nobody reads is dropped after a minute. No streamlit.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from components.core.errors import BusyError, CorpusError
+from components.corpus.sheet import named
+
+__all__ = ["FileKey", "Inbox", "UploadStore"]
+
+_OVERHEAD = 4_096
+"""Bytes counted for each thing beside its texts."""
+_FILE_OVERHEAD = 65_536
+"""Bytes counted for each file on its way beside its content: its form, what parses it, its name."""
+_N_OWN = 16  # things of one visitor that are kept
+_TIMES_FILE = 10  # what one visitor's texts may take, in files of the largest size
+_UNREAD_SECONDS = 60.0  # that a file may lie unread: a page reads it at once
+_ARRIVAL_SECONDS = 900.0  # that a file may take to arrive
+_READ_SECONDS = 30.0  # that a file waits while others are read
+
+
+class FileKey(NamedTuple):
+    """The name of a file on its way: the visit that sends it, and its id there."""
+
+    visit: str
+    file: str
+
+
+class Inbox(Protocol):
+    """Where files lie that have arrived and were not read yet."""
+
+    def has(self, key: FileKey) -> bool:
+        """Return True if the file is there."""
+
+    def discard(self, key: FileKey) -> None:
+        """Delete the file, if it is there."""
+
+
+@dataclass
+class _Arrival:
+    visitor: str
+    n_bytes: int
+    since: float
+    is_whole: bool = False
+
+
+@dataclass(eq=False)
+class _Kept:
+    """One thing, the bytes that it takes, and the visitors who put it there."""
+
+    value: Any
+    n_bytes: int
+    owners: dict[str, None] = field(default_factory=dict)
+
+
+class UploadStore:
+    """Things by name, each for the visitors who put it there, and files on their way. Thread-safe.
+
+    Args:
+        max_bytes: what all of it may take.
+        max_file_bytes: the largest file that settings allow.
+        inbox: where files lie until they are read.
+    """
+
+    def __init__(self, max_bytes: int, max_file_bytes: int, inbox: Inbox) -> None:
+        self._max_bytes, self._max_arriving = max_bytes, max_bytes // 2
+        self.max_file_bytes = max(1, min(max_file_bytes, self._max_arriving - _FILE_OVERHEAD))
+        """The largest file that is taken."""
+        self.max_own_bytes = min(max_bytes // 2, _TIMES_FILE * max_file_bytes)
+        """What one visitor's texts may take: never all that there is."""
+        self._max_own_arriving = max(max_bytes // 4, self.max_file_bytes + _FILE_OVERHEAD)
+        self._inbox = inbox
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # what was used last comes last
+        self._arrivals: dict[FileKey, _Arrival] = {}
+        self._lock, self._reader = threading.Lock(), threading.Lock()
+
+    @property
+    def n_bytes(self) -> int:
+        """What all of it takes."""
+        with self._lock:
+            self._forget_read()
+            return self._texts() + self._arriving()
+
+    # Files on their way
+
+    def admit(self, key: FileKey, visitor: str, n_bytes: int) -> None:
+        """Let a file begin to arrive.
+
+        Args:
+            key: the file.
+            visitor: who sends it.
+            n_bytes: the size that was announced; 0 where none was.
+
+        Raises:
+            CorpusError: it is too large, or was sent before.
+            BusyError: too many files are on their way.
+        """
+        if n_bytes > self.max_file_bytes + _FILE_OVERHEAD:
+            raise CorpusError(
+                f"The file is {_mb(n_bytes)}; at most {_mb(self.max_file_bytes)} are taken here. "
+                "Split it, or ask whoever runs this server for a larger limit."
+            )
+        with self._lock:
+            self._forget_read()
+            if key in self._arrivals:
+                raise CorpusError("The file was sent before. Choose it again.")
+            self._check_arriving(visitor, _FILE_OVERHEAD + n_bytes)
+            self._arrivals[key] = _Arrival(visitor, _FILE_OVERHEAD, time.monotonic())
+
+    def grow(self, key: FileKey, n_bytes: int) -> None:
+        """Count what has arrived of a file; texts make room for it.
+
+        Raises:
+            CorpusError: it is larger than announced and than any may be, or takes too long.
+            BusyError: too many files are on their way.
+        """
+        with self._lock:
+            arrival = self._arrivals[key]
+            self._forget_read()
+            self._check_arriving(arrival.visitor, n_bytes)
+            is_late = time.monotonic() - arrival.since > _ARRIVAL_SECONDS
+            if is_late or arrival.n_bytes + n_bytes > self.max_file_bytes + 2 * _FILE_OVERHEAD:
+                raise CorpusError("The file is too large, or takes too long to arrive. Split it.")
+            arrival.n_bytes += n_bytes
+            self._make_room()
+
+    def end(self, key: FileKey) -> None:
+        """Note that no more of a file arrives: from now on it counts while it lies unread."""
+        with self._lock:
+            if not self._inbox.has(key):
+                self._arrivals.pop(key, None)
+            else:
+                arrival = self._arrivals[key]
+                arrival.is_whole, arrival.since = True, time.monotonic()
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """Read a file inside, while nobody else reads one: it may take a core and gigabytes.
+
+        Raises:
+            CorpusError: others' files take too long.
+        """
+        if not self._reader.acquire(timeout=_READ_SECONDS):
+            raise CorpusError(
+                f"{named(name)} was not read: one file is read at a time here, and others came "
+                f"first for over {_READ_SECONDS:,.0f} seconds. Try again in a moment."
+            )
+        try:
+            yield
+        finally:
+            self._reader.release()
+
+    # Texts
+
+    def put(self, visitor: str, name: str, value: Any, n_bytes: int) -> None:
+        """Keep a thing for a visitor; what there is of the same name stays as it is."""
+        with self._lock:
+            kept = self._kept.setdefault(name, _Kept(value, n_bytes + _OVERHEAD))
+            kept.owners[visitor] = None
+            self._kept.move_to_end(name)
+            own = self._names_of(visitor)
+            while len(own) > 1 and (len(own) > _N_OWN or self._size(own) > self.max_own_bytes):
+                self._give_up(own.pop(0), visitor)
+            self._forget_read()
+            self._make_room()
+
+    def get(self, name: str, *, of: str = "") -> Any | None:
+        """Return what is there under a name, or None where it is not, or no longer.
+
+        Args:
+            name: what it was put there under.
+            of: the visitor who put it there; "" for whoever did.
+        """
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is None or (of and of not in kept.owners):
+                return None
+            self._kept.move_to_end(name)
+            return kept.value
+
+    def _check_arriving(self, visitor: str, n_bytes: int) -> None:
+        if not self._fits(visitor, n_bytes):
+            limit = min(self._max_own_arriving, self._max_arriving)
+            raise BusyError(
+                f"The file was not taken: {_mb(self._arriving())} of uploads wait to be read here, "
+                f"{_mb(self._arriving(visitor))} of them yours; at most {_mb(self._max_arriving)} "
+                f"may, {_mb(limit)} of one visitor. Try again in a minute."
+            )
+
+    def _fits(self, visitor: str, n_bytes: int) -> bool:
+        is_own_small = self._arriving(visitor) + n_bytes <= self._max_own_arriving
+        return is_own_small and self._arriving() + n_bytes <= self._max_arriving
+
+    def _arriving(self, visitor: str | None = None) -> int:
+        arrivals = self._arrivals.values()
+        return sum(own.n_bytes for own in arrivals if visitor in (None, own.visitor))
+
+    def _forget_read(self) -> None:
+        """Forget files that were read, and drop those that nobody has read for too long."""
+        oldest = time.monotonic() - _UNREAD_SECONDS
+        for key, arrival in list(self._arrivals.items()):
+            if arrival.is_whole and arrival.since < oldest:
+                self._inbox.discard(key)
+            if arrival.is_whole and not self._inbox.has(key):
+                del self._arrivals[key]
+
+    def _make_room(self) -> None:
+        """Give up texts until all of it fits, those put last excepted."""
+        while len(self._kept) > 1 and self._texts() + self._arriving() > self._max_bytes:
+            owners = {owner for kept in self._kept.values() for owner in kept.owners}
+            largest = max(owners, key=lambda owner: self._size(self._names_of(owner)))
+            self._give_up(self._names_of(largest)[0], largest)
+
+    def _names_of(self, visitor: str) -> list[str]:
+        """The names of a visitor's things, that unused for longest first."""
+        return [name for name, kept in self._kept.items() if visitor in kept.owners]
+
+    def _size(self, names: list[str]) -> int:
+        return sum(self._kept[name].n_bytes for name in names)
+
+    def _texts(self) -> int:
+        return sum(kept.n_bytes for kept in self._kept.values())
+
+    def _give_up(self, name: str, visitor: str) -> None:
+        """A visitor gives a thing up; it goes where nobody else put it there."""
+        owners = self._kept[name].owners
+        del owners[visitor]
+        if not owners:
+            del self._kept[name]
+
+
+def _mb(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"

@@ -1,0 +1,242 @@
+"""Visitors' files in this process's memory: how they arrive, and what pages read of them.
+
+A file is its visitor's alone: it is kept under a name that only that visit knows. What a page shows
+of it, the chosen columns and no other, is kept beside it under the digest that stands in the
+address, so that whoever has the address finds that, and nothing else of the file.
+
+Streamlit keeps every file that a visit sends, shown on a page or not, until the visit ends. So
+files are counted where they arrive, and its copy is let go as soon as a page has taken the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+from collections import OrderedDict
+from functools import lru_cache
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from components.core import Settings
+from components.core.errors import AccessError, BusyError, ContextlensError, SettingsError
+from components.corpus.readers import Sheet, read
+from components.corpus.upload_store import FileKey, UploadStore
+from components.ui.access import guard
+from components.ui.access.roles import UPLOAD
+from components.ui.models.services import settings
+from components.ui.state import session
+
+__all__ = [
+    "UploadGate",
+    "forget_all",
+    "keep",
+    "keep_shared",
+    "max_file_bytes",
+    "middleware",
+    "shared",
+    "sheet_of",
+    "take_file",
+    "take_refusal",
+]
+
+_UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
+_FORBIDDEN, _TOO_LARGE, _BUSY = 403, 413, 503
+_AGAIN = 60  # seconds after which to try again
+_SILENCE_SECONDS = 30.0  # after which a browser that sends nothing more of a file is dropped
+_N_REFUSALS = 1_000  # that pages have yet to say
+_refusals: OrderedDict[str, str] = OrderedDict()
+"""By visit, why a file was not taken."""
+
+
+class _StreamlitFiles:
+    """The files that Streamlit holds for its visits."""
+
+    def has(self, key: FileKey) -> bool:
+        """Return True if the file is there."""
+        manager = _manager()
+        return manager is not None and bool(manager.get_files(key.visit, [key.file]))
+
+    def discard(self, key: FileKey) -> None:
+        """Delete the file, if it is there."""
+        manager = _manager()
+        if manager is not None:
+            manager.remove_file(key.visit, key.file)
+
+
+def _manager() -> MemoryUploadedFileManager | None:
+    manager = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    return manager if isinstance(manager, MemoryUploadedFileManager) else None
+
+
+@lru_cache(maxsize=1)
+def _store_of(own: Settings) -> UploadStore:
+    return UploadStore(own.file_bytes, own.max_upload_bytes, _StreamlitFiles())
+
+
+def _store() -> UploadStore:
+    return _store_of(settings())
+
+
+def max_file_bytes() -> int:
+    """Return the size of the largest file that is taken."""
+    return _store().max_file_bytes
+
+
+def take_file(key: str) -> tuple[str, bytes] | None:
+    """Return the name and the content of a field's file, which Streamlit then no longer holds.
+
+    Call in the field's callback; it comes once more, without a file, when the browser next sends
+    the field's state.
+    """
+    file, run = session.value(key), get_script_run_ctx()
+    if not isinstance(file, UploadedFile):  # none, or one that was taken before
+        return None
+    content = file.getvalue()
+    file.truncate(0)  # the session's state has this object until then
+    if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
+        run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
+    return file.name, content
+
+
+def keep(visitor: str, name: str, content: bytes) -> str:
+    """Read a visitor's file and keep it; gives the name under which this visit finds it.
+
+    Raises:
+        AccessError: the visitor may not upload files.
+        CorpusError: it cannot be used, or others' files take too long; what was kept stays.
+    """
+    guard.require(UPLOAD)
+    store = _store()
+    with store.reading(name):
+        max_bytes = min(settings().max_upload_bytes, store.max_file_bytes)
+        sheet = read(name, content, max_bytes=max_bytes, max_held=store.max_own_bytes)
+        n_bytes = sheet.n_bytes
+    secret = f"file {uuid.uuid4().hex}"
+    store.put(guard.current_owner() or visitor, secret, sheet, n_bytes)
+    return secret
+
+
+def sheet_of(secret: str) -> Sheet | None:
+    """The file that was kept under a name, where this process still has it and it is theirs."""
+    found = _store().get(secret, of=guard.current_owner()) if secret else None
+    return found if isinstance(found, Sheet) else None
+
+
+def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
+    """Keep what was chosen of a file for whoever has its digest."""
+    _store().put(guard.current_owner() or visitor, digest, chosen, n_bytes)
+
+
+def shared(digest: str) -> Any:
+    """What was chosen of a file and has a digest, or None; never a file itself."""
+    found = _store().get(digest)
+    return None if isinstance(found, Sheet) else found
+
+
+def forget_all() -> None:
+    """Let go of all files and counts, as a server does that starts again."""
+    _store_of.cache_clear()
+    _refusals.clear()
+
+
+def take_refusal() -> str:
+    """Return why this visit's last file was not taken, once; "" where it was."""
+    run = get_script_run_ctx(suppress_warning=True)
+    return _refusals.pop(run.session_id, "") if run is not None else ""
+
+
+def middleware() -> list[Middleware]:
+    """What stands before Streamlit's own uploads."""
+    return [Middleware(UploadGate)]
+
+
+class UploadGate:
+    """Hands files on to Streamlit while there is room for them, and counts what arrives."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands on, or answers with a status and a sentence."""
+        key = _key(scope)
+        if key is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            store = _admitted(key, Request(scope))
+        except ContextlensError as exc:
+            _refuse(key.visit, exc.for_visitors)
+            headers = {"Retry-After": str(_AGAIN)} if isinstance(exc, BusyError) else {}
+            answer = PlainTextResponse(f"{exc.for_visitors}\n", _status(exc), headers)
+            await answer(scope, receive, send)
+            return
+
+        async def counted() -> Message:
+            try:
+                async with asyncio.timeout(_SILENCE_SECONDS):
+                    message = await receive()
+                store.grow(key, len(message.get("body", b"")))
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+            except ContextlensError as exc:
+                _refuse(key.visit, exc.for_visitors)
+                return {"type": "http.disconnect"}
+            return message
+
+        try:
+            await self._app(scope, counted, send)
+        finally:
+            store.end(key)
+
+
+def _admitted(key: FileKey, request: Request) -> UploadStore:
+    """Return the store that counts a file, which may arrive.
+
+    Raises:
+        ContextlensError: it may not.
+    """
+    person = guard.person_of_request(request.cookies)
+    guard.require(UPLOAD, person)
+    visitor = person.owner or (request.client.host if request.client else "")
+    announced = request.headers.get("content-length", "")
+    store = _store()
+    store.admit(key, visitor, int(announced) if announced.isdecimal() else 0)
+    return store
+
+
+def _key(scope: Scope) -> FileKey | None:
+    """The file that a request uploads, or None for any other request."""
+    if scope["type"] != "http" or scope["method"] != "PUT":
+        return None
+    found = _UPLOAD.search(scope["path"])
+    return FileKey(found[1], found[2]) if found else None
+
+
+def _status(error: ContextlensError) -> int:
+    if isinstance(error, AccessError | SettingsError):  # the second: who may is not known then
+        return _FORBIDDEN
+    return _BUSY if isinstance(error, BusyError) else _TOO_LARGE
+
+
+def _refuse(visit: str, sentence: str) -> None:
+    """Have a visit's page say why a file was not taken: the field shows the status alone.
+
+    The page runs again as it is, in the way of Streamlit's own run after a change of the source.
+    """
+    if not runtime.exists():
+        return
+    found = runtime.get_instance()._session_mgr.get_active_session_info(visit)
+    if found is not None:
+        _refusals[visit] = sentence
+        while len(_refusals) > _N_REFUSALS:
+            _refusals.popitem(last=False)
+        found.session.request_rerun(found.session._client_state)
