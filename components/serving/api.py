@@ -6,6 +6,7 @@ says; the answer is the packed result. Any server of ASGI apps runs it.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import inspect
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from components.core.caller import Caller
-from components.core.errors import BusyError, ContextlensError, RequestError
+from components.core.errors import ContextlensError, RequestError
 from components.core.protocol import EncoderService
 from components.core.remote.faults import Fault, fault_of
 from components.core.remote.names import (
@@ -31,7 +32,7 @@ from components.core.remote.names import (
 from components.core.remote.wire import MEDIA_TYPE, unpack
 from components.core.service import LocalService
 from components.core.settings import Settings
-from components.serving.bounds import Bounds, read_body
+from components.serving.bounds import Bounds, Room, answer_bytes, busy, read_body
 from components.serving.description import document
 from components.serving.work import Answer, Question, refused
 
@@ -40,6 +41,8 @@ __all__ = ["create_app", "from_env"]
 _N_THREADS = 64  # most of them wait: for a batch to be computed, or a file to be fetched
 _QUICK = {"models", "spec"}
 """Answered beside all that waits."""
+_SIZED = {"encode", "intervene", "word_rows"}
+"""Their answers grow with what is asked."""
 _LONGEST_NAME = 64
 _Used = Callable[[str], None]
 
@@ -91,6 +94,24 @@ async def _described(_: Request) -> JSONResponse:
     return JSONResponse(document())
 
 
+class _Place:
+    """What one question holds of the room for all, until it leaves."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._n_bytes = 0
+
+    def take(self, n_bytes: int) -> None:
+        """Hold more; see `Room.take`."""
+        self._room.take(n_bytes)
+        self._n_bytes += n_bytes
+
+    def leave(self) -> None:
+        """Give all of it back."""
+        self._room.give(self._n_bytes)
+        self._n_bytes = 0
+
+
 class _Asked:
     """The questions of one app: who may ask, how much, and how many at once."""
 
@@ -103,6 +124,8 @@ class _Asked:
         self._on_used = on_used
         self._pool = ThreadPoolExecutor(_N_THREADS, "contextlens-api")
         self._quick = ThreadPoolExecutor(2, "contextlens-api-quick")
+        self._unpacking = ThreadPoolExecutor(1, "contextlens-api-bodies")  # they take memory
+        self._room = Room(self._bounds.total_bytes)
         self._n_questions = 0
 
     def endpoint(self, method: str) -> Callable[..., Awaitable[Response]]:
@@ -114,9 +137,16 @@ class _Asked:
                 return refused(_NO_TOKEN, 401)
             if request.headers.get("content-type") != MEDIA_TYPE:
                 return refused(fault_of(RequestError(_NO_KIND)), 415)
+            if self._n_questions >= self._bounds.n_questions:
+                return refused(fault_of(busy()))
+            place = _Place(self._room)
+            self._n_questions += 1
             try:
-                return self._answer(await self._question(method, signature, request))
-            except ContextlensError as exc:
+                return self._answer(await self._question(method, signature, request, place), place)
+            except BaseException as exc:
+                self._leave(place)
+                if not isinstance(exc, ContextlensError):
+                    raise
                 return refused(fault_of(exc), self._bounds.status(exc))
 
         return answer
@@ -126,14 +156,22 @@ class _Asked:
             return True
         return hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode())
 
+    def _leave(self, place: _Place) -> None:
+        place.leave()
+        self._n_questions -= 1
+
     async def _question(
-        self, method: str, signature: inspect.Signature, request: Request
+        self, method: str, signature: inspect.Signature, request: Request, place: _Place
     ) -> Question:
-        if _number(request.headers.get("content-length", "")) > self._bounds.body_bytes:
+        stated = request.headers.get("content-length", "")
+        n_bytes = int(stated) if stated.isascii() and stated.isdigit() else self._bounds.body_bytes
+        if n_bytes > self._bounds.body_bytes:
             raise self._bounds.refusal()
-        arguments = _arguments(
-            method, signature, unpack(await read_body(request.stream(), self._bounds))
-        )
+        place.take(n_bytes)
+        body = await read_body(request.stream(), self._bounds)
+        loop = asyncio.get_running_loop()
+        given = await loop.run_in_executor(self._unpacking, unpack, body)
+        arguments = _arguments(method, signature, given)
         self._bounds.check(arguments)
         name = request.headers.get(CALLER_HEADER, "")[:_LONGEST_NAME]
         return Question(
@@ -144,31 +182,28 @@ class _Asked:
             in_frames=STREAM_TYPE in request.headers.get("accept", ""),
         )
 
-    def _answer(self, question: Question) -> Answer:
-        if self._n_questions >= self._bounds.n_questions:
-            busy = BusyError(_BUSY)
-            busy.retry_seconds = 1.0
-            raise busy
-        self._n_questions += 1
+    def _answer(self, question: Question, place: _Place) -> Answer:
+        def check() -> None:
+            if question.method not in _SIZED:
+                return
+            card = self._service.load(question.arguments["model"])
+            n_bytes = answer_bytes(question.method, question.arguments, card)
+            self._bounds.check_answer(n_bytes)
+            place.take(n_bytes)
 
         def note(is_done: bool) -> None:
-            self._n_questions -= 1
+            self._leave(place)
             model = question.arguments.get("model")
             is_use = is_done and question.method not in _QUICK
             if is_use and self._on_used is not None and isinstance(model, str):
                 self._on_used(model)
 
         pool = self._quick if question.method in _QUICK else self._pool
-        return Answer(self._service, question, pool, note, self._bounds.seconds)
+        return Answer(self._service, question, pool, check, note, self._bounds.seconds)
 
 
-_BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 _NO_TOKEN = Fault("SettingsError", "The token is missing or wrong.")
 _NO_KIND = f"A body of the kind {MEDIA_TYPE} is needed."
-
-
-def _number(header: str) -> int:
-    return int(header) if header.isascii() and header.isdigit() else 0
 
 
 def _arguments(method: str, signature: inspect.Signature, given: Any) -> dict[str, Any]:

@@ -76,6 +76,7 @@ class Answer(Response):
         service: EncoderService,
         question: Question,
         pool: Executor,
+        check: Callable[[], None],
         on_done: Callable[[bool], None],
         seconds: float,
     ) -> None:
@@ -84,6 +85,7 @@ class Answer(Response):
         self._service = service
         self._question = question
         self._pool = pool
+        self._check = check
         self._on_done = on_done
         self._left = threading.Event()
         self._told_at = 0.0
@@ -140,6 +142,7 @@ class Answer(Response):
         tell = {"progress": self._tell} if question.tells and question.in_frames else {}
         try:
             with calling(caller):
+                self._check()
                 return packed(getattr(self._service, question.method)(**question.arguments, **tell))
         except ContextlensError as exc:
             return fault_of(exc)

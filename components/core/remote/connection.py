@@ -1,6 +1,7 @@
 """Questions to a service over HTTP: pooled, tried again where that can help, given up in words.
 
-All that a service is asked may be asked twice, so what is lost on the way is asked again.
+All that a service is asked may be asked twice. What never reached it is asked again a few times,
+and once more what was lost after it was sent: it may be what ended the process that had it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import urllib3
-from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    EmptyPoolError,
+    HTTPError,
+    NewConnectionError,
+    ReadTimeoutError,
+)
 
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
@@ -45,14 +53,29 @@ _SILENT_SECONDS = 30.0
 """The longest silence: a service that works says so every second."""
 _QUICK_SECONDS = 5.0  # for what is known again without any work
 _N_CONNECTIONS = 64
+_N_QUICK = 8
+_POOL_SECONDS = 10.0
+"""The longest wait for a connection; quick questions have theirs, and wait `_QUICK_SECONDS`."""
+_LOOK_SECONDS = 0.1  # between looks whether the caller is still there
 _PART_BYTES = 1 << 26
 _log = logging.getLogger("contextlens")
 _ON_THE_WAY = {404, 502, 503, 504}
 """Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
+_AFTER_SENDING = {502, 504}
+"""Of those, what says that the service had the question."""
 
 
 class _LostError(Exception):
-    """What was asked was lost on the way; asked again it may get there."""
+    """What was asked was lost on the way; asked again it may get there.
+
+    Args:
+        why: it was lost.
+        was_sent: True if the service may have had it.
+    """
+
+    def __init__(self, why: str, *, was_sent: bool = True) -> None:
+        super().__init__(why)
+        self.was_sent = was_sent
 
 
 class Connection:
@@ -70,12 +93,15 @@ class Connection:
         self._away_until = 0.0
         self._is_away = False
         # Asked directly, and with no other password than its own: urllib3 reads no environment.
-        self._client = urllib3.PoolManager(
-            headers={} if token is None else {"authorization": f"Bearer {token}"},
-            maxsize=_N_CONNECTIONS,
-            block=True,
-            retries=False,
-        )
+        self._clients = {
+            quick: urllib3.PoolManager(
+                headers={} if token is None else {"authorization": f"Bearer {token}"},
+                maxsize=n_connections,
+                block=True,
+                retries=False,
+            )
+            for quick, n_connections in ((False, _N_CONNECTIONS), (True, _N_QUICK))
+        }
 
     @property
     def away(self) -> str | None:
@@ -85,7 +111,8 @@ class Connection:
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._client.clear()
+        for client in self._clients.values():
+            client.clear()
 
     def ask(
         self,
@@ -105,9 +132,11 @@ class Connection:
 
         Raises:
             ContextlensError: whatever the service raised.
+            BusyError: all connections are taken, or the service has too much to do.
             ServiceAwayError: it does not answer.
         """
         body = pack(dict(arguments))
+        n_sent = 0
         with self._lock:
             if time.monotonic() < self._away_until:
                 raise ServiceAwayError(_AWAY)
@@ -117,6 +146,9 @@ class Connection:
                 answer = self._once(method, arguments.get("model"), body, told, quick=quick)
             except _LostError as exc:
                 lost = exc
+                n_sent += exc.was_sent
+                if n_sent > 1:
+                    break
             except ReadTimeoutError as exc:
                 lost = _LostError(str(exc))
                 break  # it had its time
@@ -135,17 +167,21 @@ class Connection:
 
     def _once(self, method: str, model: Any, body: bytes, told: Told | None, *, quick: bool) -> Any:
         silence = _QUICK_SECONDS if quick else _SILENT_SECONDS
+        client = self._clients[quick]
+        send = partial(
+            client.request,
+            "POST",
+            f"{self._url}{PREFIX}/{method}",
+            body=body,
+            headers={**client.headers, **self._headers(model)},
+            timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=silence),
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
+            pool_timeout=_LOOK_SECONDS,
+        )
         try:
-            answer = self._client.request(
-                "POST",
-                f"{self._url}{PREFIX}/{method}",
-                body=body,
-                headers={**self._client.headers, **self._headers(model)},
-                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=silence),
-                redirect=False,
-                preload_content=False,
-                decode_content=False,
-            )
+            answer = _when_free(send, _QUICK_SECONDS if quick else _POOL_SECONDS)
             try:
                 return self._read(answer, told)
             finally:
@@ -153,6 +189,8 @@ class Connection:
                 answer.release_conn()
         except ReadTimeoutError:
             raise
+        except (NewConnectionError, ConnectTimeoutError) as exc:
+            raise _LostError(str(exc), was_sent=False) from exc
         except HTTPError as exc:
             raise _LostError(str(exc) or type(exc).__name__) from exc
 
@@ -174,7 +212,8 @@ class Connection:
             raise self._refusal(answer)
         kind = answer.headers.get("content-type", "")
         if kind not in {MEDIA_TYPE, STREAM_TYPE}:
-            raise _LostError(f"an answer of the kind {kind!r}")  # another server stands there
+            # Another server stands there.
+            raise _LostError(f"an answer of the kind {kind!r}", was_sent=False)
         take = _taking(answer)
         if kind == STREAM_TYPE:
             found = _outcome(take, told)
@@ -199,7 +238,8 @@ class Connection:
         if b"backpressure" in body:  # too many wait at the cluster's door
             return Fault(BusyError.__name__, _BUSY, 1.0).error()
         if answer.status in _ON_THE_WAY:
-            return _LostError(f"the status {answer.status}")
+            was_sent = answer.status in _AFTER_SENDING
+            return _LostError(f"the status {answer.status}", was_sent=was_sent)
         return WorkerError(
             f"The service that runs the models answered with the status {answer.status}. "
             "Try again; whoever runs it finds the reason in its log."
@@ -211,6 +251,24 @@ _AWAY = (
     "try again in a moment for anything new. If it stays away, tell whoever runs this app."
 )
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
+
+
+def _when_free(
+    send: Callable[[], urllib3.BaseHTTPResponse], seconds: float
+) -> urllib3.BaseHTTPResponse:
+    """What comes of sending as soon as there is a connection for it.
+
+    Raises:
+        BusyError: none was free for so long.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        _heed()
+        try:
+            return send()
+        except EmptyPoolError:
+            if time.monotonic() >= end:
+                raise Fault(BusyError.__name__, _BUSY, 1.0).error() from None
 
 
 def _outcome(take: Take, told: Told | None) -> Any:

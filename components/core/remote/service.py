@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +64,7 @@ class RemoteService(EncoderService):
         if call.checksum is None and method.name != "architecture":  # a preset's needs no card
             call = call.having(checksum=self._checksum(call))
         try:
-            parts = None if method.reports else _parts(call.columns())
+            parts = None if method.reports else _parts(call)
             if parts is None:
                 return self._ask(call)
             return [answer for part in parts for answer in self._ask(call.at(part))]
@@ -158,11 +158,20 @@ class _Believed:
             return self._answers.get(key, (0.0, None))[1]
 
 
-def _parts(columns: Mapping[str, Sequence[Any]] | None) -> Iterator[range] | None:
-    """The places of the texts of each part; None for few texts, which are asked for at once."""
+def _parts(call: Call) -> Iterator[range] | None:
+    """The places of the texts of each part; None for few texts, which are asked for at once.
+
+    A text counts as long as it is padded to; one whose attention is asked for goes alone.
+    """
+    columns = call.columns()
     if columns is None:
         return None
-    sizes = [sum(len(text or "") for text in own) for own in zip(*columns.values(), strict=True)]
+    padded = call.arguments.get("pad_to")
+    least = padded if isinstance(padded, int) else 0
+    if call.arguments.get("attentions"):
+        least = _N_CHARACTERS
+    texts = zip(*columns.values(), strict=True)
+    sizes = [max(least, sum(len(text or "") for text in own)) for own in texts]
     if len(sizes) <= _N_TEXTS and sum(sizes) <= _N_CHARACTERS:
         return None
     return _ranges(sizes)

@@ -6,6 +6,7 @@ import asyncio
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +29,7 @@ from components.core.remote.faults import fault_of
 from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame
 from components.core.remote.names import STREAM_TYPE
 from components.core.remote.wire import MEDIA_TYPE, pack, unpack
-from tests.core.remote.scripted import Line, Scripted, answers, cut_off, silent, status
+from tests.core.remote.scripted import Asked, Line, Scripted, answers, cut_off, silent, status
 from tests.support.remote_server import serving
 
 
@@ -59,34 +60,72 @@ def test_an_answer_is_unpacked_and_the_question_packed() -> None:
     assert "authorization" not in asked.headers
 
 
-LOST = {
-    "502": status(502, b"<html>Bad gateway</html>"),
+NOT_REACHED = {
     "503 of a proxy": status(503, b"No replicas are available yet."),
-    "504": status(504),
     "404 before it is there": status(404, b"Path not found"),
     "another server": status(200, b"<html></html>", "text/html"),
+}
+LOST = {
+    "502": status(502, b"<html>Bad gateway</html>"),
+    "504": status(504),
     "cut off": cut_off(MEDIA_TYPE, b"half"),
     "cut off frames": cut_off(STREAM_TYPE, frame(ALIVE), frame(RESULT, pack(1))[:-3]),
 }
+CASES = [*((line, 3) for line in NOT_REACHED.values()), *((line, 2) for line in LOST.values())]
+IDS = [*NOT_REACHED, *LOST]
 
 
-@pytest.mark.parametrize("line", LOST.values(), ids=LOST)
+@pytest.mark.parametrize(("line", "n_tries"), CASES, ids=IDS)
 def test_what_is_lost_on_the_way_is_asked_again(
-    line: Line, caplog: pytest.LogCaptureFixture
+    line: Line, n_tries: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with scripted(line, line, answers("there")) as (app, client):
+    with scripted(*[line] * (n_tries - 1), answers("there")) as (app, client):
         assert client.ask("load", {"model": "m"}) == "there"
         assert client.away is None
-    assert len(app.asked) == 3
+    assert len(app.asked) == n_tries
 
 
-@pytest.mark.parametrize("line", [LOST["503 of a proxy"], LOST["cut off"]])
-def test_what_stays_lost_is_away(line: Line, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(("line", "n_tries"), CASES, ids=IDS)
+def test_what_may_have_ended_its_process_is_asked_again_once_only(
+    line: Line, n_tries: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with scripted(line) as (app, client):
         with pytest.raises(ServiceAwayError, match="does not answer"):
             client.ask("load", {"model": "m"})
-        assert len(app.asked) == 3
+        assert len(app.asked) == n_tries
         assert client.away is not None
+
+
+def test_long_questions_hold_up_no_quick_one_and_more_of_them_are_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "_N_CONNECTIONS", 2)
+    monkeypatch.setattr(connection, "_POOL_SECONDS", 0.3)
+    go = threading.Event()
+
+    async def held(asked: Asked, send: Any) -> None:
+        while asked.path.endswith("encode") and not go.is_set():
+            await asyncio.sleep(0.01)
+        await answers(1)(asked, send)
+
+    with scripted(held) as (app, client):
+        threads = [threading.Thread(target=client.ask, args=("encode", {})) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        while len(app.asked) < 2:
+            time.sleep(0.01)
+        begun = time.monotonic()
+        assert client.ask("models", {}, quick=True) == 1
+        with pytest.raises(BusyError, match="more to do than it can"):
+            client.ask("encode", {})
+        gone = Caller("me", is_cancelled=lambda: True)
+        with calling(gone), pytest.raises(JobError, match="stopped"):
+            client.ask("encode", {})
+        assert time.monotonic() - begun < 3
+        assert client.away is None
+        go.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureFixture) -> None:

@@ -38,6 +38,7 @@ class Counting:
 def local(open_with: Callable[..., EncoderService]) -> EncoderService:
     service = open_with(model_folder=None)
     assert isinstance(service, CachedService)
+    service.load(BUNDLED_ID)
     return service.uncached
 
 

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.map.compute import once
+from components.core.byte_cache import shared_cache
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
 from components.features.map.marks import name_of
 from components.features.map.page import chart
@@ -202,7 +202,7 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
 
     figure_of_chart = chart._figure
     monkeypatch.setattr(chart, "_figure", figure)
-    once._drawings.cache_clear()
+    shared_cache.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
     app = around(app, *range(20))
