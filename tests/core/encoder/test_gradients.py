@@ -160,7 +160,8 @@ def test_odd_texts_have_shares_too(tiny: Subject, text: str) -> None:
     assert len(found.shares) == found.tokens.n_tokens
     assert np.isfinite(found.shares).all()
     if not text:  # special tokens alone: nothing lies between the ends
-        assert found.start == found.end
+        # Two rows of one batch: some processors round their last bit differently.
+        assert found.start == pytest.approx(found.end, abs=1e-12)
         assert not found.shares.any()
 
 
