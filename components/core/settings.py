@@ -103,8 +103,8 @@ class Settings(BaseSettings):
     )
 
     cache_bytes: _Bytes = Field(512 * _MB, validation_alias="CONTEXTLENS_CACHE_MB")
-    """Memory for remembered results, in MB (1 MB = 1,000,000 bytes); maps take up to half as much
-    again."""
+    """Memory for what models said, in MB (1 MB = 1,000,000 bytes); results of pages and maps take
+    up to as much again."""
     model_bytes: _Bytes = Field(4096 * _MB, validation_alias="CONTEXTLENS_MODEL_MB")
     """Memory for loaded models, in MB; the least used leaves first. A model whose files are larger
     is not fetched."""
