@@ -78,6 +78,15 @@ class InputError(ContextlensError):
 class TextError(InputError):
     """A text that no tokenizer can read."""
 
+    @classmethod
+    def of_half_character(cls, found: UnicodeEncodeError) -> TextError:
+        """The error for a text that holds a lone surrogate."""
+        return cls(
+            f"Character {found.start + 1} of the text is half of a character "
+            f"(U+{ord(found.object[found.start]):04X}, a lone surrogate), which no tokenizer can "
+            "read. Delete it and type it again."
+        )
+
 
 class RequestError(InputError):
     """A request that does not fit the model."""

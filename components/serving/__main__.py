@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 
 from components.core import registry
-from components.core.remote.names import MODEL_HEADER
+from components.core.remote.wire import MODEL_HEADER
 
 __all__ = ["main"]
 

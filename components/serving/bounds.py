@@ -1,170 +1,177 @@
-"""How much questions may bring, hold and be answered with, in one sentence where it is more."""
+"""How many questions may be under way, how much memory they share, and how slow a body may be.
+
+The memory of one process for all that is asked at once is at most `n_questions` times `free_bytes`
+and `shared_bytes` beside, whoever asks for what: places are taken before a body is read, and room
+for an answer before it is made.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+
+from starlette.requests import Request
 
 from components.core.errors import BusyError, RequestError
-from components.core.schema import ModelCard
 
-__all__ = ["Bounds", "Room", "answer_bytes", "busy", "read_body"]
+__all__ = ["BodyError", "Bounds", "Places", "Room", "Share", "read_body"]
 
-_ADDED_TOKENS = 4
-"""The most special tokens that a tokenizer adds to a pair of texts."""
+_UNDISTURBED_SECONDS = 0.2
+"""In which a body may come in any case; who takes longer gives way where all places are taken."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What questions may take.
+    """What the questions to one process may take.
 
     Attributes:
-        body_bytes: of its body.
-        n_texts: of `texts`, and of any other list of texts.
-        n_questions: under way at once, from before their bodies are read; more are told to come
-            again.
-        answer_bytes: of one answer, as computed before it is made.
-        total_bytes: of all bodies and answers under way; more are told to come again.
-        seconds: in which its body must be there, and in which each megabyte of the answer must be
+        body_bytes: of one body; only token IDs and vectors need more than some kilobytes.
+        n_questions: under way at once, from before their bodies are read until their answers are
+            taken; more are told to come again. As many again that need no work.
+        free_bytes: that each of them may hold in any case.
+        shared_bytes: that all of them hold beside; an answer counts twice while it is packed.
+        wait_seconds: for room for an answer, before one is told to come again.
+        seconds: in which a body must be there, and in which each megabyte of the answer must be
             taken: else one who is slow would hold for ever what others wait for.
     """
 
     body_bytes: int = 16_000_000
-    n_texts: int = 4096
-    n_questions: int = 256
-    answer_bytes: int = 2_000_000_000
-    total_bytes: int = 8_000_000_000
+    n_questions: int = 128
+    free_bytes: int = 4_000_000
+    shared_bytes: int = 2_000_000_000
+    wait_seconds: float = 10.0
     seconds: float = 60.0
 
-    def check(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse what is too much.
+
+class BodyError(RequestError):
+    """A body that is not taken, with the HTTP status that says most of why."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class Places:
+    """So many questions at once, in one event loop."""
+
+    def __init__(self, n: int) -> None:
+        self._n_free = n
+        self._bodies: dict[asyncio.Timeout, float] = {}
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """One of them; where none is free, that of who takes longest to send a body.
 
         Raises:
-            RequestError: more texts than are taken.
+            BusyError: none can be had.
         """
-        for name in ("texts", "pairs", "interventions", "baseline"):
-            given = arguments.get(name)
-            if isinstance(given, list | tuple) and len(given) > self.n_texts:
-                raise RequestError(
-                    f"{len(given):,} {name} are given, and {self.n_texts:,} are taken at once. "
-                    "Ask in several parts."
-                )
+        now = asyncio.get_running_loop().time()
+        slowest, since = next(iter(self._bodies.items()), (None, now))
+        if self._n_free <= 0:
+            if slowest is None or now < since + _UNDISTURBED_SECONDS:
+                raise _busy()
+            del self._bodies[slowest]
+            slowest.reschedule(now)
+        self._n_free -= 1
+        try:
+            yield
+        finally:
+            self._n_free += 1
 
-    def check_answer(self, n_bytes: int) -> None:
-        """Refuse an answer that would be too large.
+    @asynccontextmanager
+    async def body(self, seconds: float) -> AsyncIterator[None]:
+        """Time in which a body has to come.
 
         Raises:
-            RequestError: it is larger than one may be.
+            TimeoutError: it did not, or another question needs the place.
         """
-        if n_bytes > self.answer_bytes:
-            raise RequestError(
-                f"The answer could have {n_bytes / 1e6:,.0f} MB, and one may have "
-                f"{self.answer_bytes / 1e6:,.0f} MB. Ask for fewer texts, layers, heads or IDs."
-            )
-
-    def refusal(self) -> RequestError:
-        """What is said of too large a body."""
-        return RequestError(
-            f"What is asked has more than the {self.body_bytes / 1e6:,.0f} MB that are taken at "
-            "once. Ask in several parts."
-        )
-
-    def too_late(self) -> RequestError:
-        """What is said of a body that does not come."""
-        return RequestError(
-            f"What is asked was not there within {self.seconds:g} seconds. Ask in several parts, "
-            "or over a faster line."
-        )
-
-    def status(self, error: Exception) -> int | None:
-        """The HTTP status that says more of a refusal than its class does."""
-        own = {str(self.refusal()): 413, str(self.too_late()): 408}
-        return own.get(str(error))
+        async with asyncio.timeout(seconds) as deadline:
+            self._bodies[deadline] = asyncio.get_running_loop().time()
+            try:
+                yield
+            finally:
+                self._bodies.pop(deadline, None)
 
 
 class Room:
-    """The bytes that all questions under way may hold together. Thread-safe."""
+    """Memory that all questions share. Thread-safe."""
 
-    def __init__(self, n_bytes: int) -> None:
-        self._free = n_bytes
-        self._lock = threading.Lock()
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.n_free = bounds.shared_bytes
+        self.changed = threading.Condition()
 
-    def take(self, n_bytes: int) -> None:
-        """Take a part of it, to be given back.
+    @contextmanager
+    def share(self) -> Iterator[Share]:
+        """What one question holds of it, until it is over."""
+        share = Share(self)
+        try:
+            yield share
+        finally:
+            share.hold(0)
+
+
+class Share:
+    """What one question holds of the room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._held = 0
+
+    def hold(self, n_bytes: int, *, seconds: float = 0.0) -> None:
+        """Hold so much from now on, in place of what was held; wait for it some seconds.
 
         Raises:
-            BusyError: others hold too much.
+            BusyError: there is not so much.
         """
-        with self._lock:
-            if n_bytes > self._free:
-                raise busy()
-            self._free -= n_bytes
-
-    def give(self, n_bytes: int) -> None:
-        """Give back what was taken."""
-        with self._lock:
-            self._free += n_bytes
-
-
-def busy() -> BusyError:
-    """The error for callers who should come again in a second."""
-    error = BusyError(
-        "The service that runs the models has more to do than it can. Try again in a moment."
-    )
-    error.retry_seconds = 1.0
-    return error
+        room = self._room
+        wanted = min(max(0, n_bytes - room.bounds.free_bytes), room.bounds.shared_bytes)
+        with room.changed:
+            if not room.changed.wait_for(lambda: wanted - self._held <= room.n_free, seconds):
+                raise _busy()
+            room.n_free -= wanted - self._held
+            self._held = wanted
+            room.changed.notify_all()
 
 
-def answer_bytes(method: str, arguments: Mapping[str, Any], card: ModelCard) -> int:
-    """The most bytes of arrays that an answer can have; 0 if the model itself bounds them.
-
-    A token is counted for each code point of a text, up to the model's maximum length.
-
-    Args:
-        method: of the service.
-        arguments: by name, of any types; what the service will refuse counts as nothing.
-        card: of the model that is asked.
-    """
-    if method == "word_rows":
-        return 4 * card.n_dims * _length(arguments.get("token_ids"))
-    texts = arguments.get("texts")
-    if method not in {"encode", "intervene"} or not isinstance(texts, list | tuple):
-        return 0
-    pairs, padded = arguments.get("pairs"), arguments.get("pad_to")
-    others = pairs if isinstance(pairs, list | tuple) else [None] * len(texts)
-    least = padded if isinstance(padded, int) else 0
-    lengths = [
-        max(least, min(card.max_length, _length(text) + _length(other) + _ADDED_TOKENS))
-        for text, other in zip(texts, others, strict=False)
-    ]
-    layers, heads = arguments.get("layers"), arguments.get("attentions", False)
-    n_layers = card.n_layers + 1 if layers is None else _length(layers)
-    n_heads = card.n_layers * card.n_heads if heads is True else _length(heads)
-    return sum(4 * n * (n_layers * card.n_dims + n_heads * n) for n in lengths)
-
-
-def _length(value: Any) -> int:
-    return len(value) if hasattr(value, "__len__") else 0
-
-
-async def read_body(chunks: AsyncIterator[bytes], bounds: Bounds) -> bytes:
+async def read_body(request: Request, bounds: Bounds, places: Places, share: Share) -> bytes:
     """A body as it comes in, no more of it than the bound.
 
     Raises:
-        RequestError: it is larger, or too slow.
+        BusyError: others have too much under way.
+        BodyError: it is larger, or too slow.
     """
-    held: list[bytes] = []
-    n_bytes = 0
+    held = bytearray()
+    too_large = BodyError(
+        413,
+        f"What is asked has more than the {bounds.body_bytes / 1e6:,.0f} MB that are taken at "
+        "once. Ask in several parts.",
+    )
+    if int(request.headers.get("content-length", 0)) > bounds.body_bytes:
+        raise too_large
     try:
-        async with asyncio.timeout(bounds.seconds):
-            async for chunk in chunks:
-                n_bytes += len(chunk)
-                if n_bytes > bounds.body_bytes:
-                    raise bounds.refusal()
-                held.append(chunk)
+        async with places.body(bounds.seconds):
+            async for chunk in request.stream():
+                if len(held) + len(chunk) > bounds.body_bytes:
+                    raise too_large
+                share.hold(len(held) + len(chunk))
+                held += chunk
     except TimeoutError:
-        raise bounds.too_late() from None
-    return b"".join(held)
+        raise BodyError(
+            408,
+            "What is asked was not there in time: it has "
+            f"{bounds.seconds:g} seconds, and less where many others ask. Ask in several parts, or "
+            "over a faster line.",
+        ) from None
+    return bytes(held)
+
+
+def _busy() -> BusyError:
+    found = BusyError(
+        "The service that runs the models has more to do than it can. Try again in a moment."
+    )
+    found.retry_seconds = 1.0
+    return found

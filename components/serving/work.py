@@ -1,7 +1,7 @@
 """One question under way: done in a thread, while its client may be told how far it is, or leave.
 
 Short work is answered as it is, with the status that says what came of it. What takes longer than
-a second, or tells how far it is, is answered in frames to who accepts them.
+a second, or tells how far it is, is answered in a stream to who accepts one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -23,39 +24,46 @@ from starlette.types import Message, Receive, Scope, Send
 from components.core.caller import Caller, StoppedError, calling
 from components.core.errors import ContextlensError, JobError, WorkerError
 from components.core.protocol import EncoderService
-from components.core.remote.faults import Fault, fault_of
-from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame, head
-from components.core.remote.names import STREAM_TYPE
-from components.core.remote.tensors import Buffer
-from components.core.remote.wire import MEDIA_TYPE, pack, packed
-from components.core.schema import ProgressEvent
+from components.core.remote.sizes import CARD_BY, check_answer
+from components.core.remote.wire import (
+    MEDIA_TYPE,
+    STREAM_TYPE,
+    Event,
+    Fault,
+    pack_answer,
+    unpack_request,
+)
+from components.serving.bounds import Bounds, Share
 
-__all__ = ["Answer", "Question", "refused"]
+__all__ = ["Question", "Work", "refused"]
 
 _ALIVE_SECONDS = 1.0
 _TELL_SECONDS = 0.05
+_MOST_NEWS = 100  # of what is not told yet, the latest
 _PART_BYTES = 1_000_000
 _GONE = "This was stopped, because nobody waits for it any more."
 _log = logging.getLogger("contextlens")
+_one_at_a_time = threading.Lock()
+"""Held while a body is unpacked: what becomes of a bad one is gone before the next."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, of whom, by whom.
+    """What is asked, by whom.
 
     Attributes:
         method: of the service.
-        arguments: by name.
         caller: who asks.
-        tells: whether the method can tell how far it is.
-        in_frames: whether the client takes frames.
+        tells: True if the method can tell how far it is, and the client listens.
+        streams: True if the client takes a stream.
+        share: of the room for all.
     """
 
     method: str
-    arguments: Mapping[str, Any]
     caller: Caller
     tells: bool
-    in_frames: bool
+    streams: bool
+    share: Share
 
 
 def refused(fault: Fault, status: int | None = None) -> Response:
@@ -68,86 +76,84 @@ def refused(fault: Fault, status: int | None = None) -> Response:
     )
 
 
-class Answer(Response):
-    """The answer to a question, worked out while it is sent."""
+class Work:
+    """The answer to a question, worked out while it is sent.
+
+    Args:
+        service: that answers.
+        question: that is asked.
+        body: its arguments, packed.
+        bounds: of what it may take.
+    """
 
     def __init__(
-        self,
-        service: EncoderService,
-        question: Question,
-        pool: Executor,
-        check: Callable[[], None],
-        on_done: Callable[[bool], None],
-        seconds: float,
+        self, service: EncoderService, question: Question, body: bytes, bounds: Bounds
     ) -> None:
-        super().__init__()
-        self._seconds = seconds
         self._service = service
         self._question = question
-        self._pool = pool
-        self._check = check
-        self._on_done = on_done
+        self._body = body
+        self._bounds = bounds
         self._left = threading.Event()
-        self._told_at = 0.0
-        self._stage = ""
+        self._news: deque[Any] = deque(maxlen=_MOST_NEWS)
+        self.model: str | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing."""
-        self._loop = asyncio.get_running_loop()
-        send = _timed(send, self._seconds)
-        self._news: asyncio.Queue[bytes] = asyncio.Queue()
-        work: asyncio.Future[Any] = self._loop.run_in_executor(self._pool, self._work)
-        gone: asyncio.Future[Any] = asyncio.ensure_future(_until_gone(receive))
-        done = False
+    async def answer(self, pool: Executor, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing.
+
+        Returns:
+            True if the work was done.
+        """
+        send = _timed(send, self._bounds.seconds)
+        loop = asyncio.get_running_loop()
+        work: asyncio.Future[bytes | Fault] = loop.run_in_executor(pool, self._done)
+        gone: asyncio.Future[None] = asyncio.ensure_future(_until_gone(receive))
         try:
-            begun = await self._frames(work, gone, send) if self._question.in_frames else False
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                outcome = work.result()
-                done = not isinstance(outcome, Fault)
-                await _end(outcome, scope, receive, send, begun=begun)
+            begun = await self._tell_on(work, gone, send)
+            if not work.done():
+                return False
+            outcome = work.result()
+            await _end(outcome, scope, receive, send, begun=begun)
+            return not isinstance(outcome, Fault)
         except ClientDisconnect:
             _log.info("A client that took no answer was let go of.")
+            return False
         finally:
             self._left.set()
             gone.cancel()
-            work.cancel()  # one that has not begun never does
-            self._on_done(done)
+            if not work.cancel():  # what has begun holds its place until it is over
+                await asyncio.wait({work})
 
-    async def _frames(
-        self, work: asyncio.Future[Any], gone: asyncio.Future[Any], send: Send
+    async def _tell_on(
+        self, work: asyncio.Future[Any], gone: asyncio.Future[None], send: Send
     ) -> bool:
-        """Frames as long as the work goes on or there is news of it; whether there were any."""
-        begun = False
+        """Send how far the work is, until it or the client is gone; True if there was anything."""
+        begun, last = False, time.monotonic()
+        pause = _TELL_SECONDS if self._question.tells else _ALIVE_SECONDS
         while not gone.done():
-            news: asyncio.Future[Any] = asyncio.ensure_future(self._news.get())
-            await asyncio.wait(
-                [work, gone, news], timeout=_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-            )
-            is_over = not news.done() and work.done()
-            sent = news.result() if news.done() else frame(ALIVE)
-            news.cancel()
-            if is_over or gone.done():
+            await asyncio.wait({work, gone}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            news = [self._news.popleft() for _ in range(len(self._news))]
+            if not news and not work.done() and time.monotonic() >= last + _ALIVE_SECONDS:
+                news = [None]
+            if self._question.streams and news:
+                if not begun:
+                    await send(_start(STREAM_TYPE))
+                begun, last = True, time.monotonic()
+                await send(_part(b"".join(_line(Event(progress=each)) for each in news)))
+            if work.done():
                 break
-            if not begun:
-                await send(_start(STREAM_TYPE))
-            begun = True
-            await send(_part(sent))
         return begun
 
-    def _work(self) -> list[Buffer] | Fault:
+    def _done(self) -> bytes | Fault:
         """What the service says, or what is wrong; in a thread."""
         question = self._question
         caller = Caller(question.caller.name, question.caller.bulk, self._left.is_set)
-        tell = {"progress": self._tell} if question.tells and question.in_frames else {}
         try:
             with calling(caller):
-                self._check()
-                return packed(getattr(self._service, question.method)(**question.arguments, **tell))
+                return self._answered()
         except ContextlensError as exc:
-            return fault_of(exc)
+            return Fault.of(exc)
         except StoppedError:
-            return fault_of(JobError(_GONE))
+            return Fault.of(JobError(_GONE))
         except Exception:  # noqa: BLE001 - the client is told in words, the log has the rest
             reference = secrets.token_hex(4)
             _log.exception("%s failed, reference %s", question.method, reference)
@@ -157,23 +163,27 @@ class Answer(Response):
                 "Whoever runs it finds the details in its log.",
             )
 
+    def _answered(self) -> bytes:
+        """The packed answer; there is room for it before it is made."""
+        method, share, n_given = self._question.method, self._question.share, len(self._body)
+        with _one_at_a_time:
+            arguments = unpack_request(method, self._body)
+        self._body = b""
+        self.model = arguments.get("model")
+        load = CARD_BY.get(method)
+        card = None if load is None else getattr(self._service, load)(self.model)
+        n_bytes = check_answer(method, arguments, card)
+        share.hold(n_given + 2 * n_bytes, seconds=self._bounds.wait_seconds)
+        tell = {"progress": self._tell} if self._question.tells else {}
+        packed = pack_answer(getattr(self._service, method)(**arguments, **tell))
+        share.hold(len(packed))
+        return packed
+
     def _tell(self, *event: Any) -> None:
-        """Send how far it is, not too often; ends the work where nobody waits for it."""
+        """Note how far it is; ends the work where nobody waits for it."""
         if self._left.is_set():
             raise JobError(_GONE)
-        now = time.monotonic()
-        if not self._is_news(event) and now < self._told_at + _TELL_SECONDS:
-            return
-        self._told_at = now
-        told = frame(PROGRESS, pack(event[0] if len(event) == 1 else event))
-        self._loop.call_soon_threadsafe(self._news.put_nowait, told)
-
-    def _is_news(self, event: tuple[Any, ...]) -> bool:
-        """Whether this is said at once: a new stage, or the end."""
-        if isinstance(event[0], ProgressEvent):
-            is_new, self._stage = event[0].stage != self._stage, event[0].stage
-            return is_new or event[0].done_bytes == event[0].total_bytes
-        return bool(event[0] == event[-1])
+        self._news.append(event[0] if len(event) == 1 else event)
 
 
 async def _until_gone(receive: Receive) -> None:
@@ -182,39 +192,27 @@ async def _until_gone(receive: Receive) -> None:
 
 
 async def _end(
-    outcome: list[Buffer] | Fault, scope: Scope, receive: Receive, send: Send, *, begun: bool
+    outcome: bytes | Fault, scope: Scope, receive: Receive, send: Send, *, begun: bool
 ) -> None:
-    """The whole answer, or its last frame."""
+    """The whole answer, or the end of the stream."""
     if isinstance(outcome, Fault):
         if begun:
-            await send(_part(frame(ERROR, outcome.body()), more=False))
+            await send(_part(_line(Event(fault=outcome)), more=False))
         else:
             await refused(outcome)(scope, receive, send)
         return
-    n_bytes = sum(len(buffer) for buffer in outcome)
     if begun:
-        await send(_part(head(RESULT, n_bytes)))
+        await send(_part(_line(Event(n_bytes=len(outcome)))))
     else:
-        await send(_start(MEDIA_TYPE, n_bytes))
-    for part in _parts(outcome):
-        await send(_part(part))
+        await send(_start(MEDIA_TYPE, len(outcome)))
+    view = memoryview(outcome)
+    for start in range(0, len(outcome), _PART_BYTES):  # a server hears which the client has taken
+        await send(_part(bytes(view[start : start + _PART_BYTES])))
     await send(_part(b"", more=False))
 
 
-def _parts(buffers: Iterable[Buffer]) -> Iterator[bytes]:
-    """What lies in buffers, copied a part at a time: a server hears which the client has taken."""
-    held: list[Buffer] = []
-    room = _PART_BYTES
-    for buffer in buffers:
-        for start in range(0, len(buffer), _PART_BYTES):
-            piece = memoryview(buffer)[start : start + _PART_BYTES]
-            if len(piece) > room:
-                yield b"".join(held)
-                held, room = [], _PART_BYTES
-            held.append(piece)
-            room -= len(piece)
-    if held:
-        yield b"".join(held)
+def _line(event: Event) -> bytes:
+    return msgspec.json.encode(event) + b"\n"
 
 
 def _timed(send: Send, seconds: float) -> Send:

@@ -61,6 +61,8 @@ DRAWS = {"page", "looks", "widgets"}
 HEADLESS = {"view", "address", "controls", "compute", "reading", "roles"}
 """Files of `ui` that stay free of streamlit."""
 ONLY_IN_ENCODER = {"torch", "transformers", "tokenizers", "safetensors"}
+SENDS_TENSORS = "components/core/remote/wire.py"
+"""The one other file that imports safetensors: in its format arrays travel."""
 INSIDE_FUNCTIONS = {"umap", "numba", "lancedb", "openTSNE", "ray", "sklearn", "scipy"}
 ON_A_CLUSTER = "components/serving/"
 """Imported on a cluster alone, where Ray is at hand from the start."""
@@ -147,6 +149,7 @@ def test_libraries_stay_where_they_belong() -> None:
 
 def library_may_be_here(path: Path, found: Import) -> bool:
     in_encoder = "components/core/encoder/" in f"{short(path)}/"
+    in_encoder |= found.top == "safetensors" and short(path) == SENDS_TENSORS
     return (
         found.top not in STAYS_OUT.get(part_of(path), set())
         and not (found.top == "streamlit" and stays_pure(path))

@@ -16,9 +16,14 @@ import yaml
 
 from components.core import BUNDLED_ID
 from components.core.errors import ServiceAwayError
-from components.core.remote.names import MODEL_HEADER, PREFIX
 from components.core.remote.service import RemoteService
-from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from components.core.remote.wire import (
+    MEDIA_TYPE,
+    MODEL_HEADER,
+    PREFIX,
+    pack_request,
+    unpack_answer,
+)
 from tests.support.ports import free_port
 from tests.support.ray_service import RayService, ray_service
 from tests.support.tiny_models import ALL
@@ -144,7 +149,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
     texts = [
         f"{number} and {'many more words of the very same kind ' * 12}" for number in range(500)
     ]
-    body = pack({"model": BUNDLED_ID, "texts": texts, "layers": [0]})
+    body = pack_request("encode", {"model": BUNDLED_ID, "texts": texts, "layers": [0]})
     headers = {"content-type": MEDIA_TYPE, MODEL_HEADER: BUNDLED_ID}
     statuses: list[int] = []
 
@@ -152,7 +157,7 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
         with httpx2.Client(trust_env=False, timeout=240) as client:
             answer = client.post(f"{address}{PREFIX}/encode", content=body, headers=headers)
             statuses.append(answer.status_code)
-            assert len(unpack(answer.content)) == len(texts)
+            assert len(unpack_answer("encode", answer.content)) == len(texts)
 
     with (
         ray_service(tmp_path / "log.txt", replicas=2, env=env) as ray,

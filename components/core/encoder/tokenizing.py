@@ -68,11 +68,7 @@ def _check_text(text: object) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as exc:
-        raise TextError(
-            f"Character {exc.start + 1} of the text is half of a character "
-            f"(U+{ord(text[exc.start]):04X}, a lone surrogate), which no tokenizer can read. "
-            "Delete it and type it again."
-        ) from exc
+        raise TextError.of_half_character(exc) from exc
 
 
 def _run_tokenizer(

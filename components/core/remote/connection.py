@@ -1,43 +1,40 @@
 """Questions to a service over HTTP: pooled, tried again where that can help, given up in words.
 
-All that a service is asked may be asked twice. What never reached it is asked again a few times,
-and once more what was lost after it was sent: it may be what ended the process that had it.
+All of it happens in an event loop of the connection's own, in a thread beside: so whoever asks can
+be told how far the work is, and can give up at any time, also while nothing is heard.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping
 from hashlib import blake2b
+from queue import Empty, SimpleQueue
 from typing import Any
 
-import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    EmptyPoolError,
-    HTTPError,
-    NewConnectionError,
-    ReadTimeoutError,
-)
+import httpx2
+import msgspec
 
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
-from components.core.remote.faults import Fault
-from components.core.remote.frames import ERROR, HEAD_BYTES, PROGRESS, RESULT, read_head
-from components.core.remote.names import (
+from components.core.remote.wire import (
     BULK_HEADER,
     CALLER_HEADER,
+    MEDIA_TYPE,
     MODEL_HEADER,
     PREFIX,
     STREAM_TYPE,
+    Event,
+    Fault,
+    pack_request,
+    unpack_answer,
 )
-from components.core.remote.tensors import Take
-from components.core.remote.wire import MEDIA_TYPE, pack, unpack, unpack_from
 
 __all__ = ["Connection", "Told"]
 
@@ -46,36 +43,35 @@ Told = Callable[[Any], None]
 
 _PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
 """Seconds before each try; they vary by half, so that not all who lost it come at once."""
+_MOST_LOST = 2
+"""A question that was sent and got no answer is asked once more only: it may be what ended the
+process that had it."""
 _AWAY_SECONDS = 2.0
 """Who did not answer is not asked again for so long: a page asks many times a run."""
 _CONNECT_SECONDS = 3.0
 _SILENT_SECONDS = 30.0
 """The longest silence: a service that works says so every second."""
-_QUICK_SECONDS = 5.0  # for what is known again without any work
-_N_CONNECTIONS = 64
-_N_QUICK = 8
-_POOL_SECONDS = 10.0
-"""The longest wait for a connection; quick questions have theirs, and wait `_QUICK_SECONDS`."""
-_LOOK_SECONDS = 0.1  # between looks whether the caller is still there
-_PART_BYTES = 1 << 26
+_QUICK_SECONDS = 5.0
+"""For what is known without any work, from the question to the end of the answer."""
+_CONNECTIONS = {False: 64, True: 8}
+"""At once; quick questions have their own, so that long ones do not stand in their way."""
+_WAIT_SECONDS = {False: 5.0, True: 2.0}
+"""For a free connection, before the service is said to be busy."""
+_IDLE_SECONDS = 4.0  # that a connection is kept: servers close theirs after five
+_HEED_SECONDS = 0.1
+_NOT_ASKED = {404, 503}
+"""Of whoever stands before a service that starts or is gone; the question was not handed on."""
+_LOST = {502, 504}
+"""Of whoever handed the question on and got no answer."""
 _log = logging.getLogger("contextlens")
-_ON_THE_WAY = {404, 502, 503, 504}
-"""Of whoever stands before a service that starts, is replaced or is gone; not the service's own."""
-_AFTER_SENDING = {502, 504}
-"""Of those, what says that the service had the question."""
+
+
+class _NotAskedError(Exception):
+    """The question reached nobody."""
 
 
 class _LostError(Exception):
-    """What was asked was lost on the way; asked again it may get there.
-
-    Args:
-        why: it was lost.
-        was_sent: True if the service may have had it.
-    """
-
-    def __init__(self, why: str, *, was_sent: bool = True) -> None:
-        super().__init__(why)
-        self.was_sent = was_sent
+    """The question was sent, and its answer did not come."""
 
 
 class Connection:
@@ -92,16 +88,28 @@ class Connection:
         self._lock = threading.Lock()
         self._away_until = 0.0
         self._is_away = False
-        # Asked directly, and with no other password than its own: urllib3 reads no environment.
+        # Asked directly, and with no other password than its own: nothing is read from the
+        # environment, and no redirect is followed.
+        own = {} if token is None else {"authorization": f"Bearer {token}"}
         self._clients = {
-            quick: urllib3.PoolManager(
-                headers={} if token is None else {"authorization": f"Bearer {token}"},
-                maxsize=n_connections,
-                block=True,
-                retries=False,
+            quick: httpx2.AsyncClient(
+                headers={**own, "accept-encoding": "identity"},
+                trust_env=False,
+                limits=httpx2.Limits(
+                    max_connections=n, max_keepalive_connections=n, keepalive_expiry=_IDLE_SECONDS
+                ),
+                timeout=httpx2.Timeout(
+                    _QUICK_SECONDS if quick else _SILENT_SECONDS,
+                    connect=_CONNECT_SECONDS,
+                    pool=_WAIT_SECONDS[quick],
+                ),
             )
-            for quick, n_connections in ((False, _N_CONNECTIONS), (True, _N_QUICK))
+            for quick, n in _CONNECTIONS.items()
         }
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=_run, args=[self._loop], name="service", daemon=True)
+        self._thread.start()
+        self._end = weakref.finalize(self, _end, self._loop, [*self._clients.values()])
 
     @property
     def away(self) -> str | None:
@@ -110,9 +118,9 @@ class Connection:
             return _AWAY if self._is_away else None
 
     def close(self) -> None:
-        """Let go of all connections."""
-        for client in self._clients.values():
-            client.clear()
+        """Let go of all connections; also done once nobody holds this object any more."""
+        self._end()
+        self._thread.join()
 
     def ask(
         self,
@@ -128,29 +136,51 @@ class Connection:
             method: of `EncoderService`.
             arguments: by name.
             told: told how far it is.
-            quick: whether no work is needed for the answer, and no second try is worth the time.
+            quick: True where no work is needed for the answer, and no more than one second try is
+                worth the time.
 
         Raises:
             ContextlensError: whatever the service raised.
-            BusyError: all connections are taken, or the service has too much to do.
+            BusyError: all connections to it are in use.
+            JobError: the caller gave up.
             ServiceAwayError: it does not answer.
         """
-        body = pack(dict(arguments))
-        n_sent = 0
+        body = pack_request(method, arguments)
         with self._lock:
             if time.monotonic() < self._away_until:
                 raise ServiceAwayError(_AWAY)
+        headers = self._headers(arguments.get("model"))
+        news: SimpleQueue[Any] = SimpleQueue()
+        asking = asyncio.run_coroutine_threadsafe(
+            self._answer(f"{PREFIX}/{method}", body, headers, news.put, quick=quick), self._loop
+        )
+        asking.add_done_callback(lambda _: news.put(None))
+        try:
+            while (progress := _next(news)) is not None:
+                if told is not None:
+                    told(progress)
+        except BaseException:
+            asking.cancel()
+            raise
+        return unpack_answer(method, asking.result())
+
+    async def _answer(
+        self, path: str, body: bytes, headers: dict[str, str], told: Told, *, quick: bool
+    ) -> bytes:
+        """The body of the answer, after as many tries as make sense."""
+        n_lost = 0
         for pause in _PAUSES[: 2 if quick else None]:
-            _rest(pause * random.uniform(0.5, 1.5))
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             try:
-                answer = self._once(method, arguments.get("model"), body, told, quick=quick)
-            except _LostError as exc:
-                lost = exc
-                n_sent += exc.was_sent
-                if n_sent > 1:
+                async with asyncio.timeout(_QUICK_SECONDS if quick else None):
+                    answer = await self._once(path, body, headers, told, quick=quick)
+            except (_NotAskedError, _LostError) as exc:
+                lost: Exception = exc
+                n_lost += isinstance(exc, _LostError)
+                if n_lost == _MOST_LOST:
                     break
-            except ReadTimeoutError as exc:
-                lost = _LostError(str(exc))
+            except TimeoutError as exc:
+                lost = exc
                 break  # it had its time
             else:
                 self._note(is_away=False)
@@ -165,33 +195,20 @@ class Connection:
             self._is_away = is_away
             self._away_until = time.monotonic() + _AWAY_SECONDS if is_away else 0.0
 
-    def _once(self, method: str, model: Any, body: bytes, told: Told | None, *, quick: bool) -> Any:
-        silence = _QUICK_SECONDS if quick else _SILENT_SECONDS
-        client = self._clients[quick]
-        send = partial(
-            client.request,
-            "POST",
-            f"{self._url}{PREFIX}/{method}",
-            body=body,
-            headers={**client.headers, **self._headers(model)},
-            timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=silence),
-            redirect=False,
-            preload_content=False,
-            decode_content=False,
-            pool_timeout=_LOOK_SECONDS,
-        )
+    async def _once(
+        self, path: str, body: bytes, headers: dict[str, str], told: Told, *, quick: bool
+    ) -> bytes:
+        asked = self._clients[quick].stream("POST", self._url + path, content=body, headers=headers)
         try:
-            answer = _when_free(send, _QUICK_SECONDS if quick else _POOL_SECONDS)
-            try:
-                return self._read(answer, told)
-            finally:
-                answer.close()  # one that was read to its end has given its connection back
-                answer.release_conn()
-        except ReadTimeoutError:
-            raise
-        except (NewConnectionError, ConnectTimeoutError) as exc:
-            raise _LostError(str(exc), was_sent=False) from exc
-        except HTTPError as exc:
+            async with asked as answer:
+                return await _read(answer, told)
+        except httpx2.PoolTimeout:
+            raise Fault(BusyError.__name__, _ALL_IN_USE, 1.0).exception() from None
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as exc:
+            raise _NotAskedError(str(exc) or type(exc).__name__) from exc
+        except httpx2.ReadTimeout as exc:
+            raise TimeoutError("nothing was heard of it for too long") from exc
+        except httpx2.TransportError as exc:
             raise _LostError(str(exc) or type(exc).__name__) from exc
 
     def _headers(self, model: Any) -> dict[str, str]:
@@ -207,112 +224,101 @@ class Connection:
             headers[BULK_HEADER] = "1"
         return headers
 
-    def _read(self, answer: urllib3.BaseHTTPResponse, told: Told | None) -> Any:
-        if answer.status != 200:
-            raise self._refusal(answer)
-        kind = answer.headers.get("content-type", "")
-        if kind not in {MEDIA_TYPE, STREAM_TYPE}:
-            # Another server stands there.
-            raise _LostError(f"an answer of the kind {kind!r}", was_sent=False)
-        take = _taking(answer)
-        if kind == STREAM_TYPE:
-            found = _outcome(take, told)
-        elif answer.length_remaining is None:
-            found = unpack(answer.read())
-        else:
-            found = unpack_from(take, answer.length_remaining)
-        answer.read()  # its end: only then can the connection be used again
-        return found
-
-    def _refusal(self, answer: urllib3.BaseHTTPResponse) -> Exception:
-        """The error that an answer without a result stands for."""
-        body = answer.read()
-        fault = Fault.read(body)
-        if answer.status in {401, 403}:
-            return SettingsError(
-                "The service that runs the models does not take this app's token. "
-                "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
-            )
-        if fault is not None:
-            return fault.error()
-        if b"backpressure" in body:  # too many wait at the cluster's door
-            return Fault(BusyError.__name__, _BUSY, 1.0).error()
-        if answer.status in _ON_THE_WAY:
-            was_sent = answer.status in _AFTER_SENDING
-            return _LostError(f"the status {answer.status}", was_sent=was_sent)
-        return WorkerError(
-            f"The service that runs the models answered with the status {answer.status}. "
-            "Try again; whoever runs it finds the reason in its log."
-        )
-
 
 _AWAY = (
     "The service that runs the models does not answer. What was computed before can still be seen; "
     "try again in a moment for anything new. If it stays away, tell whoever runs this app."
 )
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
+_ALL_IN_USE = (
+    "The service that runs the models is busy: as many questions as can be asked at once wait for "
+    "their answers. Try again in a moment."
+)
 
 
-def _when_free(
-    send: Callable[[], urllib3.BaseHTTPResponse], seconds: float
-) -> urllib3.BaseHTTPResponse:
-    """What comes of sending as soon as there is a connection for it.
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _end(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> None:
+    async def end() -> None:
+        for client in clients:
+            await client.aclose()
+        loop.stop()
+
+    asyncio.run_coroutine_threadsafe(end(), loop)
+
+
+def _next(news: SimpleQueue[Any]) -> Any:
+    """The next thing that is told, or None at the end, as long as anybody waits for it.
 
     Raises:
-        BusyError: none was free for so long.
+        JobError: the caller gave up.
     """
-    end = time.monotonic() + seconds
-    while True:
-        _heed()
-        try:
-            return send()
-        except EmptyPoolError:
-            if time.monotonic() >= end:
-                raise Fault(BusyError.__name__, _BUSY, 1.0).error() from None
-
-
-def _outcome(take: Take, told: Told | None) -> Any:
-    """What came of long work; who asked is told how far it is meanwhile."""
-    while True:
-        kind, length = read_head(take(HEAD_BYTES))
-        if kind == RESULT:
-            return unpack_from(take, length)
-        body = take(length)
-        if kind == ERROR:
-            fault = Fault.read(body)
-            raise _LostError("an error that cannot be read") if fault is None else fault.error()
-        if kind == PROGRESS and told is not None:
-            told(unpack(body))
-
-
-def _taking(answer: urllib3.BaseHTTPResponse) -> Take:
-    """The answer's next so many bytes, as long as anybody wants them.
-
-    Many come in parts, so that no more memory is taken than for what is there.
-    """
-
-    def part(n: int) -> bytes:
-        _heed()
-        data = answer.read(n) if n else b""
-        if len(data) < n:
-            raise _LostError("the answer ended before its end")
-        return data
-
-    def take(n: int) -> bytes:
-        if n <= _PART_BYTES:
-            return part(n)
-        starts = range(0, n, _PART_BYTES)
-        return b"".join(part(min(_PART_BYTES, n - start)) for start in starts)
-
-    return take
-
-
-def _heed() -> None:
     is_cancelled = current().is_cancelled
-    if is_cancelled is not None and is_cancelled():
-        raise JobError("This was stopped, because nobody waits for it any more.")
+    if is_cancelled is None:
+        return news.get()
+    while not is_cancelled():
+        try:
+            return news.get(timeout=_HEED_SECONDS)
+        except Empty:
+            continue
+    raise JobError("This was stopped, because nobody waits for it any more.")
 
 
-def _rest(seconds: float) -> None:
-    _heed()
-    time.sleep(seconds)
+async def _read(answer: httpx2.Response, told: Told) -> bytes:
+    """The body of an answer, whole or at the end of a stream."""
+    if answer.status_code != 200:
+        raise _refusal(answer.status_code, await answer.aread())
+    kind = answer.headers.get("content-type", "")
+    if kind not in {MEDIA_TYPE, STREAM_TYPE}:
+        raise _NotAskedError(f"an answer of the kind {kind!r}")  # another server stands there
+    chunks = answer.aiter_raw()
+    return await _last(chunks, told) if kind == STREAM_TYPE else b"".join([c async for c in chunks])
+
+
+async def _last(chunks: AsyncIterator[bytes], told: Told) -> bytes:
+    """What came of long work; who asked is told how far it is meanwhile."""
+    held = b""
+    async for chunk in chunks:
+        held += chunk
+        while b"\n" in held:
+            line, _, held = held.partition(b"\n")
+            event = _event(line)
+            if event.fault is not None:
+                raise event.fault.exception()
+            if event.n_bytes is not None:
+                return b"".join([held, *[c async for c in chunks]])
+            if event.progress is not None:
+                told(event.progress)
+    raise _LostError("the answer ended before its end")
+
+
+def _event(line: bytes) -> Event:
+    try:
+        return msgspec.json.decode(line, type=Event)
+    except (msgspec.DecodeError, RecursionError) as exc:
+        raise _LostError("an answer that cannot be read") from exc
+
+
+def _refusal(status: int, body: bytes) -> Exception:
+    """The error that an answer without a result stands for."""
+    fault = Fault.read(body)
+    if status in {401, 403}:
+        return SettingsError(
+            "The service that runs the models does not take this app's token. "
+            "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
+        )
+    if fault is not None:
+        return fault.exception()
+    if b"backpressure" in body:  # too many wait at the cluster's door
+        return Fault(BusyError.__name__, _BUSY, 1.0).exception()
+    if status in _NOT_ASKED:
+        return _NotAskedError(f"the status {status}")
+    if status in _LOST:
+        return _LostError(f"the status {status}")
+    return WorkerError(
+        f"The service that runs the models answered with the status {status}. "
+        "Try again; whoever runs it finds the reason in its log."
+    )

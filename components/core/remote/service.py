@@ -9,22 +9,22 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from components.core import registry
 from components.core.calls import CARDS, Call
 from components.core.errors import RevisionError, ServiceAwayError
 from components.core.protocol import EncoderService
 from components.core.remote.connection import Connection
-from components.core.schema import ModelSpec
+from components.core.remote.sizes import parts_of
+from components.core.schema import Counted, FloatArray, ModelSpec
 
 __all__ = ["RemoteService"]
 
-_N_TEXTS = 128
-_N_CHARACTERS = 8_000
-"""Texts are asked for in parts of so many: an answer has some 20 MB, or 200 of a large model."""
 _N_BELIEVED = 512
 
 
@@ -62,15 +62,36 @@ class RemoteService(EncoderService):
             return self._recent(call)
         call = call.repeatable()
         if call.checksum is None and method.name != "architecture":  # a preset's needs no card
-            call = call.having(checksum=self._checksum(call))
+            call = call.having(checksum=self._card(call).checksum)
         try:
-            parts = None if method.reports else _parts(call)
-            if parts is None:
-                return self._ask(call)
-            return [answer for part in parts for answer in self._ask(call.at(part))]
+            return self._in_parts(call)
         except RevisionError:
             self._believed.forget((CARDS[method.of], call.model))
             raise
+
+    def _in_parts(self, call: Call) -> Any:
+        """The answer, asked for in parts where the whole would be too large."""
+        name, columns = call.method.name, call.columns()
+        if name == "word_rows":
+            ids = np.asarray(call.arguments["token_ids"]).reshape(-1)
+            slices = parts_of(name, {"token_ids": ids}, self._card(call))
+            rows = [self._ask(call.having(token_ids=ids[part])) for part in slices]
+            return rows[0] if len(rows) == 1 else _joined(rows)
+        if columns is None:
+            return self._ask(call)
+        found: list[Any] = []
+        n = len(columns["texts"])
+        try:
+            parts = list(parts_of(name, call.arguments, self._card(call)))
+        except TypeError:  # a layer that is no number, say: the service says so best
+            return self._ask(call)
+        for part in parts:
+            some = call.at(range(n)[part])
+            progress = call.arguments.get("progress")
+            if progress is not None:
+                some = some.having(progress=_beyond(len(found), n, progress))
+            found += self._ask(some)
+        return found
 
     def _ask(self, call: Call) -> Any:
         arguments = dict(call.arguments)
@@ -102,12 +123,10 @@ class RemoteService(EncoderService):
         is_loaded = spec.loaded if own is None else own.loaded
         return spec if is_loaded == spec.loaded else replace(spec, loaded=is_loaded)
 
-    def _checksum(self, call: Call) -> str:
-        """The checksum of the files that the answer depends on, as their card said last."""
+    def _card(self, call: Call) -> Any:
+        """The card of the files that the answer depends on, as it was last."""
         method = CARDS[call.method.of]
-        card = self._believed.last((method, call.model)) or getattr(self, method)(call.model)
-        checksum: str = card.checksum
-        return checksum
+        return self._believed.last((method, call.model)) or getattr(self, method)(call.model)
 
 
 class _Believed:
@@ -158,33 +177,15 @@ class _Believed:
             return self._answers.get(key, (0.0, None))[1]
 
 
-def _parts(call: Call) -> Iterator[range] | None:
-    """The places of the texts of each part; None for few texts, which are asked for at once.
-
-    A text counts as long as it is padded to; one whose attention is asked for goes alone.
-    """
-    columns = call.columns()
-    if columns is None:
-        return None
-    padded = call.arguments.get("pad_to")
-    least = padded if isinstance(padded, int) else 0
-    if call.arguments.get("attentions"):
-        least = _N_CHARACTERS
-    texts = zip(*columns.values(), strict=True)
-    sizes = [max(least, sum(len(text or "") for text in own)) for own in texts]
-    if len(sizes) <= _N_TEXTS and sum(sizes) <= _N_CHARACTERS:
-        return None
-    return _ranges(sizes)
+def _joined(rows: list[FloatArray]) -> FloatArray:
+    found = np.concatenate(rows)
+    found.flags.writeable = False
+    return found
 
 
-def _ranges(sizes: list[int]) -> Iterator[range]:
-    start = n = 0
-    for i, size in enumerate(sizes):
-        if i > start and (i - start == _N_TEXTS or n + size > _N_CHARACTERS):
-            yield range(start, i)
-            start, n = i, 0
-        n += size
-    yield range(start, len(sizes))
+def _beyond(n_before: int, n: int, progress: Counted) -> Counted:
+    """What tells of a part's progress as of that of the whole."""
+    return lambda n_done, _: progress(n_before + n_done, n)
 
 
 def _telling(progress: Callable[..., None] | None) -> Callable[[Any], None] | None:

@@ -1,5 +1,7 @@
 """What may be changed inside a model while it reads a text: frozen, hashable, no numpy.
 
+They are tagged structs, so that one of them is told from another where they are sent.
+
 Layers count as in `Encoding.hidden`: 0 is the embedding layer's output, 1 to n are the encoder's.
 Positions are those of a text's tokens, special ones included. Whatever is put in (a mean, another
 text's states) comes from runs in which nothing is changed; where two changes of one text meet in
@@ -8,14 +10,14 @@ the same place, the later one holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 __all__ = ["Average", "Block", "Intervention", "Patch", "SwitchOff"]
 
 
-@dataclass(frozen=True)
-class SwitchOff:
+class SwitchOff(Struct, frozen=True, tag=True):
     """A part's output replaced by one constant vector at all positions.
 
     Attributes:
@@ -38,8 +40,7 @@ class SwitchOff:
         return f"{part} of layer {self.layer} set to {self.to}"
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True, tag=True):
     """Attention to a token forbidden; its position stays, and sees what it saw.
 
     Attributes:
@@ -60,8 +61,7 @@ class Block:
         return f"position {self.token} hidden from {by} in {where}"
 
 
-@dataclass(frozen=True)
-class Patch:
+class Patch(Struct, frozen=True, tag=True):
     """Hidden states of a layer replaced by another text's of the same layer.
 
     Attributes:
@@ -88,8 +88,7 @@ class Patch:
         )
 
 
-@dataclass(frozen=True)
-class Average:
+class Average(Struct, frozen=True, tag=True):
     """Hidden states of a layer replaced by their mean.
 
     Attributes:

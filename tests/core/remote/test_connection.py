@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 from components.core.caller import Caller, calling
@@ -25,10 +26,15 @@ from components.core.errors import (
 )
 from components.core.remote import connection
 from components.core.remote.connection import Connection
-from components.core.remote.faults import fault_of
-from components.core.remote.frames import ALIVE, ERROR, PROGRESS, RESULT, frame
-from components.core.remote.names import STREAM_TYPE
-from components.core.remote.wire import MEDIA_TYPE, pack, unpack
+from components.core.remote.wire import (
+    MEDIA_TYPE,
+    STREAM_TYPE,
+    Event,
+    Fault,
+    pack_answer,
+    unpack_request,
+)
+from components.core.schema import ModelSpec, ProgressEvent
 from tests.core.remote.scripted import Asked, Line, Scripted, answers, cut_off, silent, status
 from tests.support.remote_server import serving
 
@@ -49,18 +55,28 @@ def scripted(*lines: Line, token: str | None = None) -> Iterator[tuple[Scripted,
         client.close()
 
 
+def line(**fields: Any) -> bytes:
+    """One line of a stream."""
+    return msgspec.json.encode(Event(**fields)) + b"\n"
+
+
+ALIVE = line()
+THERE = pack_answer("there")
+
+
 def test_an_answer_is_unpacked_and_the_question_packed() -> None:
-    with scripted(answers({"a": (1, 2)})) as (app, client):
-        assert client.ask("encode", {"model": "org/m", "texts": ["a"]}) == {"a": (1, 2)}
+    with scripted(answers(["a", "b"])) as (app, client):
+        assert client.ask("normalize", {"model": "org/m", "texts": ["A"]}) == ["a", "b"]
     asked = app.asked[0]
-    assert asked.path == "/v1/encode"
-    assert unpack(asked.body) == {"model": "org/m", "texts": ["a"]}
+    assert asked.path == "/v1/normalize"
+    arguments = {"model": "org/m", "texts": ["A"], "checksum": None}
+    assert unpack_request("normalize", asked.body) == arguments
     assert asked.headers["content-type"] == MEDIA_TYPE
     assert asked.headers["serve_multiplexed_model_id"] == "org/m"
     assert "authorization" not in asked.headers
 
 
-NOT_REACHED = {
+NOT_ASKED = {
     "503 of a proxy": status(503, b"No replicas are available yet."),
     "404 before it is there": status(404, b"Path not found"),
     "another server": status(200, b"<html></html>", "text/html"),
@@ -69,63 +85,40 @@ LOST = {
     "502": status(502, b"<html>Bad gateway</html>"),
     "504": status(504),
     "cut off": cut_off(MEDIA_TYPE, b"half"),
-    "cut off frames": cut_off(STREAM_TYPE, frame(ALIVE), frame(RESULT, pack(1))[:-3]),
+    "cut off stream": cut_off(STREAM_TYPE, ALIVE, line(n_bytes=len(THERE)), THERE[:-3]),
+    "no stream": status(200, b"{]\n", STREAM_TYPE),
 }
-CASES = [*((line, 3) for line in NOT_REACHED.values()), *((line, 2) for line in LOST.values())]
-IDS = [*NOT_REACHED, *LOST]
 
 
-@pytest.mark.parametrize(("line", "n_tries"), CASES, ids=IDS)
-def test_what_is_lost_on_the_way_is_asked_again(
-    line: Line, n_tries: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    with scripted(*[line] * (n_tries - 1), answers("there")) as (app, client):
-        assert client.ask("load", {"model": "m"}) == "there"
+@pytest.mark.parametrize("first", NOT_ASKED.values(), ids=NOT_ASKED)
+def test_what_reached_nobody_is_asked_a_few_times(first: Line) -> None:
+    with scripted(first, first, answers("there")) as (app, client):
+        assert client.ask("decode", {"model": "m"}) == "there"
         assert client.away is None
-    assert len(app.asked) == n_tries
+    assert len(app.asked) == 3
 
 
-@pytest.mark.parametrize(("line", "n_tries"), CASES, ids=IDS)
-def test_what_may_have_ended_its_process_is_asked_again_once_only(
-    line: Line, n_tries: int, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("first", LOST.values(), ids=LOST)
+def test_what_was_lost_on_the_way_is_asked_once_more_and_no_more(
+    first: Line, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with scripted(line) as (app, client):
+    """It may be what ended the process that had it."""
+    with scripted(first, answers("there")) as (app, client):
+        assert client.ask("decode", {"model": "m"}) == "there"
+        assert client.away is None
+        assert len(app.asked) == 2
+    with scripted(first) as (app, client):
+        with pytest.raises(ServiceAwayError, match="does not answer"):
+            client.ask("decode", {"model": "m"})
+        assert len(app.asked) == 2
+
+
+def test_what_stays_lost_is_away(caplog: pytest.LogCaptureFixture) -> None:
+    with scripted(status(503)) as (app, client):
         with pytest.raises(ServiceAwayError, match="does not answer"):
             client.ask("load", {"model": "m"})
-        assert len(app.asked) == n_tries
+        assert len(app.asked) == 3
         assert client.away is not None
-
-
-def test_long_questions_hold_up_no_quick_one_and_more_of_them_are_busy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(connection, "_N_CONNECTIONS", 2)
-    monkeypatch.setattr(connection, "_POOL_SECONDS", 0.3)
-    go = threading.Event()
-
-    async def held(asked: Asked, send: Any) -> None:
-        while asked.path.endswith("encode") and not go.is_set():
-            await asyncio.sleep(0.01)
-        await answers(1)(asked, send)
-
-    with scripted(held) as (app, client):
-        threads = [threading.Thread(target=client.ask, args=("encode", {})) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        while len(app.asked) < 2:
-            time.sleep(0.01)
-        begun = time.monotonic()
-        assert client.ask("models", {}, quick=True) == 1
-        with pytest.raises(BusyError, match="more to do than it can"):
-            client.ask("encode", {})
-        gone = Caller("me", is_cancelled=lambda: True)
-        with calling(gone), pytest.raises(JobError, match="stopped"):
-            client.ask("encode", {})
-        assert time.monotonic() - begun < 3
-        assert client.away is None
-        go.set()
-        for thread in threads:
-            thread.join()
 
 
 def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureFixture) -> None:
@@ -134,11 +127,11 @@ def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureF
         port = probe.getsockname()[1]
     client = Connection(f"http://127.0.0.1:{port}")
     with pytest.raises(ServiceAwayError, match="does not answer") as caught:
-        client.ask("models", {})
+        client.ask("decode", {})
     assert str(port) not in str(caught.value)  # that is for the log
     assert f"127.0.0.1:{port}" in caplog.text
-    with serving(Scripted([answers(5)]), port=port):
-        assert client.ask("models", {}) == 5
+    with serving(Scripted([answers("five")]), port=port):
+        assert client.ask("decode", {}) == "five"
     assert client.away is None
     client.close()
 
@@ -162,7 +155,7 @@ def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_service_refuses_is_not_asked_again() -> None:
-    fault = fault_of(TextError("No tokenizer can read this. Leave it out."))
+    fault = Fault.of(TextError("No tokenizer can read this. Leave it out."))
     with scripted(status(400, fault.body(), "application/json")) as (app, client):
         with pytest.raises(TextError, match="No tokenizer can read this"):
             client.ask("encode", {})
@@ -173,7 +166,7 @@ def test_what_the_service_refuses_is_not_asked_again() -> None:
 def test_a_busy_service_says_so_with_its_wait() -> None:
     busy = BusyError("Too much waits. Try again.")
     busy.retry_seconds = 3.0
-    line = status(503, fault_of(busy).body(), "application/json", {"retry-after": "3"})
+    line = status(503, Fault.of(busy).body(), "application/json", {"retry-after": "3"})
     with scripted(line) as (app, client):
         with pytest.raises(BusyError, match="Too much waits") as caught:
             client.ask("encode", {})
@@ -207,23 +200,24 @@ def test_another_status_is_an_error_of_the_service() -> None:
         client.ask("encode", {})
 
 
-def frames(*parts: bytes) -> Line:
+def stream(*parts: bytes) -> Line:
     return status(200, b"".join(parts), STREAM_TYPE)
 
 
 def test_progress_is_told_before_the_result() -> None:
     told: list[Any] = []
-    line = frames(frame(PROGRESS, pack((1, 3))), frame(ALIVE), frame(RESULT, pack("done")))
-    with scripted(line) as (_, client):
-        assert client.ask("intervene", {}, told=told.append) == "done"
-        assert client.ask("intervene", {}) == "done"
-    assert told == [(1, 3)]
+    event = ProgressEvent("Fetching", 1, 3)
+    end = (line(n_bytes=len(THERE)), THERE)
+    with scripted(stream(line(progress=(1, 3)), ALIVE, line(progress=event), *end)) as (_, client):
+        assert client.ask("decode", {}, told=told.append) == "there"
+        assert client.ask("decode", {}) == "there"
+    assert told == [(1, 3), event]
 
 
 def test_an_error_may_come_at_the_end() -> None:
-    fault = fault_of(RequestError("Head 99 is not there."))
+    fault = Fault.of(RequestError("Head 99 is not there."))
     with (
-        scripted(frames(frame(ALIVE), frame(ERROR, fault.body()))) as (_, client),
+        scripted(stream(ALIVE, line(fault=fault))) as (_, client),
         pytest.raises(RequestError, match="Head 99"),
     ):
         client.ask("encode", {})
@@ -234,43 +228,111 @@ def test_what_progress_raises_comes_out() -> None:
         raise KeyError("stop")
 
     with (
-        scripted(frames(frame(PROGRESS, pack((1, 3))), frame(RESULT, pack(1)))) as (_, client),
+        scripted(stream(line(progress=(1, 3)), line(n_bytes=1))) as (_, client),
         pytest.raises(KeyError, match="stop"),
     ):
         client.ask("intervene", {}, told=stop)
 
 
+async def working(_: Any, send: Any) -> None:
+    """Signs of life without end."""
+    kind = (b"content-type", STREAM_TYPE.encode())
+    await send({"type": "http.response.start", "status": 200, "headers": [kind]})
+    for _ in range(1000):
+        await send({"type": "http.response.body", "body": ALIVE, "more_body": True})
+        await asyncio.sleep(0.01)
+
+
 @pytest.mark.slow
-def test_a_caller_who_gave_up_is_heeded() -> None:
-    stopped = threading.Event()
-
-    async def working(_: Any, send: Any) -> None:
-        await send(
-            {
-                "type": "http.response.start",
-                "status": 200,
-                "headers": [(b"content-type", STREAM_TYPE.encode())],
-            }
-        )
-        for _ in range(1000):
-            await send({"type": "http.response.body", "body": frame(ALIVE), "more_body": True})
-            stopped.set()
-            await asyncio.sleep(0.01)
-
+@pytest.mark.parametrize("line", [working, silent], ids=["while it works", "while it is silent"])
+def test_a_caller_who_gives_up_is_heard_at_once(line: Line) -> None:
+    start = time.monotonic()
     with (
-        scripted(working) as (app, client),
-        calling(Caller("me", is_cancelled=stopped.is_set)),
+        scripted(line) as (app, client),
+        calling(Caller("me", is_cancelled=lambda: bool(app.asked))),
         pytest.raises(JobError, match="nobody waits"),
     ):
         client.ask("encode", {})
+    assert time.monotonic() - start < 5
     assert len(app.asked) == 1
 
 
+# More questions than connections
+
+
+@pytest.fixture
+def full() -> Iterator[Connection]:
+    """A connection all of whose places are taken by questions that are not answered."""
+
+    async def line(asked: Asked, send: Any) -> None:
+        if asked.path.endswith("/spec"):
+            await answers(ModelSpec("m", "M", "", "bundled"))(asked, send)
+        else:
+            await silent(asked, send)
+
+    over = threading.Event()
+    with scripted(line) as (app, client):
+
+        def ask() -> None:
+            with calling(Caller("me", is_cancelled=over.is_set)), pytest.raises(JobError):
+                client.ask("encode", {})
+
+        threads = [threading.Thread(target=ask) for _ in range(connection._CONNECTIONS[False])]
+        for thread in threads:
+            thread.start()
+        while len(app.asked) < len(threads):
+            time.sleep(0.01)
+        yield client
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_quick_questions_do_not_wait_for_long_ones(full: Connection) -> None:
+    start = time.monotonic()
+    assert full.ask("spec", {"model": "m"}, quick=True).id == "m"
+    assert time.monotonic() - start < 3
+
+
+def test_who_finds_no_free_connection_is_told_after_a_short_time(full: Connection) -> None:
+    start = time.monotonic()
+    with pytest.raises(BusyError, match="Try again in a moment") as caught:
+        full.ask("encode", {})
+    assert time.monotonic() - start < 10
+    assert caught.value.retry_seconds
+    assert full.away is None
+
+
+def test_who_waits_for_a_connection_may_give_up(full: Connection) -> None:
+    given_up = threading.Event()
+    threading.Timer(0.3, given_up.set).start()
+    start = time.monotonic()
+    with (
+        calling(Caller("you", is_cancelled=given_up.is_set)),
+        pytest.raises(JobError, match="nobody waits"),
+    ):
+        full.ask("encode", {})
+    assert time.monotonic() - start < 3
+
+
+def test_a_quick_question_has_five_seconds_in_all(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where the answer begins, and goes on without an end."""
+    monkeypatch.setattr(connection, "_QUICK_SECONDS", 0.3)
+    with scripted(working) as (app, client):
+        start = time.monotonic()
+        with pytest.raises(ServiceAwayError):
+            client.ask("spec", {"model": "m"}, quick=True)
+        assert time.monotonic() - start < 3
+        assert len(app.asked) == 1
+
+
 def test_who_asks_is_told_apart_and_not_named() -> None:
-    with scripted(answers(1)) as (app, client):
+    with scripted(answers("")) as (app, client):
         for caller in (Caller("ada"), Caller("ada", bulk=True), Caller("bob"), Caller()):
             with calling(caller):
-                client.ask("encode", {"model": "päth"})
+                client.ask("decode", {"model": "päth"})
     names = [asked.headers.get("x-contextlens-caller") for asked in app.asked]
     assert names[0] == names[1] != names[2]
     assert names[3] is None
@@ -281,16 +343,16 @@ def test_who_asks_is_told_apart_and_not_named() -> None:
 
 
 def test_connections_are_used_again_and_many_can_be_open() -> None:
-    with scripted(answers(1)) as (_, client):
+    with scripted(answers("one")) as (_, client):
         threads = [
-            threading.Thread(target=lambda: [client.ask("models", {}) for _ in range(5)])
+            threading.Thread(target=lambda: [client.ask("decode", {}) for _ in range(5)])
             for _ in range(8)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert client.ask("models", {}) == 1
+        assert client.ask("decode", {}) == "one"
 
 
 def test_all_rests_together_are_short(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,10 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.cache import CachedService
 from components.core.errors import ServiceAwayError
-from components.core.remote import connection
+from components.core.remote import connection, sizes
 from components.core.remote import service as remote_service
 from components.core.remote.service import RemoteService
+from components.core.schema import SwitchOff
 from components.core.service import LocalService, open_service
 from components.core.settings import Settings
 from components.serving.api import create_app
@@ -142,6 +143,30 @@ def test_much_is_asked_for_in_parts(
     found = remote.tokenize(BUNDLED_ID, texts, pairs=["x"] * len(texts))
     assert [tokens.text for tokens in found] == texts
     assert app.asked.count("tokenize") == n_parts
+
+
+def test_large_answers_are_asked_for_in_parts(
+    remote: RemoteService, app: Counting, local: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Honest callers do not notice: not by what they get, and not by how it is told."""
+    monkeypatch.setattr(sizes, "PART_BYTES", 300_000)
+    ids = np.arange(200)
+    np.testing.assert_array_equal(
+        remote.word_rows(BUNDLED_ID, ids), local.word_rows(BUNDLED_ID, ids)
+    )
+    texts = ["I love my pet python"] * 6
+    changes = [[SwitchOff("head", 1, i)] for i in range(6)]
+    told: list[tuple[int, int]] = []
+    found = remote.intervene(BUNDLED_ID, texts, changes, progress=lambda *n: told.append(n))
+    expected = local.intervene(BUNDLED_ID, texts, changes)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.hidden, other.hidden, atol=1e-4)
+    assert told[-1] == (6, 6)
+    assert told == sorted(told)
+    assert {n for _, n in told} == {6}
+    whole = remote.encode(BUNDLED_ID, texts, attentions=True)
+    assert [each.text for each in whole] == texts
+    assert all(app.asked.count(name) > 1 for name in ("word_rows", "intervene", "encode"))
 
 
 # The environment

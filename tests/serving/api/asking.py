@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 import httpx2
 
 from components.core.remote.connection import Connection
 from components.core.remote.wire import MEDIA_TYPE
 
-__all__ = ["asking", "post"]
+__all__ = ["CARD", "asking", "post"]
+
+CARD: Any = SimpleNamespace(n_layers=6, n_dims=384, n_heads=12, max_length=512, vocabulary_size=9)
+"""What the size of an answer is told by."""
 
 
 @contextmanager

@@ -1,0 +1,94 @@
+"""Answers are never larger than was said, and honest clients never ask for too large a one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.core import BUNDLED_ID, EncoderService
+from components.core.encoder import parameters
+from components.core.errors import RequestError
+from components.core.remote import sizes
+from components.core.remote.sizes import CARD_BY, MOST_BYTES, check_answer, parts_of, result_bytes
+from components.core.remote.wire import pack_answer
+from components.core.schema import SwitchOff
+
+TEXTS = ["", "a", "I love my pet python", "她在河边的银行取钱", "\ufdfa" * 9, "1 " * 700]
+OFF = [SwitchOff("head", 1, 1)]
+LARGE: Any = SimpleNamespace(n_layers=12, n_dims=4096, n_heads=64, max_length=512)
+"""albert-xxlarge, the largest of the known models."""
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("models", {}),
+        ("load", {}),
+        ("load_tokenizer", {}),
+        ("tokenize", {"texts": TEXTS, "pairs": [None, *TEXTS[1:]], "pad_to": 512}),
+        ("vocabulary", {}),
+        ("cut_rules", {}),
+        ("normalize", {"texts": TEXTS}),
+        ("decode", {"token_ids": list(range(1000, 3000))}),
+        ("encode", {"texts": TEXTS}),
+        ("encode", {"texts": TEXTS, "pairs": TEXTS, "attentions": True}),
+        ("encode", {"texts": TEXTS, "layers": [6], "attentions": [(1, 1), (2, 2)]}),
+        ("encode", {"texts": TEXTS, "layers": [0], "pad_to": 512}),
+        ("intervene", {"texts": TEXTS, "interventions": [OFF] * len(TEXTS)}),
+        ("embedding_parts", {"text": TEXTS[-1], "pair": "b"}),
+        ("word_rows", {"token_ids": list(range(2000))}),
+        ("nearest_rows", {"vector": np.ones(384, np.float32), "n": 10**6}),
+        ("parameters", {}),
+        ("architecture", {}),
+        ("matrix", {"name": "embeddings.position_embeddings.weight"}),
+    ],
+)
+def test_an_answer_has_no_more_than_was_said(
+    service: EncoderService, method: str, arguments: dict[str, Any]
+) -> None:
+    given = arguments if method == "models" else {"model": BUNDLED_ID, **arguments}
+    found = getattr(service, method)(**given)
+    card = getattr(service, CARD_BY[method])(BUNDLED_ID) if method in CARD_BY else None
+    assert len(pack_answer(found)) <= check_answer(method, given, card)
+
+
+def test_a_matrix_is_bounded_where_it_is_read() -> None:
+    assert sizes._MATRIX_BYTES >= 4 * parameters.MAX_VALUES
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.text(max_size=3).map(lambda t: t * 1000), max_size=300),
+    st.sampled_from(["tokenize", "encode", "intervene"]),
+    st.booleans(),
+)
+def test_every_part_is_one_that_the_service_takes(
+    texts: list[str], method: str, attentions: bool
+) -> None:
+    given = {"texts": texts, "attentions": attentions and method == "encode"}
+    parts = list(parts_of(method, given, LARGE))
+    assert [text for part in parts for text in texts[part]] == texts
+    for part in parts:
+        own = {**given, "texts": texts[part]}
+        assert check_answer(method, own, LARGE) <= MOST_BYTES
+        is_alone = len(own["texts"]) <= 1
+        assert is_alone or sum(result_bytes(method, own, LARGE)) <= sizes.PART_BYTES
+
+
+def test_word_rows_of_a_whole_vocabulary_come_in_parts() -> None:
+    ids = np.arange(250_000)
+    parts = list(parts_of("word_rows", {"token_ids": ids}, LARGE))
+    assert np.array_equal(np.concatenate([ids[part] for part in parts]), ids)
+    for part in parts:
+        check_answer("word_rows", {"token_ids": ids[part]}, LARGE)
+    assert list(parts_of("word_rows", {"token_ids": []}, LARGE))
+
+
+def test_what_is_too_large_is_refused_with_both_sizes() -> None:
+    with pytest.raises(RequestError, match="up to 9,830 MB, and an answer may have 1,000 MB"):
+        check_answer("word_rows", {"token_ids": range(600_000)}, LARGE)
