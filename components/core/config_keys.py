@@ -8,117 +8,66 @@ only. What decides neither the network nor a number (labels, heads, dtype) is le
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from components.core.errors import CheckpointError
 
-__all__ = ["ACTIVATIONS", "KEYS", "allowed_config", "shortened"]
+__all__ = ["KEYS", "Rule", "allowed_config", "read_bytes", "read_json", "shortened"]
 
-ACTIVATIONS = frozenset(
-    [
-        "gelu",
-        "gelu_10",
-        "gelu_accurate",
-        "gelu_fast",
-        "gelu_new",
-        "gelu_python",
-        "gelu_python_tanh",
-        "gelu_pytorch_tanh",
-        "hardswish",
-        "laplace",
-        "leaky_relu",
-        "linear",
-        "mish",
-        "quick_gelu",
-        "relu",
-        "relu2",
-        "relu6",
-        "sigmoid",
-        "silu",
-        "swish",
-        "tanh",
-    ]
+_ACTIVATION = re.compile(
+    r"gelu(_(10|accurate|fast|new|python|python_tanh|pytorch_tanh))?|quick_gelu|hardswish|laplace|"
+    r"(leaky_)?relu|relu[26]|linear|mish|sigmoid|silu|swish|tanh"
 )
 """transformers' names of activations that have no weights of their own."""
 
 
-class _Rule(Protocol):
-    @property
-    def said(self) -> str:
-        """What a value must be, in words."""
-
-    def allows(self, value: object) -> bool:
-        """Whether a value may pass."""
-
-
 @dataclass(frozen=True)
-class _Whole:
-    least: int
-    most: int
-    or_none: bool = False
+class Rule:
+    """What a value of a foreign file must be, in words and as a check."""
 
-    @property
-    def said(self) -> str:
-        return f"a whole number from {self.least} to {self.most:,}"
-
-    def allows(self, value: object) -> bool:
-        if value is None:
-            return self.or_none
-        return type(value) is int and self.least <= value <= self.most
+    says: str
+    allows: Callable[[Any], bool]
 
 
-@dataclass(frozen=True)
-class _Share:
-    """A number from 0 to 1; 0 itself only where nothing is divided by it."""
+def _whole(least: int, most: int, *, or_none: bool = False) -> Rule:
+    def allows(value: Any) -> bool:
+        return (or_none and value is None) or (type(value) is int and least <= value <= most)
 
-    with_zero: bool
-
-    @property
-    def said(self) -> str:
-        return "a number from 0 to 1" if self.with_zero else "a number above 0 and at most 1"
-
-    def allows(self, value: object) -> bool:
-        if type(value) is float or (self.with_zero and type(value) is int):
-            return 0 <= value <= 1 and (self.with_zero or value > 0)
-        return False
+    return Rule(f"a whole number from {least} to {most:,}", allows)
 
 
-@dataclass(frozen=True)
-class _OneOf:
-    names: frozenset[str]
-
-    @property
-    def said(self) -> str:
-        return f"one of {', '.join(sorted(self.names))}"
-
-    def allows(self, value: object) -> bool:
-        return isinstance(value, str) and value in self.names
-
-
-_LAYERS, _HEADS = _Whole(1, 256), _Whole(1, 1024)
-_DIMS, _INNER = _Whole(1, 65_536), _Whole(1, 1_000_000)
-_PAD_ROW = {"pad_token_id": _Whole(0, 10_000_000)}  # positions are counted from it
-_SHARED: dict[str, _Rule] = {
-    "vocab_size": _Whole(1, 10_000_000),
-    "max_position_embeddings": _Whole(1, 1_000_000),
-    "pad_token_id": _Whole(0, 10_000_000, or_none=True),
+_LAYERS, _HEADS = _whole(1, 256), _whole(1, 1024)
+_DIMS, _INNER = _whole(1, 65_536), _whole(1, 1_000_000)
+_DROPOUT = Rule("a number from 0 to 1", lambda v: type(v) in {int, float} and 0 <= v <= 1)
+_EPSILON = Rule("a number above 0 and at most 1", lambda v: type(v) is float and 0 < v <= 1)
+_ACT = Rule(
+    "an activation such as gelu, gelu_new, relu, silu or tanh",
+    lambda v: isinstance(v, str) and _ACTIVATION.fullmatch(v) is not None,
+)
+_PAD_ROW = {"pad_token_id": _whole(0, 10_000_000)}  # positions are counted from it
+_SHARED = {
+    "vocab_size": _whole(1, 10_000_000),
+    "max_position_embeddings": _whole(1, 1_000_000),
+    "pad_token_id": _whole(0, 10_000_000, or_none=True),
 }
-_BERT: dict[str, _Rule] = {
-    **_SHARED,
+_BERT = _SHARED | {
     "num_hidden_layers": _LAYERS,
     "hidden_size": _DIMS,
     "num_attention_heads": _HEADS,
     "intermediate_size": _INNER,
-    "hidden_act": _OneOf(ACTIVATIONS),
-    "layer_norm_eps": _Share(with_zero=False),
-    "hidden_dropout_prob": _Share(with_zero=True),
-    "attention_probs_dropout_prob": _Share(with_zero=True),
+    "hidden_act": _ACT,
+    "layer_norm_eps": _EPSILON,
+    "hidden_dropout_prob": _DROPOUT,
+    "attention_probs_dropout_prob": _DROPOUT,
 }
-_SEGMENTS: dict[str, _Rule] = {"type_vocab_size": _Whole(1, 1024)}
-_PROJECTED: dict[str, _Rule] = {"embedding_size": _DIMS}
+_SEGMENTS, _PROJECTED = {"type_vocab_size": _whole(1, 1024)}, {"embedding_size": _DIMS}
 
-KEYS: dict[str, dict[str, _Rule]] = {
+KEYS: dict[str, dict[str, Rule]] = {
     "bert": _BERT | _SEGMENTS,
     "distilbert": _SHARED
     | {
@@ -126,17 +75,17 @@ KEYS: dict[str, dict[str, _Rule]] = {
         "dim": _DIMS,
         "n_heads": _HEADS,
         "hidden_dim": _INNER,
-        "activation": _OneOf(ACTIVATIONS),
-        "dropout": _Share(with_zero=True),
-        "attention_dropout": _Share(with_zero=True),
+        "activation": _ACT,
+        "dropout": _DROPOUT,
+        "attention_dropout": _DROPOUT,
     },
     "roberta": _BERT | _SEGMENTS | _PAD_ROW,
     "xlm-roberta": _BERT | _SEGMENTS | _PAD_ROW,
-    "mpnet": _BERT | _PAD_ROW | {"relative_attention_num_buckets": _Whole(4, 4096)},
+    "mpnet": _BERT | _PAD_ROW | {"relative_attention_num_buckets": _whole(4, 4096)},
     "albert": _BERT
     | _SEGMENTS
     | _PROJECTED
-    | {"num_hidden_groups": _Whole(1, 64), "inner_group_num": _Whole(1, 4)},
+    | {"num_hidden_groups": _whole(1, 64), "inner_group_num": _whole(1, 4)},
     "electra": _BERT | _SEGMENTS | _PROJECTED,
 }
 """By family: the names that are read, each with what it may be."""
@@ -149,8 +98,6 @@ _OTHER_NAMES = {
     }
 }
 """Names that transformers takes for a family's own, and prefers to them."""
-
-_SHARING = (("hidden_size", "num_attention_heads"), ("dim", "n_heads"))
 
 
 def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -171,29 +118,76 @@ def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
         if not rule.allows(value):
             raise CheckpointError(
                 f"The model's config.json says {name} is {shortened(value)}; it must be "
-                f"{rule.said}. Choose another model."
+                f"{rule.says}. Choose another model."
             )
     if config.get("add_cross_attention"):
         raise CheckpointError(
             "The model's config.json asks for attention to a second network (add_cross_attention), "
             "which an encoder alone does not have. Choose another model."
         )
-    _check_heads(chosen)
+    for dims, heads in (("hidden_size", "num_attention_heads"), ("dim", "n_heads")):
+        if dims in chosen and heads in chosen and chosen[dims] % chosen[heads]:
+            raise CheckpointError(
+                f"The model's config.json says {chosen[heads]} heads share {chosen[dims]} "
+                "dimensions, which does not come out even. Choose another model."
+            )
     return chosen
 
 
-def _check_heads(config: dict[str, Any]) -> None:
-    for dims, heads in _SHARING:
-        if dims in config and heads in config and config[dims] % config[heads]:
-            raise CheckpointError(
-                f"The model's config.json says {config[heads]} heads share {config[dims]} "
-                "dimensions, which does not come out even. Choose another model."
-            )
+def read_json(path: Path, *, title: str, most_bytes: int) -> dict[str, Any]:
+    """The object in a JSON file of a model's folder.
+
+    Args:
+        path: the file.
+        title: the file's name at the start of a sentence: "The model's config.json".
+        most_bytes: that are read.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        CheckpointError: it is too large, or no JSON object.
+    """
+    data = read_bytes(path, title=title, most_bytes=most_bytes)
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as exc:
+        raise _unreadable(title, exc) from exc
+    if not isinstance(value, dict):
+        raise CheckpointError(
+            f"{title} is not a JSON object. Fetch it again, or choose another model."
+        )
+    return value
 
 
-def shortened(value: object) -> str:
-    """A value from a file, at most 40 characters of it."""
+def read_bytes(path: Path, *, title: str, most_bytes: int) -> bytes:
+    """The content of a file of a model's folder.
+
+    Raises:
+        FileNotFoundError, CheckpointError: as `read_json`.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as exc:
+        raise _unreadable(title, exc) from exc
+    if len(data) > most_bytes:
+        raise CheckpointError(
+            f"{title} has more than the {most_bytes:,} bytes that are read. Choose another model."
+        )
+    return data
+
+
+def _unreadable(title: str, exc: Exception) -> CheckpointError:
+    return CheckpointError(
+        f"{title} cannot be read ({ascii(str(exc))[1:100]}). Fetch the model again, or choose "
+        "another model."
+    )
+
+
+def shortened(value: object, longest: int = 40) -> str:
+    """A foreign value, quoted if it is a text, odd characters escaped, and cut short."""
     if type(value) is int and abs(value) >= 10**15:
         return "a number of more than 15 digits"
-    text = ascii(value)
-    return text if len(text) <= 40 else text[:39] + "..."
+    text = ascii(value[:longest] if isinstance(value, str) else value)
+    return text if len(text) <= longest else text[: longest - 1] + "..."

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.core.config_keys import allowed_config, shortened
+from components.core.config_keys import allowed_config, read_json, shortened
 from components.core.errors import CheckpointError, UnsupportedModelError
 from components.core.schema import PROJECTIONS
-from components.core.strict_json import read_object
 
 __all__ = ["FAMILIES", "Family", "Parts", "family_of", "read_config"]
 
@@ -127,8 +126,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         CheckpointError: it is missing, too large, or no JSON that an honest model has.
     """
     try:
-        return read_object(
-            folder / "config.json", what="The model's config.json", largest=_LARGEST_CONFIG
+        return read_json(
+            folder / "config.json", title="The model's config.json", most_bytes=_LARGEST_CONFIG
         )
     except FileNotFoundError as exc:
         raise CheckpointError(

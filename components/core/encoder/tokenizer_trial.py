@@ -1,7 +1,11 @@
 """A foreign tokenizer tried in a process of its own, bounded in memory and time, before it is used.
 
-What its file says is checked before (`tokenizer_file`), but only running it shows what it does. It
-is tried once for each file, known by its checksum, one at a time.
+A tokenizer.json is a small program: rules that change a text, cut it, and put tokens around it.
+Twenty rules of a few letters make a million characters of one, a pattern can take for ever, and one
+ID of four thousand million asks for a list of that length. Only running it shows what it does, so
+it runs here first: on ordinary and odd texts, and on what its own rules look for. This file is both
+the parent, which remembers each verdict by the file's checksum, and the script that the child runs.
+So it imports nothing of ours, torch least of all.
 """
 
 from __future__ import annotations
@@ -10,94 +14,322 @@ import hashlib
 import json
 import logging
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from components.core.encoder import tokenizer_child
-from components.core.tokenizer_file import RefusedError
+__all__ = ["LARGEST_ID", "LONGEST_PIECE", "RefusedError", "try_tokenizer"]
 
-__all__ = ["Bounds", "bounds_for", "try_tokenizer"]
+LARGEST_ID = 999_999  # there is a row of the vocabulary for each
+LONGEST_PIECE = 512  # characters
+_LONGEST_WORD = 256  # characters of a word that WordPiece cuts: it takes the cube of it
+_LONGEST_STRING = 512  # characters of what a rule looks for or puts in
+_LONGEST_PADDING = 100_000  # tokens that the file itself pads to
+_MOST_AROUND = 16  # tokens around a text
+_GROWTH = 24  # characters of one: a sign of compatible forms becomes 18 letters
+_BYTES = 4  # of a character at most, each of which may be a token
+_SPARE = 1000
+_MAPPED_BYTES = 128  # of one entry in a table of characters
 
-_REMEMBERED = 256  # tokenizers; how each went
 _MEGABYTES, _MEGABYTES_EACH = 768, 48  # for any, and for each of its file's: a quarter above need
 _MOST_MEGABYTES = 3072
-_SECONDS, _SECONDS_EACH = 10, 0.75
+_SECONDS, _SECONDS_EACH = 10, 0.75  # of the processor
+_TEXT_SECONDS = 1.0  # of the processor, on one text
 _WAIT = 3  # times as long, where others use the processor too
+_REMEMBERED = 256  # verdicts
+
+_ODD = (
+    "a",
+    "",
+    "The cat's \u201csat\u201d, 12,345.67 x\u00b2 \u00e9e\u0301 \u4f60\u597d \ud55c\uad6d\uc5b4 "
+    "\u0627\u0644\u0639\u0631\u0628\u064a\u0629 \U0001f469\u200d\U0001f4bb\U0001f1e9\U0001f1ea "
+    "\ufdfa\u0130\ufb03\u1e9e",
+    "\x00\x01\t\r\n\u00a0\u00ad\u200b\u200e\u202e\u2028\ufeff\ufffd\uffff\U0010ffff",
+    "\u0301" * 300,
+    "[CLS] [SEP] [MASK] <s> </s> <pad> <unk> ##a \u2581a \u0120a",
+)
+_SIGNS = (range(1, 0x3400, 4), range(0x3400, 0xD800, 64), range(0xF900, 0x10000, 4))  # alone
+_UNITS = (*"a 0!", "\u00e9", "\u4f60", "\ufdfa", "\U0001f600", "aB1! ", "\u0301", "\n")  # repeated
+_LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, squares in the second
+_PATTERN_LENGTH = 60_000  # of texts for a pattern of the file's own
+_MOST_PARTS = 64  # of its patterns
 
 _log = logging.getLogger("contextlens")
 _one_at_a_time = threading.Lock()
-_known: OrderedDict[tuple[str, int], str | None] = OrderedDict()
+_verdicts: dict[str, str | None] = {}
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What a trial may take: memory, the processor's time, and time in all."""
-
-    megabytes: int
-    seconds: int
-    wait_seconds: float
+class RefusedError(Exception):
+    """Why a tokenizer is not used, in words that follow a colon."""
 
 
-def bounds_for(size: int) -> Bounds:
-    """The bounds for a file of so many bytes."""
-    megabytes = size / 1_000_000
-    seconds = int(_SECONDS + _SECONDS_EACH * megabytes)
-    memory = int(min(_MEGABYTES + _MEGABYTES_EACH * megabytes, _MOST_MEGABYTES))
-    return Bounds(memory, seconds, seconds * _WAIT)
+# The parent
 
 
-def try_tokenizer(path: Path, limit: int, bounds: Bounds | None = None) -> None:
-    """Pass where a tokenizer loads and cuts odd texts within bounds.
+def try_tokenizer(path: Path) -> None:
+    """Pass where a tokenizer loads and cuts texts within bounds; each file is tried once.
 
     Args:
         path: a tokenizer.json that nobody changes meanwhile.
-        limit: one more than the largest ID that it may give.
-        bounds: what it may take; by its size unless given.
 
     Raises:
         RefusedError: it does not.
     """
     data = path.read_bytes()
-    key = hashlib.sha256(data).hexdigest(), limit
+    checksum = hashlib.sha256(data).hexdigest()
     with _one_at_a_time:
-        if key not in _known:
-            _known[key] = _outcome(path, limit, bounds or bounds_for(len(data)))
-            while len(_known) > _REMEMBERED:
-                _known.popitem(last=False)
-        _known.move_to_end(key)
-        refused = _known[key]
-    if refused is not None:
-        raise RefusedError(refused)
+        if checksum not in _verdicts:
+            verdict = _run_child(path, len(data) / 1_000_000)
+            if len(_verdicts) >= _REMEMBERED:
+                _verdicts.clear()
+            _verdicts[checksum] = verdict
+        refusal = _verdicts[checksum]
+    if refusal is not None:
+        raise RefusedError(refusal)
 
 
-def _outcome(path: Path, limit: int, bounds: Bounds) -> str | None:
-    """Why it is refused, or None."""
-    arguments = [str(path), str(bounds.megabytes), str(bounds.seconds), str(limit)]
+def _run_child(path: Path, megabytes: float) -> str | None:
+    """The reason why it is refused, or None."""
+    seconds = int(_SECONDS + _SECONDS_EACH * megabytes)
+    memory = int(min(_MEGABYTES + _MEGABYTES_EACH * megabytes, _MOST_MEGABYTES))
     one_thread = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", str(tokenizer_child.__file__), *arguments],
+        child = subprocess.run(
+            [sys.executable, "-P", __file__, str(path), str(memory), str(seconds)],
             env={**os.environ, **one_thread, "RUST_BACKTRACE": "0"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=bounds.wait_seconds,
+            timeout=seconds * _WAIT,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"it took longer than {bounds.wait_seconds:.0f} seconds over a short trial"
+        return f"it took longer than {seconds * _WAIT:.0f} seconds over a short trial"
     except OSError as exc:
         raise RefusedError(f"no process could be started to try it ({exc.strerror})") from exc
+    with suppress(ValueError, KeyError, TypeError):
+        refusal = json.loads(child.stdout)["refused"]
+        return None if refusal is None else str(refusal)
+    _log.warning("The trial of a tokenizer ended with %s", child.returncode)
+    if child.returncode == -getattr(signal, "SIGPROF", 0):
+        return f"it takes more than {_TEXT_SECONDS:.0f} second over one text of the trial"
+    return (
+        f"in a trial with {memory:,} MB of memory and {seconds} seconds its process did not come "
+        "to a good end"
+    )
+
+
+# The child
+
+
+def _main() -> None:
+    """Try the tokenizer that the arguments name: path, megabytes, seconds."""
+    path, megabytes, seconds = sys.argv[1], *map(int, sys.argv[2:4])
+    with suppress(ImportError):  # not on Windows: there the time in all is bounded alone
+        import resource
+
+        memory = megabytes * 1_000_000
+        # Some systems know a bound and refuse to set it.
+        for bound, most in (
+            (resource.RLIMIT_AS, memory),
+            (resource.RLIMIT_DATA, memory),
+            (resource.RLIMIT_CPU, seconds),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(bound, (most, most))
+    refusal = None
     try:
-        refused = json.loads(done.stdout)["refused"]
-    except (ValueError, KeyError, TypeError):
-        _log.warning("The trial of a tokenizer ended with %s", done.returncode)
-        return (
-            f"in a trial with {bounds.megabytes:,} MB of memory and {bounds.seconds} seconds its "
-            "process did not come to a good end"
+        _try(path)
+    except RefusedError as exc:
+        refusal = str(exc)
+    except MemoryError:
+        refusal = "it takes more memory than a tokenizer of its size needs"
+    except BaseException as exc:  # noqa: BLE001 - Rust panics are no Exception
+        refusal = f"it cannot be read or fails on a text ({ascii(str(exc))[1:100]})"
+    print(json.dumps({"refused": refusal}), flush=True)
+    os._exit(0)  # nothing is put away with care
+
+
+def _try(path: str) -> None:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(path)
+    _check_vocabulary(tokenizer)
+    for texts in (("",), ("a", "b")):  # with the padding and the truncation of the file
+        _start_text()
+        if len(tokenizer.encode(*texts).ids) > _LONGEST_PADDING:
+            raise RefusedError(f"it pads texts to more than {_LONGEST_PADDING:,} tokens")
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    strings, patterns = _strings_of(tokenizer)
+    _start_text()
+    for sign in (chr(code) for codes in _SIGNS for code in codes):
+        _check_growth(tokenizer, sign)
+    for text in (*_ODD, *strings):
+        _look(tokenizer, text)
+        _check_growth(tokenizer, text * 50)
+    _look(tokenizer, "a", "b")
+    for length in _LENGTHS:
+        for unit in _UNITS:
+            _encode(tokenizer, unit * (length // len(unit)))
+    for text in _texts_for(patterns):
+        _cut(tokenizer, text)
+    pieces = tokenizer.get_vocab()
+    _start_text()
+    _check_decoded(tokenizer, list(pieces.values()), sum(map(len, pieces)))
+
+
+def _start_text() -> None:
+    """Begin to count the time for one text: the process ends when it is over."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, _TEXT_SECONDS)
+
+
+def _check_vocabulary(tokenizer: Any) -> None:
+    vocabulary, model = tokenizer.get_vocab(), tokenizer.model
+    if not vocabulary:
+        raise RefusedError("its vocabulary is empty")
+    if (largest := max(vocabulary.values())) > LARGEST_ID:
+        raise RefusedError(f"it gives a token the ID {largest}; at most {LARGEST_ID:,} is allowed")
+    if (longest := max(map(len, vocabulary))) > LONGEST_PIECE:
+        raise RefusedError(
+            f"it has a token of {longest:,} characters; at most {LONGEST_PIECE} are allowed"
         )
-    return None if refused is None else str(refused)
+    if getattr(model, "dropout", None):
+        raise RefusedError("it cuts words by chance (dropout), a different way each time")
+    if (longest := getattr(model, "max_input_chars_per_word", 1)) > _LONGEST_WORD:
+        raise RefusedError(
+            f"it cuts words of up to {longest:,} characters; at most {_LONGEST_WORD} are allowed"
+        )
+
+
+def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
+    """The strings that its rules look for or put in, and the patterns."""
+    strings: set[str] = set()
+    patterns: set[str] = set()
+
+    def collect(value: Any, name: str) -> None:
+        if isinstance(value, dict):
+            for inner_name, inner in value.items():
+                collect(inner, inner_name)
+        elif isinstance(value, list):
+            for inner in value:
+                collect(inner, name)
+        elif name == "precompiled_charsmap":
+            _check_charsmap(value)
+        elif isinstance(value, str):
+            if len(value) > _LONGEST_STRING:
+                raise RefusedError(
+                    f"one of its rules has a string of {len(value):,} characters; at most "
+                    f"{_LONGEST_STRING} are allowed"
+                )
+            (patterns if name == "Regex" else strings).add(value)
+
+    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        if (rules := getattr(tokenizer, part)) is not None:
+            collect(json.loads(rules.__getstate__()), "")
+    return sorted(strings), sorted(patterns)
+
+
+def _check_charsmap(charsmap: Any) -> None:
+    """SentencePiece's table: bytes of the trie, the trie, then what it points to, zero-ended."""
+    import base64
+
+    data = base64.b64decode(charsmap or "")
+    texts = data[4 + int.from_bytes(data[:4], "little") :]
+    if (longest := max(map(len, texts.split(b"\0")))) > _MAPPED_BYTES:
+        raise RefusedError(
+            f"its table of characters makes {longest:,} bytes of one; at most {_MAPPED_BYTES} are "
+            "allowed"
+        )
+
+
+def _texts_for(patterns: list[str]) -> Iterator[str]:
+    """Long texts on which such a pattern is slow, if it is: what it looks for, and then fails."""
+    parts: set[str] = set()
+    for pattern in patterns:
+        plain = re.sub(r"\(\?[<\w=!>-]*:?", "(", pattern)
+        for escape, sign in ((r"\\[pP]\{[^}]*\}|\\[wWSDhH]", "a"), (r"\\s", " "), (r"\\d", "0")):
+            plain = re.sub(escape, sign, plain)
+        plain = re.sub(r"\\[rnt]", "\n", plain)
+        parts |= {
+            re.sub(r"\{[\d,]*\}|[\[\]\\*+?^$.]", "", part) for part in re.split(r"[()|]", plain)
+        }
+    parts |= {sign for part in parts for sign in part}
+    parts -= {""}
+    if len(parts) > _MOST_PARTS:
+        raise RefusedError(f"its patterns look for more than {_MOST_PARTS} different things")
+    for part in sorted(parts | {"a", " ", "0", "."}) if patterns else ():
+        text = part * (_PATTERN_LENGTH // len(part))
+        yield text
+        yield f"{text}\u2603"  # of no class that patterns name, and no normalizer drops it
+
+
+def _cut(tokenizer: Any, text: str) -> None:
+    """Change and cut a text, without looking up its tokens."""
+    _start_text()
+    text = _check_growth(tokenizer, text)
+    if tokenizer.pre_tokenizer is not None:
+        tokenizer.pre_tokenizer.pre_tokenize_str(text)
+    if tokenizer.decoder is not None:
+        tokenizer.decoder.decode([text])
+
+
+def _encode(tokenizer: Any, *texts: str) -> Any:
+    """The encoding of a text or a pair, special tokens around it."""
+    _start_text()
+    n_characters = sum(len(_check_growth(tokenizer, text)) for text in texts)
+    encoding = tokenizer.encode(*texts)
+    if len(encoding.ids) > _BYTES * n_characters + _SPARE:
+        raise RefusedError(f"it makes {len(encoding.ids):,} tokens of {n_characters:,} characters")
+    if (largest := max(encoding.ids, default=0)) > LARGEST_ID:
+        raise RefusedError(f"it gives a token the ID {largest}; at most {LARGEST_ID:,} is allowed")
+    return encoding
+
+
+def _look(tokenizer: Any, *texts: str) -> None:
+    """Encode a short text or a pair, and look at what is put around it and at the way back."""
+    encoding = _encode(tokenizer, *texts)
+    tokens = [i for text in texts for i in tokenizer.encode(text, None, False, False).ids]
+    special = encoding.special_tokens_mask
+    if [i for i, is_special in zip(encoding.ids, special, strict=True) if not is_special] != tokens:
+        raise RefusedError("what it puts around a text leaves the text out, or doubles it")
+    if sum(special) > _MOST_AROUND:
+        raise RefusedError(
+            f"it puts {sum(special):,} tokens around a text; at most {_MOST_AROUND} are allowed"
+        )
+    if not {0, 1}.issuperset(encoding.type_ids):
+        raise RefusedError("it counts a text to a segment other than 0 and 1")
+    _check_decoded(tokenizer, encoding.ids, sum(map(len, texts)))
+
+
+def _check_growth(tokenizer: Any, text: str) -> str:
+    """The text as the tokenizer's rules change it."""
+    if tokenizer.normalizer is None:
+        return text
+    changed: str = tokenizer.normalizer.normalize_str(text)
+    if len(changed) > _GROWTH * (len(text) + 1):
+        raise RefusedError(
+            f"it makes {len(changed):,} characters of {len(text):,}; at most {_GROWTH} for each "
+            "are allowed"
+        )
+    return changed
+
+
+def _check_decoded(tokenizer: Any, ids: list[int], n_characters: int) -> None:
+    text = tokenizer.decode(ids, skip_special_tokens=False)
+    if len(text) > _GROWTH * (n_characters + _SPARE):
+        raise RefusedError(
+            f"it makes {len(text):,} characters of {len(ids):,} tokens on the way back to text"
+        )
+
+
+if __name__ == "__main__":
+    _main()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from tokenizers import Regex, pre_tokenizers
 
 from components.core import BUNDLED_ID, EncoderService
@@ -22,8 +23,8 @@ from tests.support.tiny_models import build
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return build("bert", tmp_path / "model")
+def folder(tiny_root: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_root / "bert", tmp_path / "model"))
 
 
 @pytest.fixture
@@ -36,76 +37,149 @@ def change(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(given | changes))
 
 
-def double(times: int) -> dict[str, Any]:
-    rule = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
-    return {"type": "Sequence", "normalizers": [rule] * times}
+def files_of(folder: Path) -> ModelFiles:
+    return ModelFiles("folder:model", "model", "folder", folder, "the folder model", "")
 
 
-def split(pattern: str) -> dict[str, Any]:
-    return {
-        "type": "Split",
-        "pattern": {"Regex": pattern},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "bomb", "said"),
-    [
-        ("tokenizer.json", {"normalizer": double(20)}, "one character into 1,048,576"),
-        ("tokenizer.json", {"pre_tokenizer": split("(x+x+)+y")}, "may take without end"),
-        ("tokenizer.json", {"added_tokens": [{"id": 4 * 10**9, "content": "x"}]}, "ID 4000000000"),
-        ("tokenizer.json", {"x": [[]] * 2_200_001}, "more than 2,200,000 times"),
-        ("tokenizer.json", {"model": {"type": "WordPiece", "vocab": {"a": 0}}}, "cannot be read"),
-        ("added_tokens.json", {"x": 4 * 10**9}, "ID 4000000000"),
-        ("tokenizer_config.json", {"tokenizer_class": "RagTokenizer"}, "class 'RagTokenizer'"),
-        ("tokenizer_config.json", {"cls_token": "$A $A $A"}, "cls_token"),
-        ("tokenizer_config.json", {"model_max_length": 2}, "takes texts of 2 tokens"),
-        ("special_tokens_map.json", {"cls_token": 5}, "special token"),
-        ("config.json", {"tokenizer_class": "RagTokenizer"}, "class"),
+TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"
+MAP, ADDED = "special_tokens_map.json", "added_tokens.json"
+DOUBLE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+MANY = {str(i): {"content": "x"} for i in range(20_001)}
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    (
+        TOKENIZER,
+        {"normalizer": {"type": "Sequence", "normalizers": [DOUBLE] * 20}},
+        "makes 1,048,576 characters of 1; at most 24",
+    ),
+    (TOKENIZER, {"x": [[]] * 2_200_001}, "more than 2,200,000 times"),
+    (TOKENIZER, {"model": {"type": "WordPiece", "vocab": {"a": 0}}}, "cannot be read"),
+    (SETTINGS, {"tokenizer_class": "RagTokenizer"}, "class .* 'RagTokenizer'; it must be a class"),
+    (SETTINGS, {"tokenizer_class": ["BertTokenizer"]}, "it must be a class of the supported"),
+    (SETTINGS, {"tokenizer_class": "x" * 500}, "tokenizer_class is 'xxx"),
+    (SETTINGS, {"cls_token": "$A $A $A"}, "cls_token is .* without spaces"),
+    (SETTINGS, {"sep_token": {"content": "x:4000000000"}}, "sep_token is .* without spaces"),
+    (SETTINGS, {"cls_token": "x" * 1000}, "a text of at most 512 characters"),
+    (SETTINGS, {"cls_token": 5}, "cls_token is 5"),
+    (SETTINGS, {"additional_special_tokens": ["x"] * 20_001}, "at most 20,000 tokens"),
+    (SETTINGS, {"extra_special_tokens": "x"}, "a list of at most 20,000 tokens"),
+    (SETTINGS, {"added_tokens_decoder": {str(4 * 10**9): {"content": "x"}}}, "ID is 4000000000"),
+    (SETTINGS, {"added_tokens_decoder": {"9" * 4000: {"content": "x"}}}, "ID is '9999"),
+    (SETTINGS, {"added_tokens_decoder": {"-1": {"content": "x"}}}, "ID is '-1'"),
+    (SETTINGS, {"added_tokens_decoder": MANY}, "an object of at most 20,000 tokens"),
+    (SETTINGS, {"added_tokens_decoder": []}, "an object of at most 20,000 tokens"),
+    (SETTINGS, {"added_tokens_decoder": {"0": {"content": "x", "lstrip": "y"}}}, "lstrip is 'y'"),
+    (SETTINGS, {"do_lower_case": "yes"}, "it must be true or false"),
+    (SETTINGS, {"errors": "xmlcharrefreplace"}, "ignore, replace or strict"),
+    *[
+        (SETTINGS, {name: value}, f"{name} is .*; it must be (left or right|ignore, replace)")
+        for name in ("padding_side", "truncation_side", "errors")
+        for value in ("middle", [], {}, [[]], 0, True)
     ],
-    ids=lambda value: str(value)[:30],
-)
+    *[
+        (SETTINGS, {"model_max_length": value}, "a number of tokens from 1")
+        for value in (0, float("inf"), float("nan"), True, "512", -(10**400))
+    ],
+    (SETTINGS, {"model_max_length": 2}, "takes texts of 2 tokens"),
+    (MAP, {"cls_token": 5}, "cls_token is 5"),
+    (ADDED, {"x": 4 * 10**9}, "ID is 4000000000"),
+    (ADDED, {"x": -1}, "ID is -1"),
+    (ADDED, {"x": "0"}, "ID is '0'"),
+    (ADDED, {"x" * 1000: 1}, "an added token is"),
+    ("config.json", {"tokenizer_class": "RagTokenizer"}, "tokenizer_class is 'RagTokenizer'"),
+]
+IGNORED: dict[str, Any] = {
+    "vocab": {"a": 0},
+    "merges": [],
+    "vocab_file": "/etc/passwd",
+    "tokenizer_file": "/etc/passwd",
+    "tokenizer_object": {},
+    "post_processor": {},
+    "tokenizer_padding": {"length": 10**9},
+    "_json_padding": {"length": 10**9},
+    "_spm_precompiled_charsmap": "x",
+    "gguf_file": "x.gguf",
+    "fast_tokenizer_files": ["tokenizer.4.0.0.json"],
+    "init_inputs": [1, 2, 3],
+    "auto_map": {"AutoTokenizer": ["trap.Tokenizer", None]},
+    "chat_template": "{{ 'a' * 10**9 }}",
+    "backend": "sentencepiece",
+    "name_or_path": "/etc",
+    "unk_id": 10**9,
+    "x_token": "x",
+    "model_input_names": ["x"],
+    "added_tokens_encoder": {},
+    "max_length": 10**12,
+}
+
+
+@pytest.mark.parametrize(("name", "bomb", "words"), REFUSED, ids=lambda value: str(value)[:30])
 def test_a_bomb_is_refused_in_one_sentence(
-    name: str, bomb: dict[str, Any], said: str, folder: Path, load: Callable[[], Any]
+    name: str, bomb: dict[str, Any], words: str, folder: Path, load: Callable[[], Any]
 ) -> None:
     if name == "config.json":
-        (folder / "tokenizer_config.json").unlink()
+        (folder / SETTINGS).unlink()
     change(folder / name, **bomb)
-    with pytest.raises(CheckpointError, match=said) as caught:
+    with pytest.raises(CheckpointError, match=words) as caught:
         load()
     assert str(caught.value).endswith("another model.")
-    assert len(str(caught.value)) < 600
+    assert len(str(caught.value)) < 500
 
 
 def test_an_id_of_four_thousand_million_is_refused_before_it_is_loaded(
     folder: Path, load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")  # no trial either
-    path = folder / "tokenizer.json"
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", pytest.fail)
+    path = folder / TOKENIZER
     model = json.loads(path.read_text())["model"]
     model["vocab"]["bomb"] = 4 * 10**9
     change(path, model=model)
-    with pytest.raises(CheckpointError, match="the ID 4000000000, and with its"):
+    with pytest.raises(CheckpointError, match="the ID 4000000000; at most 999,999 is allowed"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("vocab.txt", b"\n" * 1_000_001, "more than 1,000,000"),
+        ("vocab.txt", b"a" * 5000, "one of more than 512 characters"),
+        ("vocab.json", b'{"a": 4000000000}', "an ID is 4000000000"),
+        ("vocab.json", b'{"a": true}', "an ID is True"),
+        ("vocab.json", b'{"' + b"a" * 5000 + b'": 1}', "one of more than 512 characters"),
+        ("vocab.json", b"{}", "has no piece"),
+        ("spiece.model", b"x", "neither a tokenizer.json nor a vocab.txt or vocab.json"),
+    ],
+)
+def test_vocabularies_in_files_of_their_own_are_bounded(
+    name: str, content: bytes, words: str, folder: Path, load: Callable[[], Any]
+) -> None:
+    (folder / TOKENIZER).unlink()
+    (folder / name).write_bytes(content)
+    with pytest.raises(CheckpointError, match=words):
         load()
 
 
 def test_a_file_past_its_bound_is_refused(folder: Path, load: Callable[[], Any]) -> None:
-    with (folder / "tokenizer.json").open("ab") as file:
+    with (folder / TOKENIZER).open("ab") as file:
         file.truncate(80_000_001)  # zeros, which take no room on the disk
     with pytest.raises(CheckpointError, match="more than the 80,000,000 bytes"):
         load()
 
 
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
+def test_settings_that_transformers_writes_are_handed_on(family: str, tiny_root: Path) -> None:
+    given = json.loads((tiny_root / family / SETTINGS).read_text())
+    with readable_folder(files_of(tiny_root / family), read_config(tiny_root / family)) as seen:
+        handed_on = json.loads((seen / SETTINGS).read_text())
+    expected = {name: value for name, value in given.items() if value is not None}
+    assert handed_on == {name: value for name, value in expected.items() if name != "backend"}
+
+
 def test_transformers_sees_what_was_checked_and_nothing_else(folder: Path) -> None:
     for trap in ("tekken.json", "tiktoken.model", "spiece.model", "chat_template.jinja", "trap.py"):
         (folder / trap).write_text("{}")
-    tricks = {"vocab": {"a": 0}, "chat_template": "{{ 1 }}", "init_inputs": []}
-    change(folder / "tokenizer_config.json", **tricks)
+    change(folder / SETTINGS, **IGNORED)
     change(folder / "config.json", num_labels=10**8, auto_map={"AutoTokenizer": "trap.T"})
-    files = ModelFiles("folder:model", "model", "folder", folder, "the folder model", "")
-    with readable_folder(files, read_config(folder)) as seen:
+    with readable_folder(files_of(folder), read_config(folder)) as seen:
         assert {p.name for p in seen.iterdir()} == {
             "config.json",
             "tokenizer.json",
@@ -113,7 +187,7 @@ def test_transformers_sees_what_was_checked_and_nothing_else(folder: Path) -> No
         }
         assert "num_labels" not in read_config(seen)
         settings = json.loads((seen / "tokenizer_config.json").read_text())
-        assert not set(tricks) & set(settings)
+        assert not set(IGNORED) & set(settings)
         whole = (seen / "tokenizer.json").read_bytes()
         assert whole == (folder / "tokenizer.json").read_bytes()
     assert not seen.exists()
