@@ -224,6 +224,7 @@ def method(
                 signature.bind(self, *given, **named)  # says what does not fit
             return self._answer(Call(own, arguments))
 
+        ask.facts = own  # type: ignore[attr-defined]
         return cast("_Function", ask)
 
     return decorated

@@ -131,11 +131,14 @@ class JobError(ContextlensError):
 class BusyError(JobError):
     """Too much work waits already.
 
-    Attributes:
+    Args:
+        message: what to say.
         retry_seconds: when to try again, where that is known.
     """
 
-    retry_seconds: float | None = None
+    def __init__(self, message: str, retry_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
 
 
 class WorkerError(JobError):

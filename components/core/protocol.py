@@ -7,10 +7,10 @@ handled (`components.core.calls`). A service implements `_answer` alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.core.calls import Call, method
+from components.core.calls import Call, Method, method
 from components.core.schema import (
     Architecture,
     AttentionRequest,
@@ -33,7 +33,7 @@ from components.core.schema import (
     Vocabulary,
 )
 
-__all__ = ["EncoderService"]
+__all__ = ["METHODS", "EncoderService"]
 
 _TEXTS = ("texts", "pairs")
 _SPEC_SECONDS = 3.0
@@ -220,3 +220,11 @@ class EncoderService:
     @method(of="model", kept="far")
     def matrix(self, model: str, name: str, *, checksum: str | None = None) -> FloatArray:
         """One parameter as float32; too large a one is refused."""
+
+
+METHODS: Mapping[str, Method] = {
+    name: function.facts
+    for name, function in vars(EncoderService).items()
+    if hasattr(function, "facts")
+}
+"""The facts about each method, by its name."""

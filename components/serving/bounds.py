@@ -1,124 +1,95 @@
-"""How many questions may be under way, how much memory they share, and how slow a body may be.
+"""How many requests may be under way, how much memory they share, and how slow a body may be.
 
-The memory of one process for all that is asked at once is at most `n_questions` times `free_bytes`
-and `shared_bytes` beside, whoever asks for what: places are taken before a body is read, and room
-for an answer before it is made.
+The memory of one process for all that is asked at once is at most `n_requests` times `free_bytes`
+and `shared_bytes` beside: places are taken before a body is read, and memory for an answer before
+it is made.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from components.core.errors import BusyError, RequestError
+from components.core.errors import BusyError
 
-__all__ = ["BodyError", "Bounds", "Places", "Room", "Share", "read_body"]
+__all__ = ["OBJECTS", "Bounds", "Place", "Places"]
 
 _UNDISTURBED_SECONDS = 0.2
-"""In which a body may come in any case; who takes longer gives way where all places are taken."""
+"""In which a body may come in any case; a slower one gives way where all places are taken."""
+OBJECTS = 4
+"""Times its own size that a body takes at most once it is unpacked."""
+_BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the questions to one process may take.
+    """What the requests to one process may take.
 
     Attributes:
-        body_bytes: of one body; only token IDs and vectors need more than some kilobytes.
-        n_questions: under way at once, from before their bodies are read until their answers are
+        body_bytes: of one body.
+        n_requests: under way at once, from before their bodies are read until their answers are
             taken; more are told to come again. As many again that need no work.
         free_bytes: that each of them may hold in any case.
         shared_bytes: that all of them hold beside; an answer counts twice while it is packed.
-        wait_seconds: for room for an answer, before one is told to come again.
+        wait_seconds: for memory for an answer, before one is told to come again.
         seconds: in which a body must be there, and in which each megabyte of the answer must be
-            taken: else one who is slow would hold for ever what others wait for.
+            taken: else a slow client would hold for ever what others wait for.
     """
 
-    body_bytes: int = 16_000_000
-    n_questions: int = 128
+    body_bytes: int = 8_000_000
+    n_requests: int = 128
     free_bytes: int = 4_000_000
     shared_bytes: int = 2_000_000_000
     wait_seconds: float = 10.0
     seconds: float = 60.0
 
 
-class BodyError(RequestError):
-    """A body that is not taken, with the HTTP status that says most of why."""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status = status
-
-
 class Places:
-    """So many questions at once, in one event loop."""
+    """So many requests at once, in one event loop, and the memory that they share."""
 
-    def __init__(self, n: int) -> None:
-        self._n_free = n
-        self._bodies: dict[asyncio.Timeout, float] = {}
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.n_free_bytes = bounds.shared_bytes
+        self.changed = threading.Condition()
+        self.reading: dict[asyncio.Timeout, float] = {}
+        self._n_free = bounds.n_requests
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
-        """One of them; where none is free, that of who takes longest to send a body.
+    def taken(self) -> Iterator[Place]:
+        """One of them; where none is free, that of the request whose body takes longest to come.
 
         Raises:
             BusyError: none can be had.
         """
-        now = asyncio.get_running_loop().time()
-        slowest, since = next(iter(self._bodies.items()), (None, now))
         if self._n_free <= 0:
-            if slowest is None or now < since + _UNDISTURBED_SECONDS:
-                raise _busy()
-            del self._bodies[slowest]
-            slowest.reschedule(now)
+            slowest, since = next(iter(self.reading.items()), (None, math.inf))
+            if slowest is None or time.monotonic() < since + _UNDISTURBED_SECONDS:
+                raise BusyError(_BUSY, 1.0)
+            del self.reading[slowest]
+            slowest.reschedule(0.0)  # at once
         self._n_free -= 1
+        place = Place(self)
         try:
-            yield
+            yield place
         finally:
+            place.hold(0)
             self._n_free += 1
 
-    @asynccontextmanager
-    async def body(self, seconds: float) -> AsyncIterator[None]:
-        """Time in which a body has to come.
 
-        Raises:
-            TimeoutError: it did not, or another question needs the place.
-        """
-        async with asyncio.timeout(seconds) as deadline:
-            self._bodies[deadline] = asyncio.get_running_loop().time()
-            try:
-                yield
-            finally:
-                self._bodies.pop(deadline, None)
+class Place:
+    """One of the places, and the memory that its request holds."""
 
-
-class Room:
-    """Memory that all questions share. Thread-safe."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
-        self.n_free = bounds.shared_bytes
-        self.changed = threading.Condition()
-
-    @contextmanager
-    def share(self) -> Iterator[Share]:
-        """What one question holds of it, until it is over."""
-        share = Share(self)
-        try:
-            yield share
-        finally:
-            share.hold(0)
-
-
-class Share:
-    """What one question holds of the room."""
-
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, places: Places) -> None:
+        self.bounds = places.bounds
+        self._places = places
         self._held = 0
 
     def hold(self, n_bytes: int, *, seconds: float = 0.0) -> None:
@@ -127,51 +98,43 @@ class Share:
         Raises:
             BusyError: there is not so much.
         """
-        room = self._room
-        wanted = min(max(0, n_bytes - room.bounds.free_bytes), room.bounds.shared_bytes)
-        with room.changed:
-            if not room.changed.wait_for(lambda: wanted - self._held <= room.n_free, seconds):
-                raise _busy()
-            room.n_free -= wanted - self._held
+        places, bounds = self._places, self.bounds
+        wanted = min(max(0, n_bytes - bounds.free_bytes), bounds.shared_bytes)
+        with places.changed:
+            if not places.changed.wait_for(
+                lambda: wanted - self._held <= places.n_free_bytes, seconds
+            ):
+                raise BusyError(_BUSY, 1.0)
+            places.n_free_bytes -= wanted - self._held
             self._held = wanted
-            room.changed.notify_all()
+            places.changed.notify_all()
 
+    async def body(self, request: Request) -> bytes:
+        """A body as it comes in, no more of it than the bound.
 
-async def read_body(request: Request, bounds: Bounds, places: Places, share: Share) -> bytes:
-    """A body as it comes in, no more of it than the bound.
-
-    Raises:
-        BusyError: others have too much under way.
-        BodyError: it is larger, or too slow.
-    """
-    held = bytearray()
-    too_large = BodyError(
-        413,
-        f"What is asked has more than the {bounds.body_bytes / 1e6:,.0f} MB that are taken at "
-        "once. Ask in several parts.",
-    )
-    if int(request.headers.get("content-length", 0)) > bounds.body_bytes:
-        raise too_large
-    try:
-        async with places.body(bounds.seconds):
-            async for chunk in request.stream():
-                if len(held) + len(chunk) > bounds.body_bytes:
-                    raise too_large
-                share.hold(len(held) + len(chunk))
-                held += chunk
-    except TimeoutError:
-        raise BodyError(
-            408,
-            "What is asked was not there in time: it has "
-            f"{bounds.seconds:g} seconds, and less where many others ask. Ask in several parts, or "
-            "over a faster line.",
-        ) from None
-    return bytes(held)
-
-
-def _busy() -> BusyError:
-    found = BusyError(
-        "The service that runs the models has more to do than it can. Try again in a moment."
-    )
-    found.retry_seconds = 1.0
-    return found
+        Raises:
+            BusyError: others have too much under way.
+            HTTPException: it is larger, or too slow.
+        """
+        bounds, reading, body = self.bounds, self._places.reading, bytearray()
+        try:
+            async with asyncio.timeout(bounds.seconds) as deadline:
+                reading[deadline] = time.monotonic()
+                async for chunk in request.stream():
+                    if len(body) + len(chunk) > bounds.body_bytes:
+                        raise HTTPException(
+                            413,
+                            f"A request has more than the {bounds.body_bytes / 1e6:,.0f} MB that "
+                            "are taken at once. Ask in several parts.",
+                        )
+                    self.hold(OBJECTS * (len(body) + len(chunk)))
+                    body += chunk
+        except TimeoutError:
+            raise HTTPException(
+                408,
+                f"A request was not there in time: it has {bounds.seconds:g} seconds, and less "
+                "where many others ask. Ask in several parts, or over a faster line.",
+            ) from None
+        finally:
+            reading.pop(deadline, None)
+        return bytes(body)

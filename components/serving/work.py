@@ -1,7 +1,7 @@
-"""One question under way: done in a thread, while its client may be told how far it is, or leave.
+"""One request under way: done in a thread, while its client may hear how far it is, or leave.
 
-Short work is answered as it is, with the status that says what came of it. What takes longer than
-a second, or tells how far it is, is answered in a stream to who accepts one.
+Short work is answered as it is, with the status that says what came of it. What takes longer is
+answered in a stream, where the client accepts one.
 """
 
 from __future__ import annotations
@@ -12,203 +12,184 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import AsyncIterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from starlette.requests import ClientDisconnect
-from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Send
 
 from components.core.caller import Caller, StoppedError, calling
+from components.core.calls import Method
 from components.core.errors import ContextlensError, JobError, WorkerError
 from components.core.protocol import EncoderService
 from components.core.remote.sizes import CARD_BY, check_answer
 from components.core.remote.wire import (
-    MEDIA_TYPE,
+    ANSWER_TYPE,
+    BULK_HEADER,
+    CALLER_HEADER,
     STREAM_TYPE,
     Event,
     Fault,
     pack_answer,
     unpack_request,
 )
-from components.serving.bounds import Bounds, Share
+from components.serving.bounds import OBJECTS, Place
 
-__all__ = ["Question", "Work", "refused"]
+__all__ = ["Work"]
 
 _ALIVE_SECONDS = 1.0
-_TELL_SECONDS = 0.05
-_MOST_NEWS = 100  # of what is not told yet, the latest
+_REPORT_SECONDS = 0.05
+_MOST_EVENTS = 100  # of those that are not sent yet, the latest
 _PART_BYTES = 1_000_000
+_LONGEST_NAME = 64
 _GONE = "This was stopped, because nobody waits for it any more."
 _log = logging.getLogger("contextlens")
-_one_at_a_time = threading.Lock()
-"""Held while a body is unpacked: what becomes of a bad one is gone before the next."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked, by whom.
-
-    Attributes:
-        method: of the service.
-        caller: who asks.
-        tells: True if the method can tell how far it is, and the client listens.
-        streams: True if the client takes a stream.
-        share: of the room for all.
-    """
-
-    method: str
-    caller: Caller
-    tells: bool
-    streams: bool
-    share: Share
-
-
-def refused(fault: Fault, status: int | None = None) -> Response:
-    """The answer that says what is wrong."""
-    return Response(
-        fault.body(),
-        fault.status if status is None else status,
-        headers=fault.headers(),
-        media_type="application/json",
-    )
 
 
 class Work:
-    """The answer to a question, worked out while it is sent.
+    """The answer to a request, worked out in a thread while its client is heard.
 
     Args:
         service: that answers.
-        question: that is asked.
-        body: its arguments, packed.
-        bounds: of what it may take.
+        method: that is called.
+        request: whose body holds the arguments.
+        place: that the request has.
     """
 
     def __init__(
-        self, service: EncoderService, question: Question, body: bytes, bounds: Bounds
+        self, service: EncoderService, method: Method, request: Request, place: Place
     ) -> None:
-        self._service = service
-        self._question = question
-        self._body = body
-        self._bounds = bounds
+        headers = request.headers
+        self._service, self._method, self._request = service, method, request
+        self._place, self._bounds = place, place.bounds
+        self._body = b""
+        self._streams = STREAM_TYPE in headers.get("accept", "")
+        self._reports = self._streams and method.reports
         self._left = threading.Event()
-        self._news: deque[Any] = deque(maxlen=_MOST_NEWS)
+        self._caller = Caller(
+            headers.get(CALLER_HEADER, "")[:_LONGEST_NAME] or None,
+            bulk=headers.get(BULK_HEADER) == "1",
+            is_cancelled=self._left.is_set,
+        )
+        self._events: deque[Any] = deque(maxlen=_MOST_EVENTS)
         self.model: str | None = None
 
-    async def answer(self, pool: Executor, scope: Scope, receive: Receive, send: Send) -> bool:
+    async def answer(self, pool: Executor, send: Send) -> bool:
         """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing.
 
         Returns:
             True if the work was done.
+
+        Raises:
+            ContextlensError: the answer, where the work failed before anything was sent.
+            HTTPException: the body cannot be read.
+            ClientDisconnect: the client is gone, or takes nothing.
         """
-        send = _timed(send, self._bounds.seconds)
-        loop = asyncio.get_running_loop()
-        work: asyncio.Future[bytes | Fault] = loop.run_in_executor(pool, self._done)
-        gone: asyncio.Future[None] = asyncio.ensure_future(_until_gone(receive))
+        self._body = await self._place.body(self._request)
+        work = asyncio.get_running_loop().run_in_executor(pool, self._run)
+        gone = asyncio.ensure_future(_disconnected(self._request))
         try:
-            begun = await self._tell_on(work, gone, send)
-            if not work.done():
+            await self._wait(work, gone)
+            while not (self._streams or work.done() or gone.done()):
+                await self._wait(work, gone)
+            if gone.done():
                 return False
-            outcome = work.result()
-            await _end(outcome, scope, receive, send, begun=begun)
-            return not isinstance(outcome, Fault)
-        except ClientDisconnect:
-            _log.info("A client that took no answer was let go of.")
-            return False
+            if not work.done() or self._events:
+                response = StreamingResponse(self._lines(work, gone), media_type=STREAM_TYPE)
+            elif isinstance(answer := work.result(), bytes):
+                length = {"content-length": str(len(answer))}
+                response = StreamingResponse(_parts(answer), 200, length, ANSWER_TYPE)
+            else:
+                raise answer
+            timed = _timed(send, self._bounds.seconds)
+            await response(self._request.scope, lambda: asyncio.shield(gone), timed)
+            return work.done() and isinstance(work.result(), bytes)
         finally:
             self._left.set()
             gone.cancel()
             if not work.cancel():  # what has begun holds its place until it is over
                 await asyncio.wait({work})
 
-    async def _tell_on(
-        self, work: asyncio.Future[Any], gone: asyncio.Future[None], send: Send
-    ) -> bool:
-        """Send how far the work is, until it or the client is gone; True if there was anything."""
-        begun, last = False, time.monotonic()
-        pause = _TELL_SECONDS if self._question.tells else _ALIVE_SECONDS
-        while not gone.done():
-            await asyncio.wait({work, gone}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-            news = [self._news.popleft() for _ in range(len(self._news))]
-            if not news and not work.done() and time.monotonic() >= last + _ALIVE_SECONDS:
-                news = [None]
-            if self._question.streams and news:
-                if not begun:
-                    await send(_start(STREAM_TYPE))
-                begun, last = True, time.monotonic()
-                await send(_part(b"".join(_line(Event(progress=each)) for each in news)))
-            if work.done():
-                break
-        return begun
+    async def _wait(self, work: asyncio.Future[Any], gone: asyncio.Future[Any]) -> None:
+        seconds = _REPORT_SECONDS if self._reports else _ALIVE_SECONDS
+        await asyncio.wait({work, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
-    def _done(self) -> bytes | Fault:
-        """What the service says, or what is wrong; in a thread."""
-        question = self._question
-        caller = Caller(question.caller.name, question.caller.bulk, self._left.is_set)
+    async def _lines(
+        self, work: asyncio.Future[bytes | ContextlensError], gone: asyncio.Future[Any]
+    ) -> AsyncIterator[bytes]:
+        """Lines that tell how far the work is, and its answer behind the last one."""
+        last = 0.0
+        while not gone.done():
+            is_over = work.done()
+            events = [Event(self._events.popleft()) for _ in range(len(self._events))]
+            if events or time.monotonic() >= last + _ALIVE_SECONDS:
+                last = time.monotonic()
+                yield b"".join(map(_line, events or [Event()]))
+            if is_over:
+                break
+            await self._wait(work, gone)
+        else:
+            return
+        answer = work.result()
+        if isinstance(answer, bytes):
+            yield _line(Event(n_bytes=len(answer)))
+            async for part in _parts(answer):
+                yield part
+        else:
+            yield _line(Event(fault=Fault.of(answer)))
+
+    def _run(self) -> bytes | ContextlensError:
+        """The packed answer, or what is wrong; in a thread."""
         try:
-            with calling(caller):
-                return self._answered()
+            with calling(self._caller):
+                return self._packed()
         except ContextlensError as exc:
-            return Fault.of(exc)
+            return exc
         except StoppedError:
-            return Fault.of(JobError(_GONE))
+            return JobError(_GONE)
         except Exception:  # noqa: BLE001 - the client is told in words, the log has the rest
             reference = secrets.token_hex(4)
-            _log.exception("%s failed, reference %s", question.method, reference)
-            return Fault(
-                WorkerError.__name__,
+            _log.exception("%s failed, reference %s", self._method.name, reference)
+            return WorkerError(
                 f"The service that runs the models failed at this (reference {reference}). "
-                "Whoever runs it finds the details in its log.",
+                "Whoever runs it finds the details in its log."
             )
 
-    def _answered(self) -> bytes:
-        """The packed answer; there is room for it before it is made."""
-        method, share, n_given = self._question.method, self._question.share, len(self._body)
-        with _one_at_a_time:
-            arguments = unpack_request(method, self._body)
+    def _packed(self) -> bytes:
+        """The packed answer; there is memory for it before it is made."""
+        name, place, n_held = self._method.name, self._place, OBJECTS * len(self._body)
+        arguments = unpack_request(name, self._body)
         self._body = b""
         self.model = arguments.get("model")
-        load = CARD_BY.get(method)
-        card = None if load is None else getattr(self._service, load)(self.model)
-        n_bytes = check_answer(method, arguments, card)
-        share.hold(n_given + 2 * n_bytes, seconds=self._bounds.wait_seconds)
-        tell = {"progress": self._tell} if self._question.tells else {}
-        packed = pack_answer(getattr(self._service, method)(**arguments, **tell))
-        share.hold(len(packed))
+        card = getattr(self._service, CARD_BY[name])(self.model) if name in CARD_BY else None
+        n_bytes = check_answer(name, arguments, card)
+        place.hold(n_held + 2 * n_bytes, seconds=self._bounds.wait_seconds)
+        if self._reports:
+            arguments["progress"] = self._report
+        packed = pack_answer(getattr(self._service, name)(**arguments))
+        place.hold(len(packed))
         return packed
 
-    def _tell(self, *event: Any) -> None:
-        """Note how far it is; ends the work where nobody waits for it."""
+    def _report(self, *event: Any) -> None:
+        """Note how far the work is; ends it where nobody waits for it."""
         if self._left.is_set():
             raise JobError(_GONE)
-        self._news.append(event[0] if len(event) == 1 else event)
+        self._events.append(event[0] if len(event) == 1 else event)
 
 
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
+async def _disconnected(request: Request) -> Message:
+    while (message := await request.receive())["type"] != "http.disconnect":
         pass
+    return message
 
 
-async def _end(
-    outcome: bytes | Fault, scope: Scope, receive: Receive, send: Send, *, begun: bool
-) -> None:
-    """The whole answer, or the end of the stream."""
-    if isinstance(outcome, Fault):
-        if begun:
-            await send(_part(_line(Event(fault=outcome)), more=False))
-        else:
-            await refused(outcome)(scope, receive, send)
-        return
-    if begun:
-        await send(_part(_line(Event(n_bytes=len(outcome)))))
-    else:
-        await send(_start(MEDIA_TYPE, len(outcome)))
-    view = memoryview(outcome)
-    for start in range(0, len(outcome), _PART_BYTES):  # a server hears which the client has taken
-        await send(_part(bytes(view[start : start + _PART_BYTES])))
-    await send(_part(b"", more=False))
+async def _parts(answer: bytes) -> AsyncIterator[bytes]:
+    """An answer in parts: after each the server hears whether the client has taken it."""
+    for start in range(0, len(answer), _PART_BYTES):
+        yield answer[start : start + _PART_BYTES]
 
 
 def _line(event: Event) -> bytes:
@@ -230,14 +211,3 @@ def _timed(send: Send, seconds: float) -> Send:
             raise ClientDisconnect from None
 
     return send_part
-
-
-def _start(kind: str, n_bytes: int | None = None) -> dict[str, Any]:
-    headers = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
-    if n_bytes is not None:
-        headers.append((b"content-length", str(n_bytes).encode()))
-    return {"type": "http.response.start", "status": 200, "headers": headers}
-
-
-def _part(body: bytes, *, more: bool = True) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": body, "more_body": more}

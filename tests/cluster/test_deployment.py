@@ -18,9 +18,9 @@ from components.core import BUNDLED_ID
 from components.core.errors import ServiceAwayError
 from components.core.remote.service import RemoteService
 from components.core.remote.wire import (
-    MEDIA_TYPE,
     MODEL_HEADER,
     PREFIX,
+    REQUEST_TYPE,
     pack_request,
     unpack_answer,
 )
@@ -149,8 +149,8 @@ def test_a_replica_that_leaves_finishes_what_it_has(tmp_path: Path) -> None:
     texts = [
         f"{number} and {'many more words of the very same kind ' * 12}" for number in range(500)
     ]
-    body = pack_request("encode", {"model": BUNDLED_ID, "texts": texts, "layers": [0]})
-    headers = {"content-type": MEDIA_TYPE, MODEL_HEADER: BUNDLED_ID}
+    body = pack_request({"model": BUNDLED_ID, "texts": texts, "layers": [0]})
+    headers = {"content-type": REQUEST_TYPE, MODEL_HEADER: BUNDLED_ID}
     statuses: list[int] = []
 
     def ask(address: str) -> None:

@@ -18,7 +18,13 @@ import httpx2
 import numpy as np
 
 from components.core.registry import BUNDLED_ID
-from components.core.remote.wire import MEDIA_TYPE, PREFIX, pack_request, unpack_answer
+from components.core.remote.wire import (
+    ANSWER_TYPE,
+    PREFIX,
+    REQUEST_TYPE,
+    pack_request,
+    unpack_answer,
+)
 from components.core.schema import Encoding, SwitchOff
 from tests.load.questions import Question
 from tests.load.visitor import Visitor, check_is_here, visit
@@ -188,13 +194,13 @@ class _Api:
         return f"{method} asked wrongly: {answer.status_code} where {expected} was due"
 
     async def _ask(self, method: str, **arguments: Any) -> Any:
-        answer = await self._post(method, pack_request(method, arguments), MEDIA_TYPE)
+        answer = await self._post(method, pack_request(arguments), REQUEST_TYPE)
         if answer.status_code != 200:
             raise RuntimeError(f"{method}: {answer.status_code} {answer.text[:200]}")
         return unpack_answer(method, answer.content)
 
     async def _post(self, method: str, body: bytes, kind: str) -> httpx2.Response:
-        headers = {"content-type": kind, "accept": MEDIA_TYPE}
+        headers = {"content-type": kind, "accept": ANSWER_TYPE}
         place = f"{self._service}{PREFIX}/{method}"
         return await self._client.post(place, content=body, headers=headers)
 
@@ -214,27 +220,27 @@ def _same_texts(found: Sequence[Any], texts: Sequence[str]) -> str:
 
 
 _WRONG = (
-    ("encode", b"\x80\x04K\x01.", MEDIA_TYPE, 400),
-    ("encode", pack_request("encode", {"model": BUNDLED_ID}), MEDIA_TYPE, 400),
+    ("encode", b"\x80\x04K\x01.", REQUEST_TYPE, 400),
+    ("encode", pack_request({"model": BUNDLED_ID}), REQUEST_TYPE, 400),
     (
         "encode",
-        pack_request("encode", {"model": BUNDLED_ID, "texts": ["a"] * 5_000}),
-        MEDIA_TYPE,
+        pack_request({"model": BUNDLED_ID, "texts": ["a"] * 5_000}),
+        REQUEST_TYPE,
         400,
     ),
     (
         "encode",
-        pack_request("encode", {"model": BUNDLED_ID, "texts": ["a"], "layers": [99]}),
-        MEDIA_TYPE,
+        pack_request({"model": BUNDLED_ID, "texts": ["a"], "layers": [99]}),
+        REQUEST_TYPE,
         400,
     ),
     (
         "tokenize",
-        pack_request("tokenize", {"model": "nobody/nothing here", "texts": ["a"]}),
-        MEDIA_TYPE,
+        pack_request({"model": "nobody/nothing here", "texts": ["a"]}),
+        REQUEST_TYPE,
         404,
     ),
-    ("models", pack_request("models", {}), "text/plain", 415),
-    ("__init__", pack_request("models", {}), MEDIA_TYPE, 404),
+    ("models", pack_request({}), "text/plain", 415),
+    ("__init__", pack_request({}), REQUEST_TYPE, 404),
 )
 """A method, a body and its kind, and the status that is due."""

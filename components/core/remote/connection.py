@@ -1,7 +1,7 @@
-"""Questions to a service over HTTP: pooled, tried again where that can help, given up in words.
+"""Requests to a service over HTTP: pooled, tried again where that can help, given up in words.
 
-All of it happens in an event loop of the connection's own, in a thread beside: so whoever asks can
-be told how far the work is, and can give up at any time, also while nothing is heard.
+All of it happens in an event loop of the connection's own, in a thread beside: so a caller can hear
+how far the work is, and can give up at any time, also while nothing is heard.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -23,12 +23,14 @@ import msgspec
 
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
+from components.core.protocol import METHODS
 from components.core.remote.wire import (
+    ANSWER_TYPE,
     BULK_HEADER,
     CALLER_HEADER,
-    MEDIA_TYPE,
     MODEL_HEADER,
     PREFIX,
+    REQUEST_TYPE,
     STREAM_TYPE,
     Event,
     Fault,
@@ -36,42 +38,38 @@ from components.core.remote.wire import (
     unpack_answer,
 )
 
-__all__ = ["Connection", "Told"]
+__all__ = ["Connection", "OnProgress"]
 
-Told = Callable[[Any], None]
-"""Told how far the work is; what it raises ends the work."""
+OnProgress = Callable[[Any], None]
+"""Hears how far the work is; what it raises ends the work."""
 
 _PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
 """Seconds before each try; they vary by half, so that not all who lost it come at once."""
 _MOST_LOST = 2
-"""A question that was sent and got no answer is asked once more only: it may be what ended the
+"""A request that was sent and got no answer is sent once more only: it may be what ended the
 process that had it."""
 _AWAY_SECONDS = 2.0
-"""Who did not answer is not asked again for so long: a page asks many times a run."""
+"""A service that did not answer is left alone for so long: a page asks many times a run."""
 _CONNECT_SECONDS = 3.0
 _SILENT_SECONDS = 30.0
 """The longest silence: a service that works says so every second."""
 _QUICK_SECONDS = 5.0
-"""For what is known without any work, from the question to the end of the answer."""
+"""For what is known without any work, from the request to the end of the answer."""
 _CONNECTIONS = {False: 64, True: 8}
-"""At once; quick questions have their own, so that long ones do not stand in their way."""
+"""At once; quick requests have their own, so that long ones do not stand in their way."""
 _WAIT_SECONDS = {False: 5.0, True: 2.0}
 """For a free connection, before the service is said to be busy."""
 _IDLE_SECONDS = 4.0  # that a connection is kept: servers close theirs after five
-_HEED_SECONDS = 0.1
-_NOT_ASKED = {404, 503}
-"""Of whoever stands before a service that starts or is gone; the question was not handed on."""
-_LOST = {502, 504}
-"""Of whoever handed the question on and got no answer."""
+_CANCEL_SECONDS = 0.1
 _log = logging.getLogger("contextlens")
 
 
-class _NotAskedError(Exception):
-    """The question reached nobody."""
+class _UnsentError(Exception):
+    """The request reached nobody."""
 
 
 class _LostError(Exception):
-    """The question was sent, and its answer did not come."""
+    """The request was sent, and its answer did not come."""
 
 
 class Connection:
@@ -85,59 +83,41 @@ class Connection:
     def __init__(self, url: str, token: str | None = None) -> None:
         self._url = url.rstrip("/")
         self._salt = secrets.token_bytes(16)
-        self._lock = threading.Lock()
         self._away_until = 0.0
         self._is_away = False
-        # Asked directly, and with no other password than its own: nothing is read from the
-        # environment, and no redirect is followed.
-        own = {} if token is None else {"authorization": f"Bearer {token}"}
-        self._clients = {
-            quick: httpx2.AsyncClient(
-                headers={**own, "accept-encoding": "identity"},
-                trust_env=False,
-                limits=httpx2.Limits(
-                    max_connections=n, max_keepalive_connections=n, keepalive_expiry=_IDLE_SECONDS
-                ),
-                timeout=httpx2.Timeout(
-                    _QUICK_SECONDS if quick else _SILENT_SECONDS,
-                    connect=_CONNECT_SECONDS,
-                    pool=_WAIT_SECONDS[quick],
-                ),
-            )
-            for quick, n in _CONNECTIONS.items()
+        headers = {
+            "content-type": REQUEST_TYPE,
+            "accept": f"{ANSWER_TYPE}, {STREAM_TYPE}",
+            "accept-encoding": "identity",
+            **({} if token is None else {"authorization": f"Bearer {token}"}),
         }
+        self._clients = {quick: _client(headers, quick=quick) for quick in _CONNECTIONS}
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=_run, args=[self._loop], name="service", daemon=True)
+        self._thread = threading.Thread(
+            target=_run, args=[self._loop, [*self._clients.values()]], name="service", daemon=True
+        )
         self._thread.start()
-        self._end = weakref.finalize(self, _end, self._loop, [*self._clients.values()])
+        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
 
     @property
     def away(self) -> str | None:
         """What to say as long as the service does not answer, or None."""
-        with self._lock:
-            return _AWAY if self._is_away else None
+        return _AWAY if self._is_away else None
 
     def close(self) -> None:
         """Let go of all connections; also done once nobody holds this object any more."""
         self._end()
         self._thread.join()
 
-    def ask(
-        self,
-        method: str,
-        arguments: Mapping[str, Any],
-        *,
-        told: Told | None = None,
-        quick: bool = False,
+    def request(
+        self, method: str, arguments: Mapping[str, Any], *, on_progress: OnProgress | None = None
     ) -> Any:
-        """What the service says to one question.
+        """The service's answer.
 
         Args:
             method: of `EncoderService`.
             arguments: by name.
-            told: told how far it is.
-            quick: True where no work is needed for the answer, and no more than one second try is
-                worth the time.
+            on_progress: hears how far the work is.
 
         Raises:
             ContextlensError: whatever the service raised.
@@ -145,75 +125,55 @@ class Connection:
             JobError: the caller gave up.
             ServiceAwayError: it does not answer.
         """
-        body = pack_request(method, arguments)
-        with self._lock:
-            if time.monotonic() < self._away_until:
-                raise ServiceAwayError(_AWAY)
+        body = pack_request(arguments)
+        if time.monotonic() < self._away_until:
+            raise ServiceAwayError(_AWAY)
         headers = self._headers(arguments.get("model"))
-        news: SimpleQueue[Any] = SimpleQueue()
-        asking = asyncio.run_coroutine_threadsafe(
-            self._answer(f"{PREFIX}/{method}", body, headers, news.put, quick=quick), self._loop
+        events: SimpleQueue[Any] = SimpleQueue()
+        answer = asyncio.run_coroutine_threadsafe(
+            self._answer(method, body, headers, events.put), self._loop
         )
-        asking.add_done_callback(lambda _: news.put(None))
+        answer.add_done_callback(lambda _: events.put(None))
         try:
-            while (progress := _next(news)) is not None:
-                if told is not None:
-                    told(progress)
+            while (event := _next(events)) is not None:
+                if on_progress is not None:
+                    on_progress(event)
         except BaseException:
-            asking.cancel()
+            answer.cancel()
             raise
-        return unpack_answer(method, asking.result())
+        return unpack_answer(method, answer.result())
 
     async def _answer(
-        self, path: str, body: bytes, headers: dict[str, str], told: Told, *, quick: bool
+        self, method: str, body: bytes, headers: dict[str, str], on_progress: OnProgress
     ) -> bytes:
         """The body of the answer, after as many tries as make sense."""
-        n_lost = 0
+        quick, n_lost = METHODS[method].quick, 0
+        client, url = self._clients[quick], f"{self._url}{PREFIX}/{method}"
         for pause in _PAUSES[: 2 if quick else None]:
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             try:
                 async with asyncio.timeout(_QUICK_SECONDS if quick else None):
-                    answer = await self._once(path, body, headers, told, quick=quick)
-            except (_NotAskedError, _LostError) as exc:
-                lost: Exception = exc
-                n_lost += isinstance(exc, _LostError)
+                    answer = await _once(client, url, body, headers, on_progress)
+            except _UnsentError as exc:
+                failure: Exception = exc
+            except _LostError as exc:
+                failure, n_lost = exc, n_lost + 1
                 if n_lost == _MOST_LOST:
                     break
             except TimeoutError as exc:
-                lost = exc
+                failure = exc
                 break  # it had its time
             else:
-                self._note(is_away=False)
+                self._is_away, self._away_until = False, 0.0
                 return answer
         if not self._is_away:
-            _log.warning("The service at %s does not answer: %s", self._url, lost)
-        self._note(is_away=True)
-        raise ServiceAwayError(_AWAY) from lost
-
-    def _note(self, *, is_away: bool) -> None:
-        with self._lock:
-            self._is_away = is_away
-            self._away_until = time.monotonic() + _AWAY_SECONDS if is_away else 0.0
-
-    async def _once(
-        self, path: str, body: bytes, headers: dict[str, str], told: Told, *, quick: bool
-    ) -> bytes:
-        asked = self._clients[quick].stream("POST", self._url + path, content=body, headers=headers)
-        try:
-            async with asked as answer:
-                return await _read(answer, told)
-        except httpx2.PoolTimeout:
-            raise Fault(BusyError.__name__, _ALL_IN_USE, 1.0).exception() from None
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as exc:
-            raise _NotAskedError(str(exc) or type(exc).__name__) from exc
-        except httpx2.ReadTimeout as exc:
-            raise TimeoutError("nothing was heard of it for too long") from exc
-        except httpx2.TransportError as exc:
-            raise _LostError(str(exc) or type(exc).__name__) from exc
+            _log.warning("The service at %s does not answer: %s", self._url, failure)
+        self._is_away, self._away_until = True, time.monotonic() + _AWAY_SECONDS
+        raise ServiceAwayError(_AWAY) from failure
 
     def _headers(self, model: Any) -> dict[str, str]:
-        """What goes with a question: its kind, its model, and who asks as nobody can tell."""
-        headers = {"content-type": MEDIA_TYPE, "accept": f"{MEDIA_TYPE}, {STREAM_TYPE}"}
+        """What goes with a request: its model, and the caller's number that tells nothing else."""
+        headers = {}
         if isinstance(model, str) and model.isascii() and model.isprintable():
             headers[MODEL_HEADER] = model
         caller = current()
@@ -231,75 +191,98 @@ _AWAY = (
 )
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 _ALL_IN_USE = (
-    "The service that runs the models is busy: as many questions as can be asked at once wait for "
+    "The service that runs the models is busy: as many requests as can be sent at once wait for "
     "their answers. Try again in a moment."
 )
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _client(headers: dict[str, str], *, quick: bool) -> httpx2.AsyncClient:
+    """A pool of connections. It reads nothing from the environment, and follows no redirect."""
+    n = _CONNECTIONS[quick]
+    return httpx2.AsyncClient(
+        headers=headers,
+        trust_env=False,
+        limits=httpx2.Limits(
+            max_connections=n, max_keepalive_connections=n, keepalive_expiry=_IDLE_SECONDS
+        ),
+        timeout=httpx2.Timeout(
+            _QUICK_SECONDS if quick else _SILENT_SECONDS,
+            connect=_CONNECT_SECONDS,
+            pool=_WAIT_SECONDS[quick],
+        ),
+    )
+
+
+def _run(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> None:
     loop.run_forever()
+    for client in clients:
+        loop.run_until_complete(client.aclose())
     loop.close()
 
 
-def _end(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> None:
-    async def end() -> None:
-        for client in clients:
-            await client.aclose()
-        loop.stop()
-
-    asyncio.run_coroutine_threadsafe(end(), loop)
-
-
-def _next(news: SimpleQueue[Any]) -> Any:
-    """The next thing that is told, or None at the end, as long as anybody waits for it.
+def _next(events: SimpleQueue[Any]) -> Any:
+    """The next event, or None at the end, as long as anybody waits for it.
 
     Raises:
         JobError: the caller gave up.
     """
     is_cancelled = current().is_cancelled
     if is_cancelled is None:
-        return news.get()
+        return events.get()
     while not is_cancelled():
         try:
-            return news.get(timeout=_HEED_SECONDS)
+            return events.get(timeout=_CANCEL_SECONDS)
         except Empty:
             continue
     raise JobError("This was stopped, because nobody waits for it any more.")
 
 
-async def _read(answer: httpx2.Response, told: Told) -> bytes:
-    """The body of an answer, whole or at the end of a stream."""
-    if answer.status_code != 200:
-        raise _refusal(answer.status_code, await answer.aread())
-    kind = answer.headers.get("content-type", "")
-    if kind not in {MEDIA_TYPE, STREAM_TYPE}:
-        raise _NotAskedError(f"an answer of the kind {kind!r}")  # another server stands there
-    chunks = answer.aiter_raw()
-    return await _last(chunks, told) if kind == STREAM_TYPE else b"".join([c async for c in chunks])
+async def _once(
+    client: httpx2.AsyncClient,
+    url: str,
+    body: bytes,
+    headers: dict[str, str],
+    on_progress: OnProgress,
+) -> bytes:
+    """The body of the answer to one try."""
+    try:
+        async with client.stream("POST", url, content=body, headers=headers) as answer:
+            kind = answer.headers.get("content-type", "")
+            if answer.status_code != 200:
+                raise _refusal(answer.status_code, await answer.aread())
+            if kind == STREAM_TYPE:
+                return await _last(answer, on_progress)
+            if kind != ANSWER_TYPE:  # another server stands there
+                raise _UnsentError(f"an answer of the kind {kind!r}")
+            return await answer.aread()
+    except httpx2.PoolTimeout:
+        raise BusyError(_ALL_IN_USE, 1.0) from None
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as exc:
+        raise _UnsentError(str(exc) or type(exc).__name__) from exc
+    except httpx2.ReadTimeout as exc:
+        raise TimeoutError("nothing was heard of it for too long") from exc
+    except httpx2.TransportError as exc:
+        raise _LostError(str(exc) or type(exc).__name__) from exc
 
 
-async def _last(chunks: AsyncIterator[bytes], told: Told) -> bytes:
-    """What came of long work; who asked is told how far it is meanwhile."""
-    held = b""
+async def _last(answer: httpx2.Response, on_progress: OnProgress) -> bytes:
+    """The answer at the end of a stream, and meanwhile how far the work is."""
+    chunks, held = answer.aiter_raw(), b""
     async for chunk in chunks:
         held += chunk
         while b"\n" in held:
             line, _, held = held.partition(b"\n")
-            event = _event(line)
+            try:
+                event = msgspec.json.decode(line, type=Event)
+            except (msgspec.DecodeError, RecursionError) as exc:
+                raise _LostError("an answer that cannot be read") from exc
             if event.fault is not None:
                 raise event.fault.exception()
             if event.n_bytes is not None:
-                return b"".join([held, *[c async for c in chunks]])
+                return b"".join([held, *[rest async for rest in chunks]])
             if event.progress is not None:
-                told(event.progress)
+                on_progress(event.progress)
     raise _LostError("the answer ended before its end")
-
-
-def _event(line: bytes) -> Event:
-    try:
-        return msgspec.json.decode(line, type=Event)
-    except (msgspec.DecodeError, RecursionError) as exc:
-        raise _LostError("an answer that cannot be read") from exc
 
 
 def _refusal(status: int, body: bytes) -> Exception:
@@ -313,10 +296,10 @@ def _refusal(status: int, body: bytes) -> Exception:
     if fault is not None:
         return fault.exception()
     if b"backpressure" in body:  # too many wait at the cluster's door
-        return Fault(BusyError.__name__, _BUSY, 1.0).exception()
-    if status in _NOT_ASKED:
-        return _NotAskedError(f"the status {status}")
-    if status in _LOST:
+        return BusyError(_BUSY, 1.0)
+    if status in {404, 503}:  # of a proxy before a service that starts or is gone
+        return _UnsentError(f"the status {status}")
+    if status in {502, 504}:  # of a proxy that handed the request on and got no answer
         return _LostError(f"the status {status}")
     return WorkerError(
         f"The service that runs the models answered with the status {status}. "

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from components.core.errors import RevisionError, ServiceAwayError
 from components.core.protocol import EncoderService
 from components.core.remote.connection import Connection
 from components.core.remote.sizes import parts_of
-from components.core.schema import Counted, FloatArray, ModelSpec
+from components.core.schema import ModelSpec
 
 __all__ = ["RemoteService"]
 
@@ -43,7 +42,8 @@ class RemoteService(EncoderService):
     def __init__(self, url: str, *, token: str | None = None, offered_only: bool = False) -> None:
         self._offered_only = offered_only
         self._connection = Connection(url, token)
-        self._believed = _Believed()
+        self._believed: dict[Hashable, tuple[float, Any]] = {}
+        self._lock = threading.Lock()
 
     @property
     def away(self) -> str | None:
@@ -66,7 +66,7 @@ class RemoteService(EncoderService):
         try:
             return self._in_parts(call)
         except RevisionError:
-            self._believed.forget((CARDS[method.of], call.model))
+            self._believed.pop((CARDS[method.of], call.model), None)
             raise
 
     def _in_parts(self, call: Call) -> Any:
@@ -75,121 +75,75 @@ class RemoteService(EncoderService):
         if name == "word_rows":
             ids = np.asarray(call.arguments["token_ids"]).reshape(-1)
             slices = parts_of(name, {"token_ids": ids}, self._card(call))
-            rows = [self._ask(call.having(token_ids=ids[part])) for part in slices]
-            return rows[0] if len(rows) == 1 else _joined(rows)
+            rows = np.concatenate([self._request(call.having(token_ids=ids[s])) for s in slices])
+            rows.flags.writeable = False
+            return rows
         if columns is None:
-            return self._ask(call)
-        found: list[Any] = []
-        n = len(columns["texts"])
+            return self._request(call)
+        n, answers = len(columns["texts"]), list[Any]()
         try:
             parts = list(parts_of(name, call.arguments, self._card(call)))
         except TypeError:  # a layer that is no number, say: the service says so best
-            return self._ask(call)
+            return self._request(call)
         for part in parts:
-            some = call.at(range(n)[part])
-            progress = call.arguments.get("progress")
-            if progress is not None:
-                some = some.having(progress=_beyond(len(found), n, progress))
-            found += self._ask(some)
-        return found
+            answers += self._request(call.at(range(n)[part]), n_before=len(answers), n=n)
+        return answers
 
-    def _ask(self, call: Call) -> Any:
+    def _request(self, call: Call, *, n_before: int = 0, n: int | None = None) -> Any:
+        """The service's answer; a part's progress is reported as that of all n texts."""
         arguments = dict(call.arguments)
-        told = _telling(arguments.pop("progress", None))
-        return self._connection.ask(call.method.name, arguments, told=told, quick=call.method.quick)
+        progress = arguments.pop("progress", None)
+
+        def report(event: Any) -> None:
+            if isinstance(event, tuple):
+                progress(n_before + event[0], n or event[1])
+            else:
+                progress(event)
+
+        return self._connection.request(
+            call.method.name, arguments, on_progress=None if progress is None else report
+        )
 
     def _recent(self, call: Call) -> Any:
-        """The answer of some seconds ago, or a new one."""
-        name, model = key = call.method.name, call.arguments.get("model")
-        is_known = self._believed.last(key) is not None
-        if name == "load" and is_known and not self.spec(str(model)).loaded:
-            self._believed.forget(key)
-        found = self._believed.get(
-            key,
-            lambda: self._load(call) if name == "load" else self._ask(call),
-            seconds=call.method.believed_seconds,
-        )
-        return tuple(map(self._as_last_seen, found)) if name == "models" else found
+        """The answer of some seconds ago, or a new one.
 
-    def _load(self, call: Call) -> Any:
-        card = self._ask(call)
-        spec = self._connection.ask("spec", {"model": call.model}, quick=True)
-        self._believed.keep(("spec", call.model), spec)
-        return card
+        While the service is away the last answer holds, however old it is.
+        """
+        name, model = key = call.method.name, call.arguments.get("model")
+        if name == "load" and self._last(key) is not None and not self.spec(str(model)).loaded:
+            self._believed.pop(key, None)
+        then, answer = self._believed.get(key, (0.0, None))
+        if answer is None or time.monotonic() >= then + call.method.believed_seconds:
+            try:
+                answer = self._request(call)
+            except ServiceAwayError:
+                if answer is None:
+                    raise
+            else:
+                self._believe(key, answer)
+                if name == "load":
+                    self._believe(
+                        ("spec", model), self._connection.request("spec", {"model": model})
+                    )
+        return tuple(map(self._as_last_seen, answer)) if name == "models" else answer
 
     def _as_last_seen(self, spec: ModelSpec) -> ModelSpec:
         """Of what is loaded, the machine that was asked for a model knows best."""
-        own: ModelSpec | None = self._believed.last(("spec", spec.id))
-        is_loaded = spec.loaded if own is None else own.loaded
-        return spec if is_loaded == spec.loaded else replace(spec, loaded=is_loaded)
+        own: ModelSpec | None = self._last(("spec", spec.id))
+        return spec if own is None else replace(spec, loaded=own.loaded)
 
     def _card(self, call: Call) -> Any:
         """The card of the files that the answer depends on, as it was last."""
         method = CARDS[call.method.of]
-        return self._believed.last((method, call.model)) or getattr(self, method)(call.model)
+        return self._last((method, call.model)) or getattr(self, method)(call.model)
 
-
-class _Believed:
-    """The last answer to each question, asked again after some seconds. Thread-safe.
-
-    While the service is away the last answer holds, however old it is.
-    """
-
-    def __init__(self) -> None:
-        self._answers: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable, ask: Callable[[], Any], *, seconds: float) -> Any:
-        """The answer to a question.
-
-        Raises:
-            ServiceAwayError: the service is away, and never answered this.
-        """
-        with self._lock:
-            found = self._answers.get(key)
-        if found is not None and time.monotonic() < found[0] + seconds:
-            return found[1]
-        try:
-            answer = ask()
-        except ServiceAwayError:
-            if found is None:
-                raise
-            return found[1]
-        self.keep(key, answer)
-        return answer
-
-    def keep(self, key: Hashable, answer: Any) -> None:
-        """Believe an answer from now on."""
-        with self._lock:
-            self._answers[key] = (time.monotonic(), answer)
-            self._answers.move_to_end(key)
-            while len(self._answers) > _N_BELIEVED:
-                self._answers.popitem(last=False)
-
-    def forget(self, key: Hashable) -> None:
-        """Ask anew next time, and have nothing to fall back on."""
-        with self._lock:
-            self._answers.pop(key, None)
-
-    def last(self, key: Hashable) -> Any | None:
+    def _last(self, key: Hashable) -> Any | None:
         """The last answer, however old, or None."""
+        return self._believed.get(key, (0.0, None))[1]
+
+    def _believe(self, key: Hashable, answer: Any) -> None:
         with self._lock:
-            return self._answers.get(key, (0.0, None))[1]
-
-
-def _joined(rows: list[FloatArray]) -> FloatArray:
-    found = np.concatenate(rows)
-    found.flags.writeable = False
-    return found
-
-
-def _beyond(n_before: int, n: int, progress: Counted) -> Counted:
-    """What tells of a part's progress as of that of the whole."""
-    return lambda n_done, _: progress(n_before + n_done, n)
-
-
-def _telling(progress: Callable[..., None] | None) -> Callable[[Any], None] | None:
-    """The same for what comes in one piece: an event, or a pair of numbers."""
-    if progress is None:
-        return None
-    return lambda event: progress(*event) if isinstance(event, tuple) else progress(event)
+            self._believed.pop(key, None)  # the latest stands last
+            self._believed[key] = (time.monotonic(), answer)
+            if len(self._believed) > _N_BELIEVED:
+                del self._believed[next(iter(self._believed))]

@@ -1,16 +1,14 @@
 """All that travels between an app and a service: requests, answers, events and faults.
 
-A request and an answer are one safetensors file each: arrays are its tensors, and the tensor
-`value` holds all else as MessagePack, in which an array stands as the name of its tensor. Never a
-pickle. What may be sent is what the signatures of `EncoderService` state: unknown fields, other
-types, lists without end and deep nesting are refused in a sentence while they are read.
+A request is JSON. An answer is one safetensors file: its arrays are tensors, and the tensor `value`
+holds all else as MessagePack, in which an array stands as the name of its tensor. Never a pickle.
+What may be sent is what the signatures of `EncoderService` state: msgspec refuses unknown fields,
+other types, lists without end and deep nesting while it reads.
 """
 
 from __future__ import annotations
 
-import inspect
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -23,19 +21,21 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from components.core import errors
+from components.core.calls import Method
 from components.core.errors import ContextlensError, RequestError, TextError
-from components.core.protocol import EncoderService
+from components.core.protocol import METHODS, EncoderService
 from components.core.schema import ProgressEvent
 
 __all__ = [
     "ANSWERS",
+    "ANSWER_TYPE",
     "BULK_HEADER",
     "CALLER_HEADER",
-    "MEDIA_TYPE",
     "MODEL_HEADER",
+    "MOST_ITEMS",
     "PREFIX",
-    "QUICK",
     "REQUESTS",
+    "REQUEST_TYPE",
     "STREAM_TYPE",
     "Event",
     "Fault",
@@ -46,26 +46,24 @@ __all__ = [
 ]
 
 PREFIX = "/v1"
-MEDIA_TYPE = "application/x-contextlens-2"
-"""A request, or an answer, in the second version of the format."""
+REQUEST_TYPE = "application/json"
+ANSWER_TYPE = "application/x-contextlens-2"
+"""An answer in the second version of the format."""
 STREAM_TYPE = "application/x-contextlens-2-stream"
 """Lines of JSON, each an `Event`, and behind the last one the answer. For long work, to clients
 that accept it."""
 CALLER_HEADER = "x-contextlens-caller"
-"""Alike for all that one visitor asks for, and telling nothing of them."""
+"""The same for all requests of one visitor, and telling nothing of them."""
 BULK_HEADER = "x-contextlens-bulk"
 MODEL_HEADER = "serve_multiplexed_model_id"
 """The model that is asked; by it Ray Serve finds a replica that has it in memory."""
-QUICK = frozenset({"models", "spec"})
-"""Methods that need no work: pages ask them at every run."""
 
 MOST_ITEMS = 4096
-"""Of one list in a request: more texts, layers or interventions are asked for in parts."""
-MOST_VALUE_BYTES = 8_000_000
-"""Of a request but for its arrays: from so much a few megabytes of objects are made."""
-MOST_HEADER_BYTES = 10_000
-"""Of a request's list of tensors: a call has three arrays at most."""
+"""Of one list in a request: more texts, layers or token IDs are asked for in parts."""
 _LONGEST_WAIT = 3600.0  # seconds to wait that are believed
+_ERRORS: Mapping[str, type[ContextlensError]] = {
+    name: vars(errors)[name] for name in errors.__all__
+}
 
 
 class Fault(Struct, frozen=True):
@@ -77,13 +75,13 @@ class Fault(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a name that is none of our errors."""
-        if self.error not in _CLASSES:
+        if self.error not in _ERRORS:
             raise ValueError(f"{self.error[:40]!r} is no error of ours")
 
     @classmethod
     def of(cls, error: ContextlensError) -> Fault:
         """An error as it is sent: of a class that is not in the list, as the nearest that is."""
-        name = next(each.__name__ for each in type(error).__mro__ if each.__name__ in _CLASSES)
+        name = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
         return cls(name, str(error), getattr(error, "retry_seconds", None))
 
     @classmethod
@@ -94,46 +92,12 @@ class Fault(Struct, frozen=True):
         except (msgspec.DecodeError, RecursionError):
             return None
 
-    @property
-    def status(self) -> int:
-        """The HTTP status that says most of it."""
-        return next(
-            code for kind, code in _STATUS.items() if issubclass(_CLASSES[self.error], kind)
-        )
-
-    def body(self) -> bytes:
-        """The fault as JSON."""
-        return msgspec.json.encode(self)
-
-    def headers(self) -> dict[str, str]:
-        """When to ask again, where it says that."""
-        wait = self.retry_seconds
-        return {} if wait is None else {"retry-after": str(max(1, math.ceil(wait)))}
-
     def exception(self) -> ContextlensError:
         """The error itself."""
-        found = _CLASSES[self.error](self.message)
-        if self.retry_seconds is not None:
-            found.retry_seconds = self.retry_seconds  # type: ignore[attr-defined]
-        return found
-
-
-_CLASSES: Mapping[str, type[ContextlensError]] = {
-    name: vars(errors)[name] for name in errors.__all__
-}
-_STATUS: Mapping[type[ContextlensError], int] = {
-    errors.BusyError: 503,
-    errors.ServiceAwayError: 503,
-    errors.UnknownModelError: 404,
-    errors.UnsupportedModelError: 422,
-    errors.CheckpointError: 422,
-    errors.RevisionError: 409,
-    errors.FetchError: 424,  # not 502 or 504, which the way to the service gives
-    errors.ModelError: 507,
-    errors.InputError: 400,
-    ContextlensError: 500,
-}
-"""The first that fits an error is its status."""
+        kind = _ERRORS[self.error]
+        if issubclass(kind, errors.BusyError):
+            return kind(self.message, self.retry_seconds)
+        return kind(self.message)
 
 
 class Event(Struct, frozen=True, omit_defaults=True):
@@ -147,23 +111,17 @@ class Event(Struct, frozen=True, omit_defaults=True):
 
     progress: ProgressEvent | tuple[int, int] | None = None
     fault: Fault | None = None
-    n_bytes: Annotated[int, Meta(ge=0)] | None = None
+    n_bytes: int | None = None
 
 
-def pack_request(method: str, arguments: Mapping[str, Any]) -> bytes:
-    """The body that asks a method.
+def pack_request(arguments: Mapping[str, Any]) -> bytes:
+    """The body of a request, of a method's arguments by name.
 
     Raises:
         RequestError: it holds something that cannot be sent.
         TextError: it holds a text that is no Unicode.
     """
-    types = {field.encode_name: field.type for field in msgspec.structs.fields(REQUESTS[method])}
-    return _packed({name: _as_sent(value, types.get(name)) for name, value in arguments.items()})
-
-
-def pack_answer(value: Any) -> bytes:
-    """The body that answers."""
-    return _packed(value)
+    return _encoded(msgspec.json.encode, arguments, _plain)
 
 
 def unpack_request(method: str, body: bytes) -> dict[str, Any]:
@@ -172,9 +130,24 @@ def unpack_request(method: str, body: bytes) -> dict[str, Any]:
     Raises:
         RequestError: the body is broken, or not what the method takes.
     """
-    if int.from_bytes(body[:8], "little") > MOST_HEADER_BYTES:
-        raise _broken("it lists too many arrays")
-    return msgspec.structs.asdict(_unpacked(body, REQUESTS[method], MOST_VALUE_BYTES))
+    try:
+        return msgspec.structs.asdict(msgspec.json.decode(body, type=REQUESTS[method]))
+    except (msgspec.DecodeError, ValueError, RecursionError) as exc:
+        raise _broken(str(exc)) from None
+
+
+def pack_answer(answer: Any) -> bytes:
+    """The body of an answer."""
+    arrays: dict[str, np.ndarray] = {}
+
+    def name_array(part: Any) -> Any:
+        if not isinstance(part, np.ndarray):
+            return _plain(part)
+        arrays[name := str(len(arrays))] = np.asarray(part, order="C")
+        return name
+
+    value = _encoded(msgspec.msgpack.encode, answer, name_array)
+    return save({**arrays, "value": np.frombuffer(value, np.uint8)})
 
 
 def unpack_answer(method: str, body: bytes) -> Any:
@@ -183,89 +156,48 @@ def unpack_answer(method: str, body: bytes) -> Any:
     Raises:
         RequestError: the body is broken, or not what the method answers.
     """
-    return _unpacked(body, ANSWERS[method])
 
-
-def _packed(value: Any) -> bytes:
-    arrays: dict[str, np.ndarray] = {}
-
-    def plain(part: Any) -> Any:
-        """Something that MessagePack has not, as something that it has."""
-        if isinstance(part, np.ndarray):
-            if part.dtype.kind not in "biuf" or part.dtype.itemsize > 8:
-                raise RequestError(f"An array of {part.dtype} cannot be sent to a service.")
-            name = str(len(arrays))
-            arrays[name] = np.asarray(part, order="C")
-            return name
-        if isinstance(part, np.generic):
-            return part.item()
-        if isinstance(part, Mapping):
-            return dict(part)
-        if isinstance(part, Iterable):
-            return list(part)
-        raise RequestError(
-            f"A value of the kind {type(part).__name__!r} cannot be sent to a service."
-        )
-
-    try:
-        packed = msgspec.msgpack.encode(value, enc_hook=plain)
-    except UnicodeEncodeError as exc:
-        raise TextError.of_half_character(exc) from exc
-    except (RecursionError, OverflowError) as exc:
-        raise RequestError(
-            "What was asked is nested too deep, or has too large a number, to be sent."
-        ) from exc
-    return save({**arrays, "value": np.frombuffer(packed, np.uint8)})
-
-
-def _unpacked(body: bytes, kind: Any, most_bytes: int | None = None) -> Any:
-    try:
-        tensors = load(body)
-        packed = tensors.pop("value").tobytes()
-    except (SafetensorError, KeyError, ValueError):
-        raise _broken("it is no whole safetensors file with a value") from None
-    if most_bytes is not None and len(packed) > most_bytes:
-        raise RequestError(
-            f"What is asked has {len(packed) / 1e6:,.0f} MB without its arrays, and "
-            f"{most_bytes / 1e6:,.0f} MB are taken at once. Ask in several parts."
-        )
-
-    def taken(hint: Any, name: Any) -> np.ndarray:
-        """The array of a name, of the type that is stated."""
-        array = tensors.pop(name, None) if isinstance(name, str) else None
+    def take_array(hint: Any, name: Any) -> np.ndarray:
+        array = tensors.pop(str(name), None)
         if array is None or array.dtype != _dtype(hint):
             raise ValueError(f"There must be an array of {_dtype(hint)}, named once")
         array.flags.writeable = False
         return array
 
     try:
-        found = msgspec.msgpack.decode(packed, type=kind, dec_hook=taken)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as exc:
-        raise _broken(f"{str(exc)[:200]}") from None
-    if tensors:
-        raise _broken("it has arrays that belong to nothing")
-    return found
+        tensors = load(body)
+        value = tensors.pop("value").tobytes()
+        return msgspec.msgpack.decode(value, type=ANSWERS[method], dec_hook=take_array)
+    except (SafetensorError, KeyError, ValueError, msgspec.DecodeError, RecursionError) as exc:
+        raise _broken(str(exc)) from None
+
+
+def _encoded(encode: Callable[..., bytes], value: Any, encode_other: Any) -> bytes:
+    try:
+        return encode(value, enc_hook=encode_other)
+    except UnicodeEncodeError as exc:
+        raise TextError.of_half_character(exc) from exc
+    except RecursionError as exc:
+        raise RequestError("What was asked is nested too deep to be sent.") from exc
+
+
+def _plain(value: Any) -> Any:
+    """Something that has no form of its own on the way, as something that has."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise RequestError(f"A value of the kind {type(value).__name__!r} cannot be sent to a service.")
 
 
 def _broken(why: str) -> RequestError:
     return RequestError(
-        f"A body cannot be read: {why}. Lists have {MOST_ITEMS:,} entries at most. Ask for less in "
-        "several parts; if that does not help, see whether both sides run the same version of "
-        "Contextlens."
+        f"A body cannot be read: {why[:200]}. Lists have {MOST_ITEMS:,} entries at most. Ask for "
+        "less in several parts; if that does not help, see whether both sides run the same version "
+        "of Contextlens."
     )
-
-
-def _as_sent(value: Any, hint: Any) -> Any:
-    """An argument as its type asks for it: an array as a list, or the other way round."""
-    if get_origin(hint) is not np.ndarray:
-        return value.tolist() if isinstance(value, np.ndarray) else value
-    try:
-        array = np.asarray(value)
-        return array.astype(_dtype(hint), casting="same_kind" if array.size else "unsafe")
-    except (TypeError, ValueError, OverflowError):
-        raise RequestError(
-            f"{str(value)[:100]} was given; an array of {_dtype(hint)} is needed."
-        ) from None
 
 
 def _dtype(hint: Any) -> np.dtype[Any]:
@@ -273,39 +205,37 @@ def _dtype(hint: Any) -> np.dtype[Any]:
     return found
 
 
-def _request(name: str, method: Any) -> type[Struct]:
+def _request_type(method: Method, function: Any) -> type[Struct]:
     """The arguments of a method, all but `progress`, with the types that it states."""
-    hints = get_type_hints(method)
+    hints = get_type_hints(function)
     fields: list[Any] = []
-    for each in inspect.signature(method).parameters.values():
-        if each.name not in {"self", "progress"}:
-            default = () if each.default is each.empty else (each.default,)
-            fields.append((each.name, _sent(hints[each.name]), *default))
-    return msgspec.defstruct(f"{name}_request", fields, kw_only=True, forbid_unknown_fields=True)
+    for argument in method.signature.parameters.values():
+        if argument.name not in {"self", "progress"}:
+            default = () if argument.default is argument.empty else (argument.default,)
+            fields.append((argument.name, _json_type(hints[argument.name]), *default))
+    name = f"{method.name}_request"
+    return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _sent(hint: Any) -> Any:
-    """The type that travels: a bounded list for a sequence, an array where either will do.
+def _json_type(hint: Any) -> Any:
+    """The type that travels: a bounded list for a sequence or an array.
 
     A single text in place of many travels too, for the service to refuse it in its own words.
     """
-    if get_origin(hint) is Sequence:
-        (item,) = get_args(hint)
-        many: Any = Annotated[list[_sent(item)], Meta(max_length=MOST_ITEMS)]  # type: ignore[misc]
-        return many | str if str in (item, *get_args(item)) else many
-    if get_origin(hint) in (Union, UnionType):
-        either = get_args(hint)
-        arrays = [each for each in either if get_origin(each) is np.ndarray]
-        return arrays[0] if arrays else reduce(or_, map(_sent, either))
-    return hint
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is np.ndarray:
+        return _json_type(Sequence[int] if _dtype(hint).kind == "i" else Sequence[float])
+    if origin is Sequence:
+        many: Any = Annotated[list[_json_type(inner[0])], Meta(max_length=MOST_ITEMS)]  # type: ignore[misc]
+        return many | str if str in (inner[0], *get_args(inner[0])) else many
+    return reduce(or_, map(_json_type, inner)) if origin in (Union, UnionType) else hint
 
 
-_METHODS = {name: each for name, each in vars(EncoderService).items() if not name.startswith("_")}
 REQUESTS: Mapping[str, type[Struct]] = {
-    name: _request(name, each) for name, each in _METHODS.items()
+    name: _request_type(method, getattr(EncoderService, name)) for name, method in METHODS.items()
 }
 """What a service can be asked, by the name of the method: each is a path below `PREFIX`."""
 ANSWERS: Mapping[str, Any] = {
-    name: get_type_hints(each)["return"] for name, each in _METHODS.items()
+    name: get_type_hints(getattr(EncoderService, name))["return"] for name in METHODS
 }
 """The type of each method's answer."""

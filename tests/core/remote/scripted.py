@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.remote.wire import MEDIA_TYPE, pack_answer
+from components.core.remote.wire import ANSWER_TYPE, pack_answer
 
 __all__ = ["Asked", "Line", "Scripted", "answers", "cut_off", "silent", "status"]
 
@@ -38,7 +38,7 @@ def status(
 
 def answers(value: Any) -> Line:
     """A result."""
-    return status(200, pack_answer(value), MEDIA_TYPE)
+    return status(200, pack_answer(value), ANSWER_TYPE)
 
 
 def cut_off(kind: str, *parts: bytes) -> Line:

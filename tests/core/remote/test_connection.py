@@ -27,7 +27,8 @@ from components.core.errors import (
 from components.core.remote import connection
 from components.core.remote.connection import Connection
 from components.core.remote.wire import (
-    MEDIA_TYPE,
+    ANSWER_TYPE,
+    REQUEST_TYPE,
     STREAM_TYPE,
     Event,
     Fault,
@@ -66,12 +67,12 @@ THERE = pack_answer("there")
 
 def test_an_answer_is_unpacked_and_the_question_packed() -> None:
     with scripted(answers(["a", "b"])) as (app, client):
-        assert client.ask("normalize", {"model": "org/m", "texts": ["A"]}) == ["a", "b"]
+        assert client.request("normalize", {"model": "org/m", "texts": ["A"]}) == ["a", "b"]
     asked = app.asked[0]
     assert asked.path == "/v1/normalize"
     arguments = {"model": "org/m", "texts": ["A"], "checksum": None}
     assert unpack_request("normalize", asked.body) == arguments
-    assert asked.headers["content-type"] == MEDIA_TYPE
+    assert asked.headers["content-type"] == REQUEST_TYPE
     assert asked.headers["serve_multiplexed_model_id"] == "org/m"
     assert "authorization" not in asked.headers
 
@@ -84,7 +85,7 @@ NOT_ASKED = {
 LOST = {
     "502": status(502, b"<html>Bad gateway</html>"),
     "504": status(504),
-    "cut off": cut_off(MEDIA_TYPE, b"half"),
+    "cut off": cut_off(ANSWER_TYPE, b"half"),
     "cut off stream": cut_off(STREAM_TYPE, ALIVE, line(n_bytes=len(THERE)), THERE[:-3]),
     "no stream": status(200, b"{]\n", STREAM_TYPE),
 }
@@ -93,7 +94,7 @@ LOST = {
 @pytest.mark.parametrize("first", NOT_ASKED.values(), ids=NOT_ASKED)
 def test_what_reached_nobody_is_asked_a_few_times(first: Line) -> None:
     with scripted(first, first, answers("there")) as (app, client):
-        assert client.ask("decode", {"model": "m"}) == "there"
+        assert client.request("decode", {"model": "m"}) == "there"
         assert client.away is None
     assert len(app.asked) == 3
 
@@ -104,19 +105,19 @@ def test_what_was_lost_on_the_way_is_asked_once_more_and_no_more(
 ) -> None:
     """It may be what ended the process that had it."""
     with scripted(first, answers("there")) as (app, client):
-        assert client.ask("decode", {"model": "m"}) == "there"
+        assert client.request("decode", {"model": "m"}) == "there"
         assert client.away is None
         assert len(app.asked) == 2
     with scripted(first) as (app, client):
         with pytest.raises(ServiceAwayError, match="does not answer"):
-            client.ask("decode", {"model": "m"})
+            client.request("decode", {"model": "m"})
         assert len(app.asked) == 2
 
 
 def test_what_stays_lost_is_away(caplog: pytest.LogCaptureFixture) -> None:
     with scripted(status(503)) as (app, client):
         with pytest.raises(ServiceAwayError, match="does not answer"):
-            client.ask("load", {"model": "m"})
+            client.request("load", {"model": "m"})
         assert len(app.asked) == 3
         assert client.away is not None
 
@@ -127,11 +128,11 @@ def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureF
         port = probe.getsockname()[1]
     client = Connection(f"http://127.0.0.1:{port}")
     with pytest.raises(ServiceAwayError, match="does not answer") as caught:
-        client.ask("decode", {})
+        client.request("decode", {})
     assert str(port) not in str(caught.value)  # that is for the log
     assert f"127.0.0.1:{port}" in caplog.text
     with serving(Scripted([answers("five")]), port=port):
-        assert client.ask("decode", {}) == "five"
+        assert client.request("decode", {}) == "five"
     assert client.away is None
     client.close()
 
@@ -141,7 +142,7 @@ def test_who_is_away_is_not_asked_for_a_while(monkeypatch: pytest.MonkeyPatch) -
     with scripted(status(503)) as (app, client):
         for _ in range(5):
             with pytest.raises(ServiceAwayError):
-                client.ask("load", {"model": "m"})
+                client.request("load", {"model": "m"})
         assert len(app.asked) == 3
 
 
@@ -150,26 +151,27 @@ def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.2)
     with scripted(silent) as (app, client):
         with pytest.raises(ServiceAwayError):
-            client.ask("load", {"model": "m"})
+            client.request("load", {"model": "m"})
         assert len(app.asked) == 1
 
 
 def test_what_the_service_refuses_is_not_asked_again() -> None:
     fault = Fault.of(TextError("No tokenizer can read this. Leave it out."))
-    with scripted(status(400, fault.body(), "application/json")) as (app, client):
+    with scripted(status(400, msgspec.json.encode(fault), "application/json")) as (app, client):
         with pytest.raises(TextError, match="No tokenizer can read this"):
-            client.ask("encode", {})
+            client.request("encode", {})
         assert len(app.asked) == 1
         assert client.away is None
 
 
 def test_a_busy_service_says_so_with_its_wait() -> None:
-    busy = BusyError("Too much waits. Try again.")
-    busy.retry_seconds = 3.0
-    line = status(503, Fault.of(busy).body(), "application/json", {"retry-after": "3"})
+    busy = BusyError("Too much waits. Try again.", 3.0)
+    line = status(
+        503, msgspec.json.encode(Fault.of(busy)), "application/json", {"retry-after": "3"}
+    )
     with scripted(line) as (app, client):
         with pytest.raises(BusyError, match="Too much waits") as caught:
-            client.ask("encode", {})
+            client.request("encode", {})
         assert caught.value.retry_seconds == 3.0
         assert len(app.asked) == 1
 
@@ -178,7 +180,7 @@ def test_a_cluster_that_drops_requests_is_busy_not_away() -> None:
     line = status(503, b"Request dropped due to backpressure (num_queued_requests=512).")
     with scripted(line) as (_, client):
         with pytest.raises(BusyError, match="more to do than it can") as caught:
-            client.ask("encode", {})
+            client.request("encode", {})
         assert caught.value.retry_seconds == 1.0
 
 
@@ -187,7 +189,7 @@ def test_the_token_is_sent_and_a_wrong_one_is_said() -> None:
         scripted(status(401), token="a-secret-of-the-two") as (app, client),
         pytest.raises(SettingsError, match="CONTEXTLENS_SERVICE_TOKEN") as caught,
     ):
-        client.ask("models", {})
+        client.request("models", {})
     assert app.asked[0].headers["authorization"] == "Bearer a-secret-of-the-two"
     assert "a-secret" not in str(caught.value)
 
@@ -197,7 +199,7 @@ def test_another_status_is_an_error_of_the_service() -> None:
         scripted(status(500, b"Internal Server Error")) as (_, client),
         pytest.raises(WorkerError, match="status 500"),
     ):
-        client.ask("encode", {})
+        client.request("encode", {})
 
 
 def stream(*parts: bytes) -> Line:
@@ -209,8 +211,8 @@ def test_progress_is_told_before_the_result() -> None:
     event = ProgressEvent("Fetching", 1, 3)
     end = (line(n_bytes=len(THERE)), THERE)
     with scripted(stream(line(progress=(1, 3)), ALIVE, line(progress=event), *end)) as (_, client):
-        assert client.ask("decode", {}, told=told.append) == "there"
-        assert client.ask("decode", {}) == "there"
+        assert client.request("decode", {}, on_progress=told.append) == "there"
+        assert client.request("decode", {}) == "there"
     assert told == [(1, 3), event]
 
 
@@ -220,7 +222,7 @@ def test_an_error_may_come_at_the_end() -> None:
         scripted(stream(ALIVE, line(fault=fault))) as (_, client),
         pytest.raises(RequestError, match="Head 99"),
     ):
-        client.ask("encode", {})
+        client.request("encode", {})
 
 
 def test_what_progress_raises_comes_out() -> None:
@@ -231,7 +233,7 @@ def test_what_progress_raises_comes_out() -> None:
         scripted(stream(line(progress=(1, 3)), line(n_bytes=1))) as (_, client),
         pytest.raises(KeyError, match="stop"),
     ):
-        client.ask("intervene", {}, told=stop)
+        client.request("intervene", {}, on_progress=stop)
 
 
 async def working(_: Any, send: Any) -> None:
@@ -252,7 +254,7 @@ def test_a_caller_who_gives_up_is_heard_at_once(line: Line) -> None:
         calling(Caller("me", is_cancelled=lambda: bool(app.asked))),
         pytest.raises(JobError, match="nobody waits"),
     ):
-        client.ask("encode", {})
+        client.request("encode", {})
     assert time.monotonic() - start < 5
     assert len(app.asked) == 1
 
@@ -275,7 +277,7 @@ def full() -> Iterator[Connection]:
 
         def ask() -> None:
             with calling(Caller("me", is_cancelled=over.is_set)), pytest.raises(JobError):
-                client.ask("encode", {})
+                client.request("encode", {})
 
         threads = [threading.Thread(target=ask) for _ in range(connection._CONNECTIONS[False])]
         for thread in threads:
@@ -290,14 +292,14 @@ def full() -> Iterator[Connection]:
 
 def test_quick_questions_do_not_wait_for_long_ones(full: Connection) -> None:
     start = time.monotonic()
-    assert full.ask("spec", {"model": "m"}, quick=True).id == "m"
+    assert full.request("spec", {"model": "m"}).id == "m"
     assert time.monotonic() - start < 3
 
 
 def test_who_finds_no_free_connection_is_told_after_a_short_time(full: Connection) -> None:
     start = time.monotonic()
     with pytest.raises(BusyError, match="Try again in a moment") as caught:
-        full.ask("encode", {})
+        full.request("encode", {})
     assert time.monotonic() - start < 10
     assert caught.value.retry_seconds
     assert full.away is None
@@ -311,7 +313,7 @@ def test_who_waits_for_a_connection_may_give_up(full: Connection) -> None:
         calling(Caller("you", is_cancelled=given_up.is_set)),
         pytest.raises(JobError, match="nobody waits"),
     ):
-        full.ask("encode", {})
+        full.request("encode", {})
     assert time.monotonic() - start < 3
 
 
@@ -323,7 +325,7 @@ def test_a_quick_question_has_five_seconds_in_all(
     with scripted(working) as (app, client):
         start = time.monotonic()
         with pytest.raises(ServiceAwayError):
-            client.ask("spec", {"model": "m"}, quick=True)
+            client.request("spec", {"model": "m"})
         assert time.monotonic() - start < 3
         assert len(app.asked) == 1
 
@@ -332,7 +334,7 @@ def test_who_asks_is_told_apart_and_not_named() -> None:
     with scripted(answers("")) as (app, client):
         for caller in (Caller("ada"), Caller("ada", bulk=True), Caller("bob"), Caller()):
             with calling(caller):
-                client.ask("decode", {"model": "päth"})
+                client.request("decode", {"model": "päth"})
     names = [asked.headers.get("x-contextlens-caller") for asked in app.asked]
     assert names[0] == names[1] != names[2]
     assert names[3] is None
@@ -345,14 +347,14 @@ def test_who_asks_is_told_apart_and_not_named() -> None:
 def test_connections_are_used_again_and_many_can_be_open() -> None:
     with scripted(answers("one")) as (_, client):
         threads = [
-            threading.Thread(target=lambda: [client.ask("decode", {}) for _ in range(5)])
+            threading.Thread(target=lambda: [client.request("decode", {}) for _ in range(5)])
             for _ in range(8)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert client.ask("decode", {}) == "one"
+        assert client.request("decode", {}) == "one"
 
 
 def test_all_rests_together_are_short(monkeypatch: pytest.MonkeyPatch) -> None:

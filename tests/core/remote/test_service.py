@@ -11,7 +11,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.cache import CachedService
-from components.core.errors import ServiceAwayError
+from components.core.errors import ServiceAwayError, UnknownModelError
 from components.core.remote import connection, sizes
 from components.core.remote import service as remote_service
 from components.core.remote.service import RemoteService
@@ -129,6 +129,16 @@ def test_who_was_never_asked_has_nothing_to_show() -> None:
         remote.models()
 
 
+def test_an_app_that_others_can_reach_asks_only_for_what_is_offered(app: Counting) -> None:
+    with serving(app) as url, closing(RemoteService(url, offered_only=True)) as remote:
+        assert remote.load(BUNDLED_ID)
+        assert remote.spec("org/other")  # that it is there may be seen
+        for method in ("load", "load_tokenizer", "parameters"):
+            with pytest.raises(UnknownModelError, match="'org/other' is not offered here"):
+                getattr(remote, method)("org/other")
+    assert sorted(app.asked) == ["load", "models", "spec", "spec"]
+
+
 @pytest.mark.parametrize(
     ("texts", "n_parts"),
     [
@@ -150,7 +160,7 @@ def test_large_answers_are_asked_for_in_parts(
 ) -> None:
     """Honest callers do not notice: not by what they get, and not by how it is told."""
     monkeypatch.setattr(sizes, "PART_BYTES", 300_000)
-    ids = np.arange(200)
+    ids = np.arange(5000)
     np.testing.assert_array_equal(
         remote.word_rows(BUNDLED_ID, ids), local.word_rows(BUNDLED_ID, ids)
     )

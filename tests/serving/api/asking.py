@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from components.core.remote.connection import Connection
-from components.core.remote.wire import MEDIA_TYPE
+from components.core.remote.wire import REQUEST_TYPE
 
 __all__ = ["CARD", "asking", "post"]
 
@@ -26,6 +26,6 @@ def asking(address: str) -> Iterator[Connection]:
 
 
 def post(address: str, method: str, body: bytes, **headers: str) -> httpx2.Response:
-    own = {"content-type": MEDIA_TYPE, **{k.replace("_", "-"): v for k, v in headers.items()}}
+    own = {"content-type": REQUEST_TYPE, **{k.replace("_", "-"): v for k, v in headers.items()}}
     with httpx2.Client(trust_env=False) as client:
         return client.post(f"{address}/v1/{method}", content=body, headers=own)

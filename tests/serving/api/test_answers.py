@@ -16,12 +16,13 @@ import httpx2
 import numpy as np
 import pytest
 
-from components.core import BUNDLED_ID, EncoderService
+from components.core import BUNDLED_ID, EncoderService, errors
 from components.core import caller as callers
 from components.core.caller import Caller, calling
 from components.core.errors import JobError, RequestError, WorkerError
 from components.core.remote.wire import (
-    MEDIA_TYPE,
+    ANSWER_TYPE,
+    REQUEST_TYPE,
     STREAM_TYPE,
     pack_request,
     unpack_answer,
@@ -73,20 +74,20 @@ ARGUMENTS: dict[str, Any] = {"model": "m", "texts": ["a"]}
 @pytest.fixture
 def slow() -> Iterator[tuple[Slow, str]]:
     service: Any = Slow()
-    with serving(create_app(service, bounds=Bounds(n_questions=1))) as url:
+    with serving(create_app(service, bounds=Bounds(n_requests=1))) as url:
         yield service, url
         service.go.set()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accept", [MEDIA_TYPE, f"{MEDIA_TYPE}, {STREAM_TYPE}"])
+@pytest.mark.parametrize("accept", [ANSWER_TYPE, f"{ANSWER_TYPE}, {STREAM_TYPE}"])
 def test_a_client_that_goes_stops_the_work(slow: tuple[Slow, str], accept: str) -> None:
     service, url = slow
-    headers = {"content-type": MEDIA_TYPE, "accept": accept}
+    headers = {"content-type": REQUEST_TYPE, "accept": accept}
     with httpx2.Client(trust_env=False) as client, pytest.raises(httpx2.ReadTimeout):
         client.post(
             f"{url}/v1/encode",
-            content=pack_request("encode", ARGUMENTS),
+            content=pack_request(ARGUMENTS),
             headers=headers,
             timeout=0.3,
         )
@@ -100,7 +101,7 @@ def test_what_progress_raises_at_the_client_stops_the_work(slow: tuple[Slow, str
         raise KeyError("enough")
 
     with asking(url) as client, pytest.raises(KeyError, match="enough"):
-        client.ask("intervene", {**ARGUMENTS, "interventions": []}, told=stop)
+        client.request("intervene", {**ARGUMENTS, "interventions": []}, on_progress=stop)
     assert service.stopped.wait(20)
 
 
@@ -116,7 +117,7 @@ def test_signs_of_life_come_while_the_work_goes_on(slow: tuple[Slow, str]) -> No
         return False
 
     with asking(url) as client, calling(Caller("me", bulk=True, is_cancelled=is_cancelled)):
-        assert client.ask("encode", ARGUMENTS) == []
+        assert client.request("encode", ARGUMENTS) == []
     assert len(asked) > 1
     assert service.caller.bulk
     assert service.caller.name not in {None, "me"}
@@ -128,17 +129,41 @@ def test_too_many_questions_at_once_are_told_to_come_again(slow: tuple[Slow, str
 
     def ask() -> None:
         with asking(url) as client:
-            answers.append(client.ask("encode", ARGUMENTS))
+            answers.append(client.request("encode", ARGUMENTS))
 
     first = threading.Thread(target=ask)
     first.start()
     assert service.begun.wait(20)
-    refused = post(url, "encode", pack_request("encode", ARGUMENTS))
+    refused = post(url, "encode", pack_request(ARGUMENTS))
     assert (refused.status_code, refused.json()["error"]) == (503, "BusyError")
     assert refused.headers["retry-after"] == "1"
     service.go.set()
     first.join()
     assert answers == [[]]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (errors.RequestError(""), 400),
+        (errors.UnknownModelError(""), 404),
+        (errors.RevisionError(""), 409),
+        (errors.UnsupportedModelError(""), 422),
+        (errors.FetchError(""), 424),
+        (errors.WorkerError(""), 500),
+        (errors.BusyError("", 1.2), 503),
+        (errors.ModelError(""), 507),
+    ],
+)
+def test_a_status_says_who_can_do_something(error: errors.ContextlensError, status: int) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    service: Any = SimpleNamespace(architecture=fail)
+    with serving(create_app(service)) as url:
+        answer = post(url, "architecture", pack_request({"model": "m"}))
+    assert (answer.status_code, answer.json()["error"]) == (status, type(error).__name__)
+    assert answer.headers.get("retry-after") == ("2" if status == 503 else None)
 
 
 def test_what_should_not_happen_is_a_reference_to_the_log(
@@ -149,7 +174,7 @@ def test_what_should_not_happen_is_a_reference_to_the_log(
         asking(slow[1]) as client,
         pytest.raises(WorkerError, match=r"reference [0-9a-f]{8}") as caught,
     ):
-        client.ask("models", {})
+        client.request("models", {})
     assert "typed" not in str(caught.value)
     assert "ZeroDivisionError" in caplog.text
 
@@ -157,10 +182,10 @@ def test_what_should_not_happen_is_a_reference_to_the_log(
 def test_who_runs_it_learns_which_models_are_used(local: EncoderService) -> None:
     used: list[str] = []
     with serving(create_app(local, on_used=used.append)) as url, asking(url) as client:
-        client.ask("spec", {"model": "org/other"})
+        client.request("spec", {"model": "org/other"})
         with pytest.raises(RequestError):
-            client.ask("encode", {"model": BUNDLED_ID, "texts": ["a"], "layers": [99]})
-        client.ask("tokenize", {"model": BUNDLED_ID, "texts": ["a"]})
+            client.request("encode", {"model": BUNDLED_ID, "texts": ["a"], "layers": [99]})
+        client.request("tokenize", {"model": BUNDLED_ID, "texts": ["a"]})
     assert used == [BUNDLED_ID]
 
 
@@ -172,13 +197,16 @@ def begun(url: str, method: str, *, n_bytes: int) -> Iterator[socket.socket]:
     """The connection of a question whose body has not been sent yet."""
     place = urlsplit(url)
     with socket.create_connection((place.hostname, place.port), timeout=20) as line:
-        head = f"POST /v1/{method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {MEDIA_TYPE}\r\n"
+        head = f"POST /v1/{method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {REQUEST_TYPE}\r\n"
         line.sendall(f"{head}content-length: {n_bytes}\r\n\r\n".encode())
         yield line
 
 
 class Large:
     """A service whose answers are large."""
+
+    def load(self, _: str) -> Any:
+        return CARD
 
     def matrix(self, **_: Any) -> Any:
         return np.zeros((4_000, 1_000), dtype=np.float32)  # 16 MB: no socket holds that
@@ -200,8 +228,8 @@ def test_a_body_that_does_not_come_is_given_up_in_a_sentence(local: EncoderServi
 def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
     """There is room for one question: a second one is answered once the first was given up."""
     service: Any = Large()
-    with serving(create_app(service, bounds=Bounds(n_questions=1, seconds=0.5))) as url:
-        body = pack_request("matrix", {"model": "m", "name": "n"})
+    with serving(create_app(service, bounds=Bounds(n_requests=1, seconds=0.5))) as url:
+        body = pack_request({"model": "m", "name": "n"})
         with begun(url, "matrix", n_bytes=len(body)) as idle:
             idle.sendall(body)
             idle.recv(1)  # it is on its way
@@ -215,7 +243,9 @@ def test_who_takes_no_answer_is_let_go_of_and_makes_room() -> None:
 @pytest.mark.parametrize("n", [0, 1, 249_900, 250_000, 500_000, 625_000])
 def test_answers_of_any_size_arrive_whole(n: int) -> None:
     """Parts of a megabyte are sent."""
-    service: Any = SimpleNamespace(matrix=lambda **_: np.arange(n, dtype=np.float32))
+    service: Any = SimpleNamespace(
+        load=lambda _: CARD, matrix=lambda **_: np.arange(n, dtype=np.float32)
+    )
     with serving(create_app(service)) as url, asking(url) as client:
-        found = client.ask("matrix", {"model": "m", "name": "n"})
+        found = client.request("matrix", {"model": "m", "name": "n"})
     assert np.array_equal(found, np.arange(n, dtype=np.float32))

@@ -16,28 +16,26 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx2
-import msgspec
 import numpy as np
 import psutil
 import pytest
-from safetensors.numpy import save
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.caller import Caller, calling
 from components.core.errors import BusyError, RequestError
 from components.core.remote.connection import Connection
 from components.core.remote.service import RemoteService
-from components.core.remote.wire import MEDIA_TYPE, pack_request
+from components.core.remote.wire import REQUEST_TYPE, pack_request
 from components.serving import bounds
 from components.serving.api import create_app
-from components.serving.bounds import Bounds, Room
+from components.serving.bounds import Bounds, Places
 from tests.serving.api.asking import CARD, asking, post
 from tests.support.ports import free_port
 from tests.support.remote_server import serving
 
 ROOT = Path(__file__).parents[3]
-IDS = pack_request("word_rows", {"model": BUNDLED_ID, "token_ids": np.zeros(1_900_000, np.int64)})
-"""A body of 15 MB, whose answer would have more than 2 GB."""
+LARGE = pack_request({"model": BUNDLED_ID, "texts": ["a " * 3_900_000]})
+"""As large as a body may be."""
 SERVER = """
 import sys
 import uvicorn
@@ -46,32 +44,23 @@ from components.core.settings import Settings
 from components.serving.api import create_app
 from components.serving.bounds import Bounds
 
-bounds = Bounds(n_questions=16, shared_bytes=200_000_000, wait_seconds=2.0, seconds=5.0)
+bounds = Bounds(n_requests=16, shared_bytes=200_000_000, wait_seconds=2.0, seconds=5.0)
 app = create_app(LocalService(Settings(allow_downloads=False)), bounds=bounds)
 uvicorn.run(app, port=int(sys.argv[1]), log_level="error")
 """
 
 
-def nested(n: int) -> bytes:
-    """A question with so many lists, each in the one before, in place of a list of layers."""
-    return with_layers(b"\x91" * n + b"\x90")
-
-
-def countless(n: int) -> bytes:
-    """A question with so many empty lists in place of a list of layers."""
-    return with_layers(b"\xdd" + n.to_bytes(4, "big") + b"\x90" * n)
-
-
-def with_layers(packed: bytes) -> bytes:
-    start = msgspec.msgpack.encode({"model": BUNDLED_ID, "texts": ["a"], "layers": []})[:-1]
-    return save({"value": np.frombuffer(start + packed, np.uint8)})
+START = b'{"model": "all-MiniLM-L6-v2", "texts": ["a"], "layers": '
+NESTED = START + b"[" * 7_000_000
+"""Lists, each in the one before, in place of a list of layers."""
+COUNTLESS = START + b"[" + b"[]," * 4_999_999 + b"[]]}"
 
 
 @contextmanager
 def begun(address: str, n: int, *, n_bytes: int = 10_000) -> Iterator[list[socket.socket]]:
     """Questions whose bodies begin to come, and go on no more."""
     port = int(address.rsplit(":", 1)[1])
-    head = f"POST /v1/encode HTTP/1.1\r\nhost: x\r\ncontent-type: {MEDIA_TYPE}\r\n"
+    head = f"POST /v1/encode HTTP/1.1\r\nhost: x\r\ncontent-type: {REQUEST_TYPE}\r\n"
     with ExitStack() as stack:
         lines = [
             stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
@@ -100,19 +89,19 @@ class Waiting:
 def test_a_place_is_taken_before_a_body_is_read() -> None:
     """Bodies for which there is no place are not held in memory, however many there are."""
     service: Any = Waiting()
-    question = pack_request("encode", {"model": "m", "texts": ["a"]})
+    question = pack_request({"model": "m", "texts": ["a"]})
     with (
-        serving(create_app(service, bounds=Bounds(n_questions=1))) as url,
+        serving(create_app(service, bounds=Bounds(n_requests=1))) as url,
         ThreadPoolExecutor(1) as first,
         watching(psutil.Process()) as peak,
     ):
         asked = first.submit(post, url, "encode", question)
         assert service.begun.wait(20)
         before = peak()
-        with begun(url, 30, n_bytes=len(IDS)) as lines:
+        with begun(url, 30, n_bytes=len(LARGE)) as lines:
             for line in lines:
                 with suppress(OSError):  # it closes the connection once it has said no
-                    line.sendall(IDS[1:])
+                    line.sendall(LARGE[1:])
                 assert b" 503 " in line.recv(100)
         assert peak() - before < 100e6
         service.go.set()
@@ -139,7 +128,7 @@ def watching(process: psutil.Process) -> Iterator[Callable[[], float]]:
 
 def is_refused(client: Connection) -> bool:
     try:
-        client.ask("normalize", {"model": BUNDLED_ID, "texts": ["A"]})
+        client.request("normalize", {"model": BUNDLED_ID, "texts": ["A"]})
     except BusyError:
         return True
     return False
@@ -149,7 +138,7 @@ def test_who_is_slow_to_ask_gives_way_to_who_is_not(
     local: EncoderService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        serving(create_app(local, bounds=Bounds(n_questions=4))) as url,
+        serving(create_app(local, bounds=Bounds(n_requests=4))) as url,
         begun(url, 4) as lines,
         asking(url) as client,
     ):
@@ -157,16 +146,16 @@ def test_who_is_slow_to_ask_gives_way_to_who_is_not(
         assert any(is_refused(client) for _ in range(1000))  # until the four have their places
         monkeypatch.setattr(bounds, "_UNDISTURBED_SECONDS", 0.0)
         for _ in range(3):
-            assert client.ask("normalize", {"model": BUNDLED_ID, "texts": ["A"]}) == ["a"]
+            assert client.request("normalize", {"model": BUNDLED_ID, "texts": ["A"]}) == ["a"]
         assert b" 408 " in lines[0].recv(100)
 
 
-@pytest.mark.parametrize("body", [nested(7_000_000), countless(5_000_000)], ids=["deep", "many"])
+@pytest.mark.parametrize("body", [NESTED, COUNTLESS], ids=["deep", "many"])
 def test_a_body_of_countless_lists_is_refused_and_holds_nobody_up(
     local: EncoderService, body: bytes
 ) -> None:
     with (
-        serving(create_app(local)) as url,
+        serving(create_app(local, bounds=Bounds(body_bytes=20_000_000))) as url,
         ThreadPoolExecutor(2) as pool,
         httpx2.Client(trust_env=False, timeout=20) as client,
     ):
@@ -188,7 +177,6 @@ def healthy(url: str, client: httpx2.Client) -> float:
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [
-        ("word_rows", {"token_ids": np.zeros(1_900_000, np.int64)}),
         ("encode", {"texts": ["a " * 600] * 4096, "attentions": True}),
         ("encode", {"texts": ["a"] * 4096, "pad_to": 512}),
         ("encode", {"texts": ["\ufdfa" * 200] * 4096}),
@@ -210,38 +198,38 @@ def test_too_large_an_answer_is_refused_before_it_is_made(
         asking(url) as client,
         pytest.raises(RequestError, match=sentence),
     ):
-        client.ask(method, {"model": BUNDLED_ID, **arguments})
+        client.request(method, {"model": BUNDLED_ID, **arguments})
 
 
 def test_room_for_answers_is_shared_and_given_back() -> None:
-    room = Room(Bounds(free_bytes=10, shared_bytes=100))
-    with room.share() as first, room.share() as second:
+    places = Places(Bounds(free_bytes=10, shared_bytes=100))
+    with places.taken() as first, places.taken() as second:
         first.hold(90)
         second.hold(30)
         with pytest.raises(BusyError, match="Try again"):
             second.hold(60)
         first.hold(50)
         second.hold(60)
-        with room.share() as small:
+        with places.taken() as small:
             small.hold(10)  # there is room for so much in any case
             with pytest.raises(BusyError):
                 small.hold(30, seconds=0.01)
-    assert room.n_free == 100
-    with room.share() as whole:
+    assert places.n_free_bytes == 100
+    with places.taken() as whole:
         whole.hold(10**6)  # what is allowed alone finds room once there is nothing else
-        with room.share() as other, pytest.raises(BusyError):
+        with places.taken() as other, pytest.raises(BusyError):
             other.hold(11)
-    assert room.n_free == 100
+    assert places.n_free_bytes == 100
 
 
 def test_who_waits_for_room_has_it_once_another_is_done() -> None:
-    room = Room(Bounds(free_bytes=0, shared_bytes=100))
-    with room.share() as waiting:
-        with room.share() as first:
+    places = Places(Bounds(free_bytes=0, shared_bytes=100))
+    with places.taken() as waiting:
+        with places.taken() as first:
             first.hold(80)
             threading.Timer(0.1, first.hold, [0]).start()
             waiting.hold(80, seconds=20)
-        assert room.n_free == 20
+        assert places.n_free_bytes == 20
 
 
 @pytest.mark.slow
@@ -255,10 +243,8 @@ def test_a_service_under_a_hostile_load_stays_within_its_memory_and_serves(
     env = {**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-c", SERVER, str(port)]
     text = "a " * 500
-    attentions = pack_request(
-        "encode", {"model": BUNDLED_ID, "texts": [text] * 2, "attentions": True}
-    )
-    huge = pack_request("encode", {"model": BUNDLED_ID, "texts": [text] * 4096, "attentions": True})
+    attentions = pack_request({"model": BUNDLED_ID, "texts": [text] * 2, "attentions": True})
+    huge = pack_request({"model": BUNDLED_ID, "texts": [text] * 4096, "attentions": True})
 
     def attack(method: str, body: bytes) -> int:
         n = 0
@@ -266,7 +252,7 @@ def test_a_service_under_a_hostile_load_stays_within_its_memory_and_serves(
             while not over.is_set() and n < 200:
                 with suppress(httpx2.TransportError):
                     client.post(
-                        f"{url}/v1/{method}", content=body, headers={"content-type": MEDIA_TYPE}
+                        f"{url}/v1/{method}", content=body, headers={"content-type": REQUEST_TYPE}
                     )
                 n += 1
         return n
@@ -291,8 +277,8 @@ def test_a_service_under_a_hostile_load_stays_within_its_memory_and_serves(
         stack.callback(over.set)
         attacks = [pool.submit(dawdle)]
         for method, body in (
-            ("word_rows", IDS),
-            ("encode", nested(7_000_000)),
+            ("encode", LARGE),
+            ("encode", NESTED),
             ("encode", attentions),
             ("encode", huge),
             ("encode", b"\x08" * 15_000_000),

@@ -10,11 +10,17 @@ import httpx2
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.core.errors import RequestError, SettingsError
+from components.core.errors import ModelError, RequestError, SettingsError
 from components.core.protocol import EncoderService as Contract
 from components.core.remote.service import RemoteService
-from components.core.remote.wire import MEDIA_TYPE, STREAM_TYPE, pack_request, unpack_answer
-from components.serving.api import create_app
+from components.core.remote.wire import (
+    ANSWER_TYPE,
+    REQUEST_TYPE,
+    STREAM_TYPE,
+    pack_request,
+    unpack_answer,
+)
+from components.serving.api import create_app, from_env
 from components.serving.bounds import Bounds
 from tests.serving.api.asking import asking, post
 from tests.support.remote_server import serving
@@ -22,7 +28,7 @@ from tests.support.remote_server import serving
 
 @pytest.fixture(scope="module")
 def address(local: EncoderService) -> Iterator[str]:
-    with serving(create_app(local, bounds=Bounds(body_bytes=10_000))) as url:
+    with serving(create_app(local, bounds=Bounds(body_bytes=100_000))) as url:
         yield url
 
 
@@ -43,15 +49,15 @@ def test_every_method_of_the_contract_is_a_path_and_no_other(address: str) -> No
         found = described["paths"][f"/v1/{name}"]["post"]
         assert found["operationId"] == name
         assert found["summary"].endswith(".")
-        assert set(found["requestBody"]["content"]) == {MEDIA_TYPE}
-        assert set(found["responses"]["200"]["content"]) == {MEDIA_TYPE, STREAM_TYPE}
+        assert set(found["requestBody"]["content"]) == {REQUEST_TYPE}
+        assert set(found["responses"]["200"]["content"]) == {ANSWER_TYPE, STREAM_TYPE}
 
 
 def test_requests_and_answers_are_described_by_their_types(address: str) -> None:
     described = get(f"{address}/v1/openapi.json")
     schemas = described["components"]["schemas"]
     path = described["paths"]["/v1/encode"]["post"]
-    request = path["requestBody"]["content"][MEDIA_TYPE]["schema"]["$ref"].rsplit("/")[-1]
+    request = path["requestBody"]["content"][REQUEST_TYPE]["schema"]["$ref"].rsplit("/")[-1]
     assert schemas[request]["required"] == ["model", "texts"]
     assert schemas[request]["properties"]["texts"]["anyOf"][0] == {
         "type": "array",
@@ -59,7 +65,7 @@ def test_requests_and_answers_are_described_by_their_types(address: str) -> None
         "maxItems": 4096,
     }
     assert schemas[request]["properties"]["mask"] == {"enum": ["model", "ones"], "default": "model"}
-    answer = path["responses"]["200"]["content"][MEDIA_TYPE]["schema"]
+    answer = path["responses"]["200"]["content"][ANSWER_TYPE]["schema"]
     assert answer == {"type": "array", "items": {"$ref": "#/components/schemas/Encoding"}}
     assert "tensor" in schemas["Encoding"]["properties"]["hidden"]["description"]
     assert {"error", "message"} <= set(schemas["Fault"]["properties"])
@@ -85,17 +91,33 @@ def test_who_has_not_the_token_is_not_let_in(local: EncoderService) -> None:
             assert service.models()
 
 
+def test_a_service_without_a_token_loads_only_what_is_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who has its token is an app, which asks its visitors."""
+    for token, sentence in ((None, "is not offered here"), ("t" * 16, "forbids fetching it")):
+        if token is not None:
+            monkeypatch.setenv("CONTEXTLENS_SERVICE_TOKEN", token)
+        monkeypatch.setenv("CONTEXTLENS_ALLOW_DOWNLOADS", "0")
+        with (
+            serving(from_env()) as url,
+            closing(RemoteService(url, token=token)) as service,
+            pytest.raises(ModelError, match=sentence),
+        ):
+            service.load("org/other")
+
+
 def test_too_large_a_body_is_refused_in_a_sentence(address: str) -> None:
     sentence = "more than the 0 MB that are taken"
     with asking(address) as client, pytest.raises(RequestError, match=sentence):
-        client.ask("encode", {"model": BUNDLED_ID, "texts": ["a" * 20_000]})
-    assert post(address, "encode", b"a" * 20_000).status_code == 413
+        client.request("encode", {"model": BUNDLED_ID, "texts": ["a" * 200_000]})
+    assert post(address, "encode", b"a" * 200_000).status_code == 413
 
 
 def test_a_body_without_a_stated_length_is_bounded_too(address: str) -> None:
     with httpx2.Client(trust_env=False) as client:
-        chunks = (b"a" * 1000 for _ in range(50))
-        headers = {"content-type": MEDIA_TYPE}
+        chunks = (b"a" * 1000 for _ in range(500))
+        headers = {"content-type": REQUEST_TYPE}
         answer = client.post(f"{address}/v1/encode", content=chunks, headers=headers)
     assert answer.status_code == 413
 
@@ -106,14 +128,11 @@ def test_too_many_texts_are_refused_in_a_sentence(address: str, name: str) -> No
     arguments = {"model": BUNDLED_ID, "texts": ["a"], "interventions": [], name: rows}
     sentence = r"4,096 entries at most. Ask for less in several parts"
     with asking(address) as client, pytest.raises(RequestError, match=sentence):
-        client.ask("intervene", arguments)
+        client.request("intervene", arguments)
 
 
 def test_another_kind_of_body_is_refused(address: str) -> None:
-    assert (
-        post(address, "models", pack_request("models", {}), content_type="text/plain").status_code
-        == 415
-    )
+    assert post(address, "models", pack_request({}), content_type="text/plain").status_code == 415
     assert post(address, "models", b"\x80\x04K\x01.").status_code == 400
 
 
@@ -127,19 +146,19 @@ def test_another_kind_of_body_is_refused(address: str) -> None:
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(address: str, method: str, arguments: Any) -> None:
-    answer = post(address, method, pack_request(method, arguments))
+    answer = post(address, method, pack_request(arguments))
     assert answer.status_code == 400
     assert answer.json()["error"] == "RequestError"
 
 
 def test_a_path_of_no_method_is_not_there(address: str) -> None:
-    assert post(address, "__init__", pack_request("models", {})).status_code == 404
+    assert post(address, "__init__", pack_request({})).status_code == 404
     assert get(f"{address}/healthz")
 
 
 def test_short_work_is_answered_at_once_with_its_length(address: str) -> None:
-    both = f"{MEDIA_TYPE}, {STREAM_TYPE}"
-    answer = post(address, "models", pack_request("models", {}), accept=both)
-    assert answer.headers["content-type"] == MEDIA_TYPE
+    both = f"{ANSWER_TYPE}, {STREAM_TYPE}"
+    answer = post(address, "models", pack_request({}), accept=both)
+    assert answer.headers["content-type"] == ANSWER_TYPE
     assert int(answer.headers["content-length"]) == len(answer.content)
     assert unpack_answer("models", answer.content)[0].id == BUNDLED_ID
