@@ -23,9 +23,8 @@ All heads of a long text would push out the rest.
 class CachedService(EncoderService):
     """An `EncoderService` that remembers what another one said. Callers cannot tell them apart."""
 
-    def __init__(self, inner: EncoderService, *, max_bytes: int) -> None:
-        self._inner = inner
-        self._cache = ByteCache(max_bytes)
+    def __init__(self, inner: EncoderService, cache: ByteCache) -> None:
+        self._inner, self._cache = inner, cache
         self._kept = {"always", "far"} if inner._is_far else {"always"}
         self._checksums: dict[tuple[str, str], str] = {}
 

@@ -162,17 +162,20 @@ def open_service(settings: Settings | None = None, *, offered_only: bool = False
     """The service that the environment asks for: local or remote, with a bounded cache in front.
 
     Args:
-        settings: the environment's unless given.
+        settings: a service of these settings has a cache of its own; one of the environment's, the
+            default, remembers in `shared_cache`.
         offered_only: load only what is offered or an admin let in: others can reach this process.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
     """
+    from components.core.byte_cache import ByteCache, shared_cache
     from components.core.cache import CachedService
     from components.core.settings import Settings
 
+    cache = ByteCache(settings.cache_bytes) if settings else shared_cache()
     settings = settings or Settings.from_env()
-    return CachedService(_behind(settings, offered_only), max_bytes=settings.cache_bytes)
+    return CachedService(_behind(settings, offered_only), cache)
 
 
 def _behind(settings: Settings, offered_only: bool) -> EncoderService:

@@ -102,9 +102,8 @@ class Settings(BaseSettings):
         validate_default=False,
     )
 
-    cache_bytes: _Bytes = Field(512 * _MB, validation_alias="CONTEXTLENS_CACHE_MB")
-    """Memory for what models said, in MB (1 MB = 1,000,000 bytes); results of pages and maps take
-    up to as much again."""
+    cache_bytes: _Bytes = Field(1000 * _MB, validation_alias="CONTEXTLENS_CACHE_MB")
+    """Memory for results of models, pages and maps together, in MB (1 MB = 1,000,000 bytes)."""
     model_bytes: _Bytes = Field(4096 * _MB, validation_alias="CONTEXTLENS_MODEL_MB")
     """Memory for loaded models, in MB; the least used leaves first. A model whose files are larger
     is not fetched."""

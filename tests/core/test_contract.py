@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from components.core import EncoderService
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.remote.service import RemoteService
 from components.serving.api import create_app
 from tests.support.contract import CHECKS, Subject
@@ -43,7 +43,7 @@ def subject(
 ) -> Iterator[Subject]:
     remote = RemoteService(address)
     inner = remote if "remote" in request.param else local
-    service = CachedService(inner, max_bytes=10**8) if "cached" in request.param else inner
+    service = CachedService(inner, ByteCache(10**8)) if "cached" in request.param else inner
     yield Subject(service, local, oracle)
     remote.close()
 

@@ -48,7 +48,7 @@ def test_the_default_in_the_table_is_the_default() -> None:
 def test_only_from_env_reads_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTEXTLENS_CACHE_MB", "3")
     assert Settings.from_env().cache_bytes == 3_000_000
-    assert Settings.from_env({}).cache_bytes == Settings().cache_bytes == 512_000_000
+    assert Settings.from_env({}).cache_bytes == Settings().cache_bytes == 1_000_000_000
 
 
 # Every variable

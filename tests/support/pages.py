@@ -22,6 +22,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from components.core import BUNDLED_ID
+from components.core.byte_cache import shared_cache
 from components.core.words import find_word
 from components.maps import placing
 from components.ui.models import runtime
@@ -47,6 +48,7 @@ def app_settings(**variables: str) -> Iterator[None]:
             patch.setenv(f"CONTEXTLENS_{name}", value)
         patch.setattr(placing, "Processes", KeptProcesses)
         st.cache_resource.clear()
+        shared_cache.cache_clear()
         try:
             yield
             finish_background_work()

@@ -22,7 +22,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from components.core.byte_cache import ByteCache
 from components.core.errors import BusyError, CorpusError
 from components.core.settings import Settings
 from components.corpus.corpus import Corpus
@@ -51,7 +50,6 @@ from components.corpus.store.tables import N_PARTS, Answer, Part, Tables, checke
 
 __all__ = ["Store", "open_store"]
 
-_CACHE_BYTES = 128_000_000  # what was read last of all corpora
 _TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # that a corpus's creation waits for another's of it
 _WORD_INDEX_BYTES = 24  # of an occurrence in the index of words, at most
 
@@ -75,7 +73,6 @@ class Store:
         self.root = root
         self._space = Space(max_bytes, max_corpus_bytes)
         self._tables = Tables(root)
-        self._cache = ByteCache(_CACHE_BYTES)
         self._states: dict[str, tuple[State, str]] = {}  # what a full disk could not be told
         self._states_lock = threading.Lock()  # held while it is written how a corpus stands
         # Held from asking for room until it is taken:
@@ -188,7 +185,7 @@ class Store:
         Raises:
             CorpusError: as `about`.
         """
-        return StoredCorpus(self.about(name), self._tables, self._cache)
+        return StoredCorpus(self.about(name), self._tables)
 
     def export(self, name: str, path: Path) -> None:
         """Write a corpus to a Parquet file, as far as it is indexed: see `export.export`.

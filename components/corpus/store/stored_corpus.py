@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from components.core.byte_cache import ByteCache
+from components.core.byte_cache import shared_cache
 from components.core.errors import CorpusError
 from components.core.schema import FloatArray, IntArray
 from components.corpus.searchable import Nearest, Occurrences, WordCount
@@ -66,14 +66,14 @@ class _Vocabulary:
 class StoredCorpus:
     """A corpus on disk, as it was when it was opened. Thread-safe."""
 
-    def __init__(self, about: About, tables: Tables, cache: ByteCache) -> None:
+    def __init__(self, about: About, tables: Tables) -> None:
         self.about = about
         self.name, self.title, self.model = about.name, about.title, about.indexing.model
         self.n_texts, self.n_occurrences = about.n_texts, about.n_occurrences
         self.layers, self.n_dims = about.indexing.layers, about.indexing.n_dims
         self.columns, self.split = about.columns, about.split
         self.has_targets = about.has_targets
-        self._tables, self._cache = tables, cache
+        self._tables = tables
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.words`."""
@@ -195,7 +195,7 @@ class StoredCorpus:
         def read() -> IntArray:
             return cast("IntArray", self._of(word, ["row"])["row"].to_numpy().astype(np.int64))
 
-        return cast("IntArray", self._cache.get((*self._key, "rows", word), read))
+        return cast("IntArray", shared_cache().get((*self._key, "rows", word), read))
 
     def _take(self, rows: IntArray, columns: list[str]) -> pa.Table:
         """Columns of these rows, in the order given; "row" among them or after them."""
@@ -227,7 +227,7 @@ class StoredCorpus:
                 return found.combine_chunks().flatten().to_numpy().reshape(-1, self.n_dims)
 
         digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
-        return self._cache.get((*self._key, "vectors", layer, digest), read)
+        return shared_cache().get((*self._key, "vectors", layer, digest), read)
 
     def _cosines(self, rows: IntArray, layer: int, wanted: FloatArray) -> FloatArray:
         """(n,) float32 in [-1, 1], a block at a time; 0 for a vector of length 0."""
@@ -268,7 +268,7 @@ class StoredCorpus:
             counts = found["count_all"].to_numpy()
             return _Vocabulary(found["word"].combine_chunks(), counts)
 
-        return cast("_Vocabulary", self._cache.get((*self._key, "words"), read))
+        return cast("_Vocabulary", shared_cache().get((*self._key, "words"), read))
 
     def _counted(self, matching: Callable[[pa.Array], pa.Array], n: int) -> tuple[WordCount, ...]:
         known = self._vocabulary()
@@ -278,9 +278,10 @@ class StoredCorpus:
         return tuple(WordCount(word, own) for word, own in zip(words, counts, strict=True))
 
     @property
-    def _key(self) -> tuple[str, int]:
-        """What is kept under it is of this corpus, as far as it was indexed."""
-        return self.name, self.n_occurrences
+    def _key(self) -> tuple[str, ...]:
+        """Unique to this corpus, as far as it was indexed; a name can be given again."""
+        about = self.about
+        return self._tables.root, self.name, about.digest, about.created, str(self.n_occurrences)
 
     def _check_layer(self, layer: int) -> None:
         if layer not in self.layers:

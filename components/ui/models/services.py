@@ -15,7 +15,7 @@ __all__ = ["is_for_one", "service", "settings", "uncached"]
 @st.cache_resource(show_spinner=False)
 def service() -> EncoderService:
     """The one service of this process."""
-    return open_service(settings(), offered_only=not is_for_one())
+    return open_service(offered_only=not is_for_one())
 
 
 def uncached() -> EncoderService:

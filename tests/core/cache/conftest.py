@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.service import LocalService
 from components.core.settings import Settings
 from tests.core.cache.cached import MODEL, CountingService
@@ -34,4 +34,4 @@ def inner(counting: CountingService) -> CountingService:
 
 @pytest.fixture
 def cached(inner: CountingService) -> CachedService:
-    return CachedService(inner, max_bytes=50_000_000)
+    return CachedService(inner, ByteCache(50_000_000))

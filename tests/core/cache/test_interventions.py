@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.calls import Call
 from components.core.errors import RequestError
 from components.core.schema import Average, Block, Intervention, Patch, SwitchOff
@@ -44,7 +44,7 @@ def counting(tiny_root: Path) -> Counting:
 
 @pytest.fixture
 def cached(counting: Counting) -> Iterator[CachedService]:
-    yield CachedService(counting, max_bytes=50_000_000)
+    yield CachedService(counting, ByteCache(50_000_000))
     counting.asked = []
 
 

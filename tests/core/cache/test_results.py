@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.errors import RequestError
 from components.core.service import LocalService
 from tests.core.cache.cached import MODEL, TEXT, CountingService, assert_same
@@ -158,7 +158,7 @@ def test_long_texts_of_other_scripts_count_with_their_bytes(cached: CachedServic
 
 
 def test_many_results_stay_within_the_bound(inner: CountingService) -> None:
-    service = CachedService(inner, max_bytes=60_000)
+    service = CachedService(inner, ByteCache(60_000))
     for i in range(40):
         service.encode(MODEL, [f"python number {i} " + "and more " * (i % 7)])
         assert service.cache_info().n_bytes <= 60_000
@@ -166,7 +166,7 @@ def test_many_results_stay_within_the_bound(inner: CountingService) -> None:
 
 
 def test_a_result_larger_than_the_bound_is_given_every_time(inner: CountingService) -> None:
-    service = CachedService(inner, max_bytes=100)
+    service = CachedService(inner, ByteCache(100))
     first, again = (service.encode(MODEL, [TEXT])[0] for _ in range(2))
     np.testing.assert_array_equal(first.hidden, again.hidden)
     assert inner.encoded == [TEXT, TEXT]
@@ -174,7 +174,7 @@ def test_a_result_larger_than_the_bound_is_given_every_time(inner: CountingServi
 
 
 def test_one_large_result_does_not_push_out_the_others(inner: CountingService) -> None:
-    service = CachedService(inner, max_bytes=800_000)
+    service = CachedService(inner, ByteCache(800_000))
     long = "python " * 60  # all its heads are 3 x 4 x 62 x 62 x 4 = 185 kB
     service.encode(MODEL, [TEXT])
     for _ in range(2):

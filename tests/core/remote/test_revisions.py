@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.errors import RevisionError
 from tests.support.revisions import MODEL, TwoRevisions, two_revisions
 
@@ -24,7 +24,7 @@ def two(tmp_path: Path) -> Iterator[TwoRevisions]:
 
 @pytest.fixture
 def cached(two: TwoRevisions) -> CachedService:
-    return CachedService(two.remote, max_bytes=10**8)
+    return CachedService(two.remote, ByteCache(10**8))
 
 
 def revision(two: TwoRevisions, method: str, text: str, found: Any) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.errors import ServiceAwayError, UnknownModelError
 from components.core.remote import connection, sizes
 from components.core.remote import service as remote_service
@@ -70,7 +70,7 @@ def test_what_every_run_of_a_page_asks_is_asked_once(remote: RemoteService, app:
 
 
 def test_what_depends_on_files_alone_is_asked_once(remote: RemoteService, app: Counting) -> None:
-    cached = CachedService(remote, max_bytes=10**8)
+    cached = CachedService(remote, ByteCache(10**8))
     questions: list[tuple[str, tuple[Any, ...]]] = [
         ("vocabulary", ()),
         ("cut_rules", ()),
@@ -105,7 +105,7 @@ def test_an_answer_is_believed_for_some_seconds_only(
 def test_what_is_remembered_still_shows_while_the_service_is_away(local: EncoderService) -> None:
     with serving(create_app(local)) as url:
         remote = RemoteService(url)
-        cached = CachedService(remote, max_bytes=10**8)
+        cached = CachedService(remote, ByteCache(10**8))
         card, models = cached.load(BUNDLED_ID), cached.models()
         first = cached.encode(BUNDLED_ID, ["A python"])[0]
         rows = cached.word_rows(BUNDLED_ID, [5])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.core.cache import CachedService
+from components.core.cache import ByteCache, CachedService
 from components.core.errors import RevisionError
 from components.corpus.live import LiveCorpus
 from components.corpus.store.about import indexing_of
@@ -24,7 +24,7 @@ def test_the_rows_of_two_revisions_are_never_mixed(store: Store, tmp_path: Path)
         about = store.create(corpus, indexing_of(card, [2], "exact"))
         two.alternate("encode")
         with pytest.raises(RevisionError):
-            index(store, CachedService(two.remote, max_bytes=10**7), about.name, ignore)
+            index(store, CachedService(two.remote, ByteCache(10**7)), about.name, ignore)
         failed = store.about(about.name)
         assert failed.state == "failed"
         assert "another revision" in failed.why
@@ -43,7 +43,7 @@ def test_a_corpus_in_memory_has_the_vectors_of_the_model_that_it_was_opened_with
     tmp_path: Path,
 ) -> None:
     with two_revisions(tmp_path) as two:
-        service = CachedService(two.remote, max_bytes=10**7)
+        service = CachedService(two.remote, ByteCache(10**7))
         corpus = LiveCorpus(made_up_corpus(10), service, MODEL)
         two.replace()
         service.load(MODEL)

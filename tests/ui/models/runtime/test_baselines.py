@@ -18,6 +18,7 @@ from components.analysis import baseline as baselines
 from components.analysis.baseline import Baseline
 from components.content.sample import baseline_sentences
 from components.core import ModelCard
+from components.core.byte_cache import shared_cache
 from components.ui.models import runtime, tasks
 from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT
@@ -52,6 +53,7 @@ def measured(card: ModelCard) -> Baseline:
 
 def restart() -> ModelCard:
     """What is in memory is gone, what is on disk stays, and the model is loaded again."""
+    shared_cache.cache_clear()
     st.cache_resource.clear()
     return runtime.service().load(TINY)
 
