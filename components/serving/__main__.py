@@ -46,15 +46,6 @@ def main() -> None:
         _serve(given, over)
 
 
-def _serve(given: argparse.Namespace, over: threading.Event) -> None:
-    _start(given)
-    print(f"Contextlens serves models on http://{given.host}:{given.port} (Ctrl+C stops it).")
-    print(f"Have the app use it: CONTEXTLENS_SERVICE_URL=http://{given.host}:{given.port} make run")
-    sys.stdout.flush()
-    over.wait()
-    _end()
-
-
 def _through_haproxy(folder: str) -> dict[str, str]:
     """What has HAProxy, which comes with Ray for Linux, stand before the replicas.
 
@@ -93,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _start(given: argparse.Namespace) -> None:
+def _serve(given: argparse.Namespace, over: threading.Event) -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
     os.environ.setdefault("RAY_AUTH_MODE", "token")  # of ~/.ray/auth_token, which Ray makes
     import ray
@@ -113,12 +104,10 @@ def _start(given: argparse.Namespace) -> None:
     is_open = int(registry.is_open(given.host))
     application = build({"replicas": given.replicas, "cores": cores, "is_open": is_open})
     serve.run(application, name=NAME, route_prefix="/")
-
-
-def _end() -> None:
-    import ray
-    from ray import serve
-
+    url = f"http://{given.host}:{given.port}"
+    print(f"Contextlens serves models on {url} (Ctrl+C stops it).")
+    print(f"Have the app use it: CONTEXTLENS_SERVICE_URL={url} make run", flush=True)
+    over.wait()
     serve.shutdown()
     ray.shutdown()
 

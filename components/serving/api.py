@@ -27,16 +27,8 @@ from components.core import errors
 from components.core.calls import Method
 from components.core.errors import ContextlensError, RequestError
 from components.core.protocol import METHODS, EncoderService
-from components.core.remote.wire import (
-    ANSWER_TYPE,
-    ANSWERS,
-    PREFIX,
-    REQUEST_TYPE,
-    REQUESTS,
-    STREAM_TYPE,
-    Event,
-    Fault,
-)
+from components.core.remote import wire
+from components.core.remote.wire import Event, Fault
 from components.core.service import LocalService
 from components.core.settings import Settings
 from components.serving.bounds import Bounds, Places
@@ -87,8 +79,8 @@ def create_app(
     ]
     return Starlette(
         routes=[
-            *(Route(f"{PREFIX}/{path.method.name}", path, methods=["POST"]) for path in paths),
-            Route(f"{PREFIX}/openapi.json", JSONResponse(_description()), methods=["GET"]),
+            *(Route(f"{wire.PREFIX}/{path.method.name}", path, methods=["POST"]) for path in paths),
+            Route(f"{wire.PREFIX}/openapi.json", JSONResponse(_description()), methods=["GET"]),
             Route("/healthz", JSONResponse({"status": "ok"}), methods=["GET"]),
         ],
         exception_handlers={ContextlensError: _refusal, HTTPException: _refusal},
@@ -123,8 +115,8 @@ class _Path:
         wanted = given if self.token is None else f"Bearer {self.token}".encode()
         if not hmac.compare_digest(given, wanted):
             raise HTTPException(401, "The token is missing or wrong.")
-        if request.headers.get("content-type") != REQUEST_TYPE:
-            raise HTTPException(415, f"A body of the kind {REQUEST_TYPE} is needed.")
+        if request.headers.get("content-type") != wire.REQUEST_TYPE:
+            raise HTTPException(415, f"A body of the kind {wire.REQUEST_TYPE} is needed.")
         try:
             with self.places.taken() as place:
                 work = Work(self.service, self.method, request, place)
@@ -151,12 +143,12 @@ async def _refusal(_: Request, error: Any) -> Response:
 _DESCRIPTION = f"""Everything that a BERT-family encoder says about texts.
 
 Each path is a method of `EncoderService` in `components/core/protocol.py`, where its arguments are
-explained. The body of an answer is one safetensors file. Its tensor `value` holds, as
-MessagePack, what the schema describes; in it an array stands as the name of its own tensor. Clients
-that accept `{STREAM_TYPE}` get long answers as a stream: lines of JSON, each an `Event` (an empty
-one is a sign of life), and behind a line with `n_bytes` the answer's body of that length. Closing
-the connection stops the work. Errors are a `Fault` in JSON; its `error` is a class in
-`components/core/errors.py`.
+explained. The body of an answer is one safetensors file. Its tensor `value` holds, as MessagePack,
+what the schema describes; in it an array stands as the name of its own tensor. Clients that accept
+`{wire.STREAM_TYPE}` get long answers as a stream: lines of JSON, each an
+`Event` (an empty one is a sign of life), and behind a line with `n_bytes` the answer's body of that
+length. Closing the connection stops the work. Errors are a `Fault` in JSON; its `error` is a class
+in `components/core/errors.py`.
 """
 _HEALTH = {
     "operationId": "healthz",
@@ -168,26 +160,30 @@ _HEALTH = {
 
 def _description() -> dict[str, Any]:
     """The API as OpenAPI describes it, from the types of its requests and answers."""
-    kinds = (Fault, Event, *REQUESTS.values(), *ANSWERS.values())
+    kinds = (Fault, Event, *wire.REQUESTS.values(), *wire.ANSWERS.values())
     (fault, _, *schemas), components = msgspec.json.schema_components(
         kinds, schema_hook=_array_schema, ref_template="#/components/schemas/{name}"
     )
-    requests, answers = schemas[: len(REQUESTS)], schemas[len(REQUESTS) :]
+    requests, answers = schemas[: len(wire.REQUESTS)], schemas[len(wire.REQUESTS) :]
     paths: dict[str, Any] = {"/healthz": {"get": _HEALTH}}
     for method, request, answer in zip(METHODS, requests, answers, strict=True):
         words = inspect.getdoc(getattr(EncoderService, method)) or ""
         summary, _, rest = words.partition("\n")
-        paths[f"{PREFIX}/{method}"] = {
+        paths[f"{wire.PREFIX}/{method}"] = {
             "post": {
                 "operationId": method,
                 "summary": summary,
                 "description": rest.strip(),
-                "requestBody": {"required": True, "content": {REQUEST_TYPE: {"schema": request}}},
+                "requestBody": {
+                    "required": True,
+                    "content": {wire.REQUEST_TYPE: {"schema": request}},
+                },
                 "responses": {
                     "200": {
                         "description": "The result",
                         "content": {
-                            kind: {"schema": answer} for kind in (ANSWER_TYPE, STREAM_TYPE)
+                            kind: {"schema": answer}
+                            for kind in (wire.ANSWER_TYPE, wire.STREAM_TYPE)
                         },
                     },
                     "default": {

@@ -17,13 +17,9 @@ import os
 import sys
 import warnings
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
-
-import pyarrow as pa
 
 from components.core import Settings
 from components.core.errors import ContextlensError, CorpusError, WorkerError
@@ -34,7 +30,7 @@ from components.corpus.store.rows import Chunk
 from components.corpus.store.run import Made, OnProgress, UntilOver
 from components.corpus.store.store import Store, open_store
 from components.corpus.store.tables import is_name
-from components.serving.chunk_worker import OpenService, Worker, made_schema, open_own, rows
+from components.serving.chunk_worker import OpenService, Worker, open_own
 
 __all__ = ["Workers", "index_on_ray", "main"]
 
@@ -42,7 +38,6 @@ MISSING = (
     "Indexing on a cluster needs Ray, which comes with the extra `cluster`. "
     "Install it with: pip install -e .[cluster]"
 )
-_MOST_BLOCKS = 4_000  # of a data set: each is known to the one process that hands them out
 _FAILED = "Indexing on the cluster failed; the log has the reason. Try to go on."
 _log = logging.getLogger("contextlens")
 
@@ -170,71 +165,49 @@ def _made(
     _: ModelCard,
     until_over: UntilOver,
 ) -> Generator[Made, None, None]:
-    """The rows of chunks, made by workers, in their order: see `run.Make`."""
-    places = [(chunk.start, chunk.stop) for chunk in chunks]
-    if not places:
-        return
-    own = {"root": root, "about": about, "open_service": open_service}
-    with closing(_batches(places, own, _checked(workers))) as batches:
-        for batch in until_over(batches):
-            columns = [batch[name] for name in made_schema.names]
-            for made in zip(*columns, strict=True):
-                yield rows(dict(zip(made_schema.names, made, strict=True)))
-
-
-def _batches(
-    places: list[tuple[int, int]], own: dict[str, Any], workers: Workers
-) -> Generator[pa.Table, None, None]:
-    """What workers make of chunks, some at a time.
+    """The rows of chunks, made by workers, in their order: see `run.Make`.
 
     Raises:
+        CorpusError: the cluster has no room for a worker: the work would wait for ever.
         WorkerError: the cluster failed, or what runs there.
     """
-    from ray.data import ActorPoolStrategy, DataContext, from_arrow
+    import ray
+    from ray.exceptions import RayError, RayTaskError
+    from ray.util import ActorPool
 
-    context = DataContext.get_current()
-    context.enable_progress_bars = False
-    found = from_arrow(_blocks(places))
-    found.context.execution_options.preserve_order = True
-    made = found.map_batches(
-        Worker,
-        batch_size=1,
-        batch_format="pyarrow",
-        compute=ActorPoolStrategy(min_size=1, max_size=workers.most),
-        num_cpus=workers.cpus,
-        num_gpus=workers.gpus,
-        fn_constructor_kwargs=own,
-    )
+    places = [(chunk.start, chunk.stop) for chunk in chunks]
+    options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus}
+    # A worker that dies is started again; a chunk that ends it each time fails.
+    remote = ray.remote(max_restarts=-1, max_task_retries=3, **options)(Worker)
+    n = min(_most_workers(workers), len(places))
+    actors = [remote.remote(root, about, open_service) for _ in range(n)]
+    made = ActorPool(actors).map(lambda actor, place: actor.made.remote(*place), places)
     try:
-        yield from made.iter_batches(batch_size=None, batch_format="pyarrow")
-    except Exception as exc:
+        yield from until_over(made)
+    except RayError as exc:
+        if isinstance(exc, RayTaskError) and isinstance(exc.cause, ContextlensError):
+            raise exc.cause from None
         _log.error("Indexing on the cluster failed", exc_info=exc)
         raise WorkerError(_FAILED) from exc
+    finally:
+        for actor in actors:
+            ray.kill(actor)
 
 
-def _blocks(places: list[tuple[int, int]]) -> list[pa.Table]:
-    """The places of chunks, those of a block beside each other."""
-    table = pa.table({"start": [a for a, _ in places], "stop": [b for _, b in places]})
-    each = -(-len(places) // _MOST_BLOCKS)
-    return [table.slice(start, each) for start in range(0, len(places), each)]
-
-
-def _checked(workers: Workers) -> Workers:
-    """The same, where the cluster has room for one of them at least.
-
-    Raises:
-        CorpusError: it has not: the work would wait for ever.
-    """
+def _most_workers(workers: Workers) -> int:
+    """The number of workers that there is room for now: at least one, unless there never is."""
     import ray
 
-    there = ray.cluster_resources()
-    n_cpus, n_gpus = there.get("CPU", 0), there.get("GPU", 0)
-    if workers.cpus > n_cpus or workers.gpus > n_gpus:
+    total, free = ray.cluster_resources(), ray.available_resources()
+    wanted = {"CPU": workers.cpus, "GPU": workers.gpus}
+    if any(n > total.get(kind, 0) for kind, n in wanted.items()):
         raise CorpusError(
             f"Each worker was to have {workers.cpus:g} processors and {workers.gpus:g} graphics "
-            f"cards; this cluster has {n_cpus:g} and {n_gpus:g}. Ask for less, or add machines."
+            f"cards; this cluster has {total.get('CPU', 0):g} and {total.get('GPU', 0):g}. Ask for "
+            "less, or add machines."
         )
-    return workers
+    room = min((int(free.get(kind, 0) / n) for kind, n in wanted.items() if n), default=1)
+    return max(1, min(room, workers.most or room))
 
 
 if __name__ == "__main__":

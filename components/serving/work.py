@@ -25,17 +25,9 @@ from components.core.caller import Caller, StoppedError, calling
 from components.core.calls import Method
 from components.core.errors import ContextlensError, JobError, WorkerError
 from components.core.protocol import EncoderService
+from components.core.remote import wire
 from components.core.remote.sizes import CARD_BY, check_answer
-from components.core.remote.wire import (
-    ANSWER_TYPE,
-    BULK_HEADER,
-    CALLER_HEADER,
-    STREAM_TYPE,
-    Event,
-    Fault,
-    pack_answer,
-    unpack_request,
-)
+from components.core.remote.wire import Event, Fault
 from components.serving.bounds import OBJECTS, Place
 
 __all__ = ["Work"]
@@ -66,12 +58,12 @@ class Work:
         self._service, self._method, self._request = service, method, request
         self._place, self._bounds = place, place.bounds
         self._body = b""
-        self._streams = STREAM_TYPE in headers.get("accept", "")
+        self._streams = wire.STREAM_TYPE in headers.get("accept", "")
         self._reports = self._streams and method.reports
         self._left = threading.Event()
         self._caller = Caller(
-            headers.get(CALLER_HEADER, "")[:_LONGEST_NAME] or None,
-            bulk=headers.get(BULK_HEADER) == "1",
+            headers.get(wire.CALLER_HEADER, "")[:_LONGEST_NAME] or None,
+            bulk=headers.get(wire.BULK_HEADER) == "1",
             is_cancelled=self._left.is_set,
         )
         self._events: deque[Any] = deque(maxlen=_MOST_EVENTS)
@@ -98,10 +90,10 @@ class Work:
             if gone.done():
                 return False
             if not work.done() or self._events:
-                response = StreamingResponse(self._lines(work, gone), media_type=STREAM_TYPE)
+                response = StreamingResponse(self._lines(work, gone), media_type=wire.STREAM_TYPE)
             elif isinstance(answer := work.result(), bytes):
                 length = {"content-length": str(len(answer))}
-                response = StreamingResponse(_parts(answer), 200, length, ANSWER_TYPE)
+                response = StreamingResponse(_parts(answer), 200, length, wire.ANSWER_TYPE)
             else:
                 raise answer
             timed = _timed(send, self._bounds.seconds)
@@ -161,7 +153,7 @@ class Work:
     def _packed(self) -> bytes:
         """The packed answer; there is memory for it before it is made."""
         name, place, n_held = self._method.name, self._place, OBJECTS * len(self._body)
-        arguments = unpack_request(name, self._body)
+        arguments = wire.unpack_request(name, self._body)
         self._body = b""
         self.model = arguments.get("model")
         card = getattr(self._service, CARD_BY[name])(self.model) if name in CARD_BY else None
@@ -169,7 +161,7 @@ class Work:
         place.hold(n_held + 2 * n_bytes, seconds=self._bounds.wait_seconds)
         if self._reports:
             arguments["progress"] = self._report
-        packed = pack_answer(getattr(self._service, name)(**arguments))
+        packed = wire.pack_answer(getattr(self._service, name)(**arguments))
         place.hold(len(packed))
         return packed
 

@@ -81,7 +81,7 @@ def test_a_model_stays_with_the_replica_that_has_it(remote: RemoteService) -> No
 
     While its replica still has other work a model may be loaded by the other; then the next is.
     """
-    models, ask = iter(ALL), remote._connection.ask
+    models, ask = iter(ALL), remote._connection.request
 
     def stays() -> bool:
         model = f"folder:{next(models)}"

@@ -24,19 +24,8 @@ import msgspec
 from components.core.caller import current
 from components.core.errors import BusyError, JobError, ServiceAwayError, SettingsError, WorkerError
 from components.core.protocol import METHODS
-from components.core.remote.wire import (
-    ANSWER_TYPE,
-    BULK_HEADER,
-    CALLER_HEADER,
-    MODEL_HEADER,
-    PREFIX,
-    REQUEST_TYPE,
-    STREAM_TYPE,
-    Event,
-    Fault,
-    pack_request,
-    unpack_answer,
-)
+from components.core.remote import wire
+from components.core.remote.wire import Event, Fault
 
 __all__ = ["Connection", "OnProgress"]
 
@@ -86,8 +75,8 @@ class Connection:
         self._away_until = 0.0
         self._is_away = False
         headers = {
-            "content-type": REQUEST_TYPE,
-            "accept": f"{ANSWER_TYPE}, {STREAM_TYPE}",
+            "content-type": wire.REQUEST_TYPE,
+            "accept": f"{wire.ANSWER_TYPE}, {wire.STREAM_TYPE}",
             "accept-encoding": "identity",
             **({} if token is None else {"authorization": f"Bearer {token}"}),
         }
@@ -125,7 +114,7 @@ class Connection:
             JobError: the caller gave up.
             ServiceAwayError: it does not answer.
         """
-        body = pack_request(arguments)
+        body = wire.pack_request(arguments)
         if time.monotonic() < self._away_until:
             raise ServiceAwayError(_AWAY)
         headers = self._headers(arguments.get("model"))
@@ -141,14 +130,14 @@ class Connection:
         except BaseException:
             answer.cancel()
             raise
-        return unpack_answer(method, answer.result())
+        return wire.unpack_answer(method, answer.result())
 
     async def _answer(
         self, method: str, body: bytes, headers: dict[str, str], on_progress: OnProgress
     ) -> bytes:
         """The body of the answer, after as many tries as make sense."""
         quick, n_lost = METHODS[method].quick, 0
-        client, url = self._clients[quick], f"{self._url}{PREFIX}/{method}"
+        client, url = self._clients[quick], f"{self._url}{wire.PREFIX}/{method}"
         for pause in _PAUSES[: 2 if quick else None]:
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             try:
@@ -175,13 +164,13 @@ class Connection:
         """What goes with a request: its model, and the caller's number that tells nothing else."""
         headers = {}
         if isinstance(model, str) and model.isascii() and model.isprintable():
-            headers[MODEL_HEADER] = model
+            headers[wire.MODEL_HEADER] = model
         caller = current()
         if caller.name is not None:
             name = repr(caller.name).encode(errors="replace")
-            headers[CALLER_HEADER] = blake2b(name, key=self._salt, digest_size=12).hexdigest()
+            headers[wire.CALLER_HEADER] = blake2b(name, key=self._salt, digest_size=12).hexdigest()
         if caller.bulk:
-            headers[BULK_HEADER] = "1"
+            headers[wire.BULK_HEADER] = "1"
         return headers
 
 
@@ -250,9 +239,9 @@ async def _once(
             kind = answer.headers.get("content-type", "")
             if answer.status_code != 200:
                 raise _refusal(answer.status_code, await answer.aread())
-            if kind == STREAM_TYPE:
+            if kind == wire.STREAM_TYPE:
                 return await _last(answer, on_progress)
-            if kind != ANSWER_TYPE:  # another server stands there
+            if kind != wire.ANSWER_TYPE:  # another server stands there
                 raise _UnsentError(f"an answer of the kind {kind!r}")
             return await answer.aread()
     except httpx2.PoolTimeout:
