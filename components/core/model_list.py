@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from components.core import registry
-from components.core.hub import Presence
+from components.core.hub import CachedFiles
 from components.core.schema import ModelSpec
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ModelList:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._presence = Presence()
+        self._cached_files = CachedFiles()
         self._known: tuple[float, _Specs] = (0.0, ())
         self._offered: tuple[_Specs, tuple[str, ...], _Specs] | None = None
         self._lock = threading.Lock()
@@ -56,7 +56,7 @@ class ModelList:
 
     def look_again(self, model: str) -> None:
         """Forget what is known: this model was just fetched, or its files deleted."""
-        self._presence.forget(model)
+        self._cached_files.forget(model)
         with self._lock:
             self._known = (0.0, ())
 
@@ -72,5 +72,5 @@ class ModelList:
         return specs
 
     def _here(self, spec: ModelSpec) -> ModelSpec:
-        here = spec.on_disk or (spec.source == "hub" and self._presence.has(spec.id))
+        here = spec.on_disk or (spec.source == "hub" and self._cached_files.has(spec.id))
         return replace(spec, on_disk=here)

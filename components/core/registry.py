@@ -14,9 +14,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.config_keys import shortened
 from components.core.errors import CheckpointError, UnknownModelError
 from components.core.hub import Limits, Part, check_id, fetch
-from components.core.hub.faults import in_ascii
 from components.core.schema import ModelSpec, Progress, Source
 
 if TYPE_CHECKING:
@@ -146,9 +146,9 @@ def check_offered(model: str, offered: Iterable[ModelSpec]) -> None:
     """
     if model not in _admitted and model not in {spec.id for spec in offered}:
         raise UnknownModelError(
-            f"The model {in_ascii(model)} is not offered here. Others can reach this server, so "
-            "only an admin who has signed in may load a model that is not in its list. Choose one "
-            "of the list, or ask whoever runs the server to add this one to CONTEXTLENS_MODELS."
+            f"The model {shortened(model, 80)} is not offered here. Others can reach this server, "
+            "so only an admin who has signed in may load a model that is not in its list. Choose "
+            "one of the list, or ask whoever runs the server to add this one to CONTEXTLENS_MODELS."
         )
 
 

@@ -6,17 +6,14 @@ imported at all.
 
 from __future__ import annotations
 
-from components.core.hub.fetching import Fetched, cached, fetch
-from components.core.hub.limits import Limits, megabytes
-from components.core.hub.listing import Part, check_id
-from components.core.hub.local import drop_damaged
-from components.core.hub.presence import Presence
+from components.core.hub.fetching import Limits, fetch, megabytes
+from components.core.hub.local import CachedFiles, Fetched, Part, cached, check_id, drop_damaged
 
 __all__ = [
+    "CachedFiles",
     "Fetched",
     "Limits",
     "Part",
-    "Presence",
     "cached",
     "check_id",
     "drop_damaged",

@@ -1,7 +1,8 @@
-"""The HTTP client that huggingface_hub asks with, which takes nothing that a hub says for granted.
+"""The HTTP client that huggingface_hub asks with, its progress, its token and its errors.
 
-huggingface_hub's own reads answers of any length, waits as long as it is told to, and names files
-on the disk after a header. httpx2 is slow to import: import this where a hub is asked.
+huggingface_hub's own client reads answers of any length, waits as long as it is told to, and names
+files on the disk after a header. This one takes nothing that a hub says for granted. httpx2 and
+huggingface_hub are slow to import: import this where a hub is asked.
 """
 
 from __future__ import annotations
@@ -11,62 +12,76 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import httpx2
-from huggingface_hub import constants, set_client_factory
-from huggingface_hub.errors import OfflineModeIsEnabled
+from huggingface_hub import constants, errors, get_token, set_client_factory
+from huggingface_hub.utils.tqdm import tqdm
 
-from components.core.hub.faults import UntrueError
-from components.core.hub.listing import COMMIT
+from components.core.errors import FetchError, ModelError, UnknownModelError
+from components.core.hub.local import COMMIT
+from components.core.schema import Progress, ProgressEvent
 
-__all__ = ["CarefulClient", "answers_bounded", "use_client"]
+__all__ = [
+    "BoundedClient",
+    "ByteCounter",
+    "HubAnswerError",
+    "answers_bounded",
+    "bar_class",
+    "diagnose",
+    "token_for",
+    "use_client",
+]
 
 _SECONDS = 10.0  # without a byte, where huggingface_hub would wait for ever
 _ANSWER_BYTES = 8_000_000  # of one answer that is read as a whole: some 25,000 files
 _MOST_ANSWERS = 100  # to one fetch; a page of a list names 1,000 files
-_ANSWERS_BYTES = 4 * _ANSWER_BYTES  # of all of them
+_STEP_BYTES = 1 << 18  # that are read, written and told at once
 _LONGEST_PAUSE = 60  # seconds that a hub may ask for before the next try
 _ETAG = re.compile(r"[\w+=-]{1,64}(?:\.[\w+=-]{1,64})?", re.ASCII)  # it names a file of the cache
 
 _installing = threading.Lock()
+_read: ContextVar[list[int] | None] = ContextVar("_read", default=None)  # bytes of each answer
 
 
-@dataclass
-class _Read:
-    """Answers that were read for one fetch."""
-
-    n_answers: int = 0
-    n_bytes: int = 0
+class HubAnswerError(Exception):
+    """What a hub sent cannot be true, or may not be followed; "{hub}" stands for its name."""
 
 
-_read: ContextVar[_Read | None] = ContextVar("_read", default=None)
+# Requests and answers
 
 
 def use_client() -> None:
-    """Make huggingface_hub ask with this client from now on; once, for that ends what is open."""
+    """Make huggingface_hub ask with this client from now on, and fetch by plain HTTP."""
+    # Xet transfers leave the configured endpoint for another service, and report and stop in ways
+    # that no test here can prove: plain HTTP instead. The usual steps of 10 MiB make a slow fetch
+    # look stuck, and what a cut connection has of one is lost. Both are read at each use, but from
+    # the environment only at import.
+    constants.HF_HUB_DISABLE_XET = True
+    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # should a call ever go out without its `token`
+    constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES
     with _installing:
         _install()
 
 
 @cache
 def _install() -> None:
-    set_client_factory(CarefulClient)
+    set_client_factory(BoundedClient)  # once, for that ends what is open
 
 
 @contextmanager
 def answers_bounded() -> Iterator[None]:
     """Bound the sum of what is answered to this thread: a listing may have any number of pages."""
-    before = _read.set(_Read())
+    before = _read.set([])
     try:
         yield
     finally:
         _read.reset(before)
 
 
-class CarefulClient(httpx2.Client):
+class BoundedClient(httpx2.Client):
     """Follows redirects and the environment's proxies, as huggingface_hub's own client does."""
 
     def __init__(self, transport: httpx2.BaseTransport | None = None) -> None:
@@ -85,11 +100,15 @@ class CarefulClient(httpx2.Client):
             with closing(response):
                 _bound(response)
                 response.read()
-            _count(response)
+            answers = _read.get()
+            if answers is not None and request.method != "HEAD":
+                answers.append(len(response.content))
+                if len(answers) > _MOST_ANSWERS or sum(answers) > 4 * _ANSWER_BYTES:
+                    raise HubAnswerError("{hub} answered with a list of files that has no end")
         return response
 
 
-class _Bounded(httpx2.SyncByteStream):
+class _BoundedBody(httpx2.SyncByteStream):
     """A body that ends in an error where it is longer than an answer may be."""
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:
@@ -100,82 +119,194 @@ class _Bounded(httpx2.SyncByteStream):
         for chunk in self._body:
             n_bytes += len(chunk)
             if n_bytes > _ANSWER_BYTES:
-                raise UntrueError(f"{{hub}} answered with more than {_ANSWER_BYTES:,} bytes")
+                raise HubAnswerError(f"{{hub}} answered with more than {_ANSWER_BYTES:,} bytes")
             yield chunk
 
     def close(self) -> None:
         self._body.close()
 
 
-class _Dropped(_Bounded):
-    """A body that nobody reads."""
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(())
-
-
 def _bound(response: httpx2.Response) -> None:
     if isinstance(response.stream, httpx2.SyncByteStream):
-        kind = _Dropped if _is_packed(response) else _Bounded
-        response.stream = kind(response.stream)
-
-
-def _is_packed(response: httpx2.Response) -> bool:
-    return response.headers.get("Content-Encoding", "identity").lower() != "identity"
-
-
-def _count(response: httpx2.Response) -> None:
-    read = _read.get()
-    if read is None or response.request.method == "HEAD":
-        return
-    read.n_answers += 1
-    read.n_bytes += len(response.content)
-    if read.n_answers > _MOST_ANSWERS or read.n_bytes > _ANSWERS_BYTES:
-        raise UntrueError("{hub} answered with a list of files that has no end")
+        response.stream = _BoundedBody(response.stream)
 
 
 def _check_request(request: httpx2.Request) -> None:
     if constants.is_offline_mode():
-        raise OfflineModeIsEnabled("HF_HUB_OFFLINE is set")
+        raise errors.OfflineModeIsEnabled("HF_HUB_OFFLINE is set")
     token = request.headers.get("Authorization", "").lower().startswith("bearer")
     if token and request.url.scheme != "https":
-        raise UntrueError("{hub} leads to an http:// address, where no token is sent")
+        raise HubAnswerError("{hub} leads to an http:// address, where no token is sent")
     waits = request.extensions.get("timeout", {})
     request.extensions["timeout"] = {key: wait or _SECONDS for key, wait in waits.items()}
 
 
 def _check_response(response: httpx2.Response) -> None:
-    _check_target(response)
+    headers = response.headers
+    target = response.url.join(headers.get("Location", ""))
+    if response.url.scheme == "https" and target.scheme != "https":
+        raise HubAnswerError("{hub} leads from https to an unprotected address")
+    if headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise HubAnswerError("{hub} sent packed data, which was not asked for")
     if response.status_code not in {200, 206}:  # read as a whole by whoever handles it
         _bound(response)
-    elif _is_packed(response):
-        raise UntrueError("{hub} sent packed data, which was not asked for")
-    _check_names(response)
-    _shorten_pause(response)
-
-
-def _check_target(response: httpx2.Response) -> None:
-    """Pass where a redirect does not lead from https to another protocol."""
-    target = response.url.join(response.headers.get("Location", ""))
-    if response.url.scheme == "https" and target.scheme != "https":
-        raise UntrueError("{hub} leads from https to an unprotected address")
-
-
-def _check_names(response: httpx2.Response) -> None:
-    """Pass where the headers that become names of files lead nowhere else."""
-    headers = response.headers
-    commit = headers.get("X-Repo-Commit")
+    # These headers become names of files.
+    commit = headers.get("X-Repo-Commit", "0" * 40)
     etag = headers.get("X-Linked-Etag") or headers.get("ETag")
-    named = response.request.method == "HEAD" and etag is not None
-    if (commit is not None and not COMMIT.fullmatch(commit)) or (
-        named and not _ETAG.fullmatch(str(etag).removeprefix("W/").strip('"'))
+    is_named = response.request.method == "HEAD" and etag is not None
+    if not COMMIT.fullmatch(commit) or (
+        is_named and not _ETAG.fullmatch(str(etag).removeprefix("W/").strip('"'))
     ):
-        raise UntrueError("{hub} gave a file an impossible name")
-
-
-def _shorten_pause(response: httpx2.Response) -> None:
-    """Drop a wish for a longer pause than anyone waits for; huggingface_hub would sleep that."""
-    response.headers.pop("RateLimit", None)
-    pause = response.headers.get("Retry-After", "")
+        raise HubAnswerError("{hub} gave a file an impossible name")
+    # huggingface_hub would sleep for as long as these say.
+    headers.pop("RateLimit", None)
+    pause = headers.get("Retry-After", "")
     if not re.fullmatch(r"\d{1,9}", pause, re.ASCII) or int(pause) > _LONGEST_PAUSE:
-        response.headers.pop("Retry-After", None)
+        headers.pop("Retry-After", None)
+
+
+# The token
+
+
+def token_for(model_id: str, endpoint: str | None, *, named: bool) -> str | Literal[False]:
+    """The token to fetch a model with; False, and not None, keeps huggingface_hub from sending one.
+
+    Args:
+        model_id: for messages.
+        endpoint: address of the hub; None means huggingface_hub's own.
+        named: whether the operator's token (HF_TOKEN, or a stored login) may be used for it.
+
+    Raises:
+        FetchError: it may, and the hub is asked without encryption.
+    """
+    if not named:
+        return False
+    if urlsplit(endpoint or constants.ENDPOINT).scheme != "https":
+        raise FetchError(
+            f"{model_id} was not fetched: CONTEXTLENS_TOKEN_MODELS names it, and a token is never "
+            "sent to an http:// address. Ask whoever runs this app to give the hub an https:// "
+            "address, or choose another model."
+        )
+    return get_token() or False
+
+
+# Progress
+
+
+class ByteCounter:
+    """Bytes so far of one fetch: never less than before, never more than the total."""
+
+    def __init__(self, stage: str, progress: Progress | None) -> None:
+        self.stopped_by: BaseException | None = None
+        self._stage = stage
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._already = self._done = self._total = self._coming = 0
+
+    def start(self, total: int, *, already: int, coming: int) -> None:
+        """Set the scale, and tell it; `coming` is what a bar may count at most."""
+        with self._lock:
+            self._total, self._already, self._done = total, already, max(self._done, already)
+            self._coming = coming
+            self._tell()
+
+    def add(self, bar: Any, n: float) -> None:
+        """Count on a bar; the one that is furthest ahead says what is done.
+
+        Two bars count the same bytes, as received and as written, and a server that sends a file
+        again from the start takes a bar back.
+        """
+        with self._lock:
+            bar.n += n
+            if bar.counts_bytes:
+                if bar.n > self._coming and self.stopped_by is None:
+                    self.stopped_by = HubAnswerError("{hub} sent more than it listed")
+                self._reach(self._already + int(bar.n))
+
+    def finish(self) -> None:
+        """Tell that all is here (files linked from another commit were never counted)."""
+        with self._lock:
+            self._reach(self._total)
+
+    def _reach(self, done: int) -> None:
+        if self.stopped_by is not None:
+            raise self.stopped_by
+        if (done := min(done, self._total)) > self._done:
+            self._done = done
+            self._tell()
+
+    def _tell(self) -> None:
+        try:
+            if self._progress is not None:
+                self._progress(ProgressEvent(self._stage, self._done, self._total))
+        except BaseException as exc:
+            self.stopped_by = exc
+            raise
+
+
+def bar_class(counter: ByteCounter) -> Any:
+    """A progress bar class for huggingface_hub that draws nothing and tells the counter."""
+
+    class Bar(tqdm):
+        monitor_interval = 0  # no thread that watches bars which are never drawn
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self.counts_bytes = kwargs.get("unit") == "B"
+            super().__init__(*args, **{**kwargs, "disable": True})  # type: ignore[no-untyped-call]
+
+        def update(self, n: float | None = 1) -> None:
+            counter.add(self, n or 0)
+
+    return Bar
+
+
+# Errors
+
+_LATER = "Try again in a few minutes, or choose a model that is on this machine."
+_AGAIN = "Try again: it starts afresh."
+_SPELLING = "Check the spelling (organisation/name), or choose another model."
+_ACCESS = (
+    "Choose another model, or ask whoever runs this app to name this one in "
+    "CONTEXTLENS_TOKEN_MODELS, with an HF_TOKEN that has access to it."
+)
+
+
+def diagnose(exc: BaseException) -> tuple[type[ModelError], str, str]:
+    """Our kind of error for what a fetch ended with, what happened, and what to do next."""
+    match exc:
+        case HubAnswerError():
+            return FetchError, str(exc), _LATER
+        case errors.LocalEntryNotFoundError() if exc.__cause__ is not None:
+            return diagnose(exc.__cause__)  # "not in the cache": why it was not fetched is below
+        case errors.GatedRepoError():  # a RepositoryNotFoundError to huggingface_hub
+            return FetchError, "it is gated, {hub} gives it to chosen accounts only", _ACCESS
+        case errors.RepositoryNotFoundError() | errors.HFValidationError():
+            return UnknownModelError, "{hub} has no such model, or it is private", _SPELLING
+        case errors.RemoteEntryNotFoundError() | errors.RevisionNotFoundError():
+            return FetchError, "{hub} listed a file that it does not have", _LATER
+        case errors.HfHubHTTPError():
+            match exc.response.status_code:
+                case 404:
+                    return UnknownModelError, "{hub} has no such model", _SPELLING
+                case 401 | 403 as status:
+                    return FetchError, f"{{hub}} refused access ({status})", _ACCESS
+                case 429:
+                    return FetchError, "{hub} was asked too often and wants a pause (429)", _LATER
+                case status:
+                    return FetchError, f"{{hub}} answered with an error ({status})", _LATER
+        case errors.OfflineModeIsEnabled():
+            advice = "Unset it where this app runs, or choose a model that is on this machine."
+            return FetchError, "HF_HUB_OFFLINE forbids asking {hub}", advice
+        case httpx2.TimeoutException():
+            return FetchError, "{hub} took too long to answer", _LATER
+        case httpx2.ConnectError() | httpx2.ProxyError():
+            advice = "Check this machine's network, or choose a model that is on this machine."
+            return FetchError, "{hub} cannot be reached", advice
+        case httpx2.TransportError():
+            return FetchError, "the connection to {hub} broke", _AGAIN
+        case OSError(errno=int()):
+            advice = "See that the hub cache has room and can be written to, and try again."
+            return FetchError, f"its files could not be stored ({exc.strerror})", advice
+        case OSError() if not isinstance(exc, errors.FileMetadataError):
+            return FetchError, "a file did not arrive whole", _AGAIN
+    return FetchError, f"{{hub}} gave an unreadable answer ({type(exc).__name__})", _LATER

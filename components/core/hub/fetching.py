@@ -1,73 +1,79 @@
 """A model's files, from the local cache or else from the hub.
 
-Its config comes first and is judged, so that half a gigabyte is not fetched in vain.
+The hub's list is judged before any file comes: sizes, sums and the room for them. Then the config
+comes first and is judged, so that half a gigabyte is not fetched in vain.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from components.core.errors import FetchError, ModelError
+from components.core.config_keys import shortened
+from components.core.errors import CheckpointError, FetchError, ModelError
 from components.core.families import family_of, read_config
-from components.core.hub.access import token_for
-from components.core.hub.faults import UntrueError, diagnose
-from components.core.hub.limits import Limits, check_sizes
-from components.core.hub.listing import CONFIG, Listing, Part, check_id, read_listing
 from components.core.hub.local import (
+    COMMIT,
+    CONFIG,
+    DESCRIPTIONS,
+    INDEX,
+    SINGLE,
+    Fetched,
+    Part,
     cache_folder,
-    check_files,
-    is_complete,
-    keep_whole_files,
-    repository,
-    snapshots,
+    cached,
+    choose_files,
+    discard,
+    has_digest,
+    has_size,
+    missing_files,
+    repository_folder,
+    shards,
 )
-from components.core.hub.progress import Tally, bar_class
-from components.core.hub.room import room_for
 from components.core.schema import Progress
 
-__all__ = ["Fetched", "cached", "fetch"]
+if TYPE_CHECKING:
+    from components.core.hub.client import ByteCounter
+
+__all__ = ["Limits", "check_sizes", "fetch", "megabytes", "room_for"]
 
 _ANSWER_SECONDS = 10.0
-_STEP_BYTES = 1 << 18
 _N_PARALLEL = 4
-_USUAL = Limits()
+
+_MOST_FILES = 256  # the largest encoders have some ten shards
+_MOST_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
+_MOST_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
+_RESERVE = 500_000_000  # bytes of the disk that stay free for everything else
+
+_lock = threading.Lock()
+_coming: list[int] = []  # bytes of the fetches that are under way
 
 
 @dataclass(frozen=True)
-class Fetched:
-    """A model's files on this machine: their folder, and the hub commit that they are."""
+class Limits:
+    """The bytes that whoever runs the app allows.
 
-    folder: Path
-    revision: str
-
-
-def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None) -> Fetched | None:
-    """The model's complete files in the local hub cache, or None; never uses the network.
-
-    The commit that `main` last stood for comes first, then the newest complete one. A complete
-    model serves as its tokenizer before a tokenizer that stands alone.
-
-    Args:
-        model_id: `name` or `organisation/name`.
-        part: the model, or config and tokenizer only.
-        cache_dir: the hub cache; None means huggingface_hub's own.
-
-    Raises:
-        UnknownModelError: the id cannot be one.
+    Attributes:
+        model_bytes: of all files of one model.
+        cache_bytes: of the whole hub cache, after a fetch.
     """
-    check_id(model_id)
-    parts: tuple[Part, ...] = ("model",) if part == "model" else ("model", "tokenizer")
-    try:
-        folders = snapshots(model_id, cache_dir)
-        for wanted in parts:
-            for folder in folders:
-                if is_complete(folder, model_id, cache_dir, wanted):
-                    return Fetched(folder, folder.name)
-    except OSError:  # a cache that cannot be read, or is being cleared, has no copy to offer
-        return None
-    return None
+
+    model_bytes: int = 4_096_000_000
+    cache_bytes: int = 50_000_000_000
+
+
+@dataclass(frozen=True)
+class _ListedFile:
+    """A file as the hub lists it; its SHA-256, or what git names it by, or None."""
+
+    size: int
+    digest: str | None
 
 
 def fetch(
@@ -78,7 +84,7 @@ def fetch(
     part: Part = "model",
     progress: Progress | None = None,
     cache_dir: Path | None = None,
-    limits: Limits = _USUAL,
+    limits: Limits | None = None,
     with_token: bool = False,
 ) -> Fetched:
     """The model's files on this machine, from the local cache or else from the hub.
@@ -91,7 +97,7 @@ def fetch(
         progress: told of bytes fetched, from huggingface_hub's threads, one call at a time. What it
             raises stops the fetch and comes out of here unchanged.
         cache_dir: the hub cache; None means huggingface_hub's own.
-        limits: how much may be fetched.
+        limits: how much may be fetched; the defaults if None.
         with_token: whether the hub may be sent the operator's token, which never happens otherwise.
 
     Raises:
@@ -108,104 +114,206 @@ def fetch(
             f"{model_id} is not on this machine, and CONTEXTLENS_ALLOW_DOWNLOADS=0 forbids "
             "fetching it. Choose a model that is here, or ask whoever runs this app to allow it."
         )
-    what = model_id if part == "model" else f"the tokenizer of {model_id}"
-    tally = Tally(f"Fetching {what}", progress)
+    from components.core.hub import client
+
+    title = model_id if part == "model" else f"the tokenizer of {model_id}"
+    counter = client.ByteCounter(f"Fetching {title}", progress)
     try:
-        token = token_for(model_id, endpoint, named=with_token)
-        source = _Source(model_id, endpoint, cache_dir, token)
-        return _download(source, part, limits, tally)
+        source = {
+            "endpoint": endpoint,
+            "cache_dir": cache_dir,
+            "token": client.token_for(model_id, endpoint, named=with_token),
+            "tqdm_class": client.bar_class(counter),
+        }
+        client.use_client()
+        with client.answers_bounded():
+            return _download(model_id, part, source, limits or Limits(), counter)
     except ModelError:
         raise
     except Exception as exc:
-        if exc is tally.stopped_by and not isinstance(exc, UntrueError):
+        if exc is counter.stopped_by and not isinstance(exc, client.HubAnswerError):
             raise
-        kind, what, advice = diagnose(exc)
+        kind, reason, advice = client.diagnose(exc)
         hub = "the hub" if endpoint is None else "the hub named in CONTEXTLENS_HUB_ENDPOINT"
-        raise kind(
-            f"{model_id} could not be fetched: {what.replace('{hub}', hub)}. {advice}"
-        ) from exc
+        reason = reason.replace("{hub}", hub)
+        raise kind(f"{model_id} could not be fetched: {reason}. {advice}") from exc
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A model on a hub, and the cache that it goes to."""
+def _download(
+    model_id: str, part: Part, source: Mapping[str, Any], limits: Limits, counter: ByteCounter
+) -> Fetched:
+    from huggingface_hub import hf_hub_download, snapshot_download
 
-    model_id: str
-    endpoint: str | None
-    cache_dir: Path | None
-    token: str | Literal[False]
-
-    def options(self, tally: Tally) -> dict[str, Any]:
-        """What huggingface_hub's functions are told each time."""
-        return {
-            "endpoint": self.endpoint,
-            "cache_dir": self.cache_dir,
-            "token": self.token,
-            "tqdm_class": bar_class(tally),
-        }
-
-
-def _download(source: _Source, part: Part, limits: Limits, tally: Tally) -> Fetched:
-    from components.core.hub.client import answers_bounded, use_client
-
-    _set_up_huggingface_hub()
-    use_client()
-    with answers_bounded():
-        listing = _list(source, part, limits)
-        folder = repository(source.model_id, source.cache_dir) / "snapshots" / listing.commit
-        to_come = sum(listing.sizes.values()) - keep_whole_files(folder, listing)
-        with room_for(to_come, source.model_id, cache_folder(source.cache_dir), limits):
-            _download_config(source, listing, folder, tally)
-            _download_rest(source, listing, folder, tally)
-    return Fetched(folder, listing.commit)
+    commit, files = _list_files(model_id, part, source, limits)
+    folder = repository_folder(model_id, source["cache_dir"]) / "snapshots" / commit
+    total = sum(file.size for file in files.values())
+    already = _keep_whole_files(folder, files)
+    with room_for(total - already, model_id, cache_folder(source["cache_dir"]), limits):
+        counter.start(total, already=already, coming=files[CONFIG].size)
+        hf_hub_download(model_id, CONFIG, revision=commit, **source)
+        _check_files(folder, {CONFIG: files[CONFIG]}, model_id)
+        family_of(read_config(folder))
+        already = _keep_whole_files(folder, files)
+        counter.start(total, already=already, coming=total - already)
+        snapshot_download(
+            model_id,
+            revision=commit,
+            allow_patterns=list(files),
+            max_workers=_N_PARALLEL,
+            **source,
+        )
+        counter.finish()
+        _check_files(folder, files, model_id)
+    return Fetched(folder, commit)
 
 
-def _list(source: _Source, part: Part, limits: Limits) -> Listing:
+# The hub's list of files
+
+
+def _list_files(
+    model_id: str, part: Part, source: Mapping[str, Any], limits: Limits
+) -> tuple[str, dict[str, _ListedFile]]:
+    """The commit, of 40 hexadecimal digits, and the files to fetch."""
     from huggingface_hub import HfApi
 
-    info = HfApi(endpoint=source.endpoint, token=source.token).model_info(
-        source.model_id, files_metadata=True, timeout=_ANSWER_SECONDS
+    from components.core.hub.client import HubAnswerError
+
+    info = HfApi(endpoint=source["endpoint"], token=source["token"]).model_info(
+        model_id, files_metadata=True, timeout=_ANSWER_SECONDS
     )
-    listing = read_listing(info, source.model_id, part)
-    check_sizes(listing.sizes, source.model_id, limits)
-    return listing
+    listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
+    if (reason := missing_files(listed, part)) is not None:
+        raise CheckpointError(f"{model_id} {reason}. Choose another model.")
+    chosen = {name: listed[name] for name in choose_files(listed, part)}
+    sizes = [file.size for file in chosen.values()]
+    if not COMMIT.fullmatch(info.sha or "") or any(type(s) is not int or s < 0 for s in sizes):
+        raise HubAnswerError("{hub} listed files without a commit, or of sizes that no file has")
+    files = {
+        name: _ListedFile(file.size or 0, file.lfs.sha256 if file.lfs else file.blob_id)
+        for name, file in chosen.items()
+    }
+    check_sizes({name: file.size for name, file in files.items()}, model_id, limits)
+    return str(info.sha), files
 
 
-def _download_config(source: _Source, listing: Listing, folder: Path, tally: Tally) -> None:
-    from huggingface_hub import hf_hub_download
+def check_sizes(sizes: Mapping[str, int], model_id: str, limits: Limits) -> None:
+    """Pass where the files that a hub lists are no more and no larger than a model's may be.
 
-    already = keep_whole_files(folder, listing)
-    total = sum(listing.sizes.values())
-    tally.start(total, already=already, coming=listing.sizes[CONFIG])
-    hf_hub_download(source.model_id, CONFIG, revision=listing.commit, **source.options(tally))
-    check_files(folder, listing.only(CONFIG), source.model_id)
-    family_of(read_config(folder))
-
-
-def _download_rest(source: _Source, listing: Listing, folder: Path, tally: Tally) -> None:
-    from huggingface_hub import snapshot_download
-
-    already = keep_whole_files(folder, listing)
-    total = sum(listing.sizes.values())
-    tally.start(total, already=already, coming=total - already)
-    snapshot_download(
-        source.model_id,
-        revision=listing.commit,
-        allow_patterns=list(listing.sizes),
-        max_workers=_N_PARALLEL,
-        **source.options(tally),
-    )
-    tally.finish()
-    check_files(folder, listing, source.model_id)
+    Raises:
+        CheckpointError: they are; the first that is too large is named.
+    """
+    if len(sizes) > _MOST_FILES:
+        raise CheckpointError(
+            f"{model_id} has {len(sizes):,} files of weights and vocabularies; at most "
+            f"{_MOST_FILES} are fetched. Choose another model."
+        )
+    for name, size in sizes.items():
+        most = _MOST_BYTES.get(name, _MOST_VOCABULARY_BYTES)
+        if not name.endswith(".safetensors") and size > most:
+            raise CheckpointError(
+                f"{model_id} has a {name[:80]} of {size:,} bytes; at most {most:,} are read. "
+                "Choose another model."
+            )
+    if (total := sum(sizes.values())) > limits.model_bytes:
+        raise CheckpointError(
+            f"{model_id} takes {megabytes(total)}; at most {megabytes(limits.model_bytes)} are "
+            "fetched for one model here (CONTEXTLENS_MODEL_MB). Choose a smaller model."
+        )
 
 
-def _set_up_huggingface_hub() -> None:
-    from huggingface_hub import constants
+def megabytes(n_bytes: int) -> str:
+    """Bytes in words, rounded up: "1,345 MB"."""
+    return f"{-(-n_bytes // 1_000_000):,} MB"
 
-    # Xet transfers leave the configured endpoint for another service, and report and stop in ways
-    # that no test here can prove: plain HTTP instead. The usual steps of 10 MiB make a slow fetch
-    # look stuck, and what a cut connection has of one is lost. Both are read at each use, but from
-    # the environment only at import.
-    constants.HF_HUB_DISABLE_XET = True
-    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # should a call ever go out without its `token`
-    constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES
+
+# The files that arrived
+
+
+def _keep_whole_files(folder: Path, files: Mapping[str, _ListedFile]) -> int:
+    """Bytes of the files that are here already; those of another size are deleted."""
+    present = [folder / name for name in files if (folder / name).is_file()]
+    discard(path for path in present if not has_size(path, files[path.name].size))
+    return sum(path.stat().st_size for path in present if path.is_file())
+
+
+def _check_files(folder: Path, files: Mapping[str, _ListedFile], model_id: str) -> None:
+    """Pass where the files are those that the hub listed; damaged ones are deleted.
+
+    Raises:
+        FetchError: a file is missing.
+        CheckpointError: a file is not what the hub listed, or the listing lacks weights.
+    """
+    missing = [name for name in files if not (folder / name).is_file()]
+    if missing:  # snapshot_download is content with what is there when the hub fails on its way
+        raise FetchError(
+            f"{model_id} is not complete: {missing[0]} did not arrive. Try again in a few minutes, "
+            "or choose a model that is on this machine."
+        )
+    damaged = [
+        name
+        for name, file in files.items()
+        if not has_size(folder / name, file.size)
+        or (file.digest and not has_digest(folder / name, file.digest))
+    ]
+    if damaged:
+        discard(folder / name for name in damaged)
+        raise CheckpointError(
+            f"{model_id} arrived damaged ({damaged[0]} is not what the hub listed), and what is "
+            "damaged was deleted. Try again; if it happens again, choose another model."
+        )
+    if {SINGLE, INDEX} & set(files) and (unlisted := shards(folder, files) - set(files)):
+        raise CheckpointError(
+            f"{model_id} lacks a weight file that its index names "
+            f"({shortened(min(unlisted), 80)}). Choose another model."
+        )
+
+
+# Room for them
+
+
+@contextmanager
+def room_for(n_bytes: int, model_id: str, cache: Path, limits: Limits) -> Iterator[None]:
+    """Keep room for a fetch while it goes on.
+
+    Args:
+        n_bytes: what is still to come.
+        model_id: for messages.
+        cache: the hub cache's folder; it need not be there yet.
+        limits: `cache_bytes` of them.
+
+    Raises:
+        FetchError: the cache's bound or the disk leaves less.
+    """
+    with _lock:
+        if n_bytes:
+            _check_room(n_bytes, model_id, cache, limits.cache_bytes)
+        _coming.append(n_bytes)
+    try:
+        yield
+    finally:
+        with _lock:
+            _coming.remove(n_bytes)
+
+
+def _check_room(n_bytes: int, model_id: str, cache: Path, most: int) -> None:
+    advice = "Choose a model that is on this machine, or ask whoever runs this app to make room."
+    promised, held = sum(_coming), 0
+    for folder, _, names in os.walk(cache):
+        for name in names:
+            with suppress(OSError):  # it was deleted since
+                held += (Path(folder) / name).lstat().st_size  # of a link its own
+    if held + promised + n_bytes > most:
+        raise FetchError(
+            f"{model_id} needs {megabytes(n_bytes)} more in the hub cache, which holds "
+            f"{megabytes(held + promised)} of at most {megabytes(most)} "
+            f"(CONTEXTLENS_HUB_CACHE_MB). {advice}"
+        )
+    parent = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    with suppress(OSError):  # a disk that cannot be asked says itself when it is full
+        free = shutil.disk_usage(parent).free
+        if n_bytes + promised + _RESERVE > free:
+            raise FetchError(
+                f"{model_id} needs {megabytes(n_bytes)} on the disk of the hub cache, where "
+                f"{megabytes(free)} are free and {megabytes(_RESERVE + promised)} of these are "
+                f"kept for other things. {advice}"
+            )

@@ -1,65 +1,115 @@
-"""The hub cache on this machine: what is there, whether it is whole, and what must go."""
+"""The hub cache on this machine: which files make a model, which of them are here and whole."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import threading
+import time
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from components.core.errors import CheckpointError, FetchError
-from components.core.hub.faults import LATER, in_ascii
-from components.core.hub.listing import COMMIT, INDEX, SINGLE, Listing, Part, choose, lack
+from components.core.config_keys import shortened
+from components.core.errors import UnknownModelError
 
 __all__ = [
+    "COMMIT",
+    "CONFIG",
+    "DESCRIPTIONS",
+    "INDEX",
+    "SINGLE",
+    "CachedFiles",
+    "Fetched",
+    "Part",
     "cache_folder",
-    "check_files",
+    "cached",
+    "check_id",
+    "choose_files",
+    "discard",
     "drop_damaged",
-    "is_complete",
-    "keep_whole_files",
-    "repository",
-    "snapshots",
+    "has_digest",
+    "has_size",
+    "missing_files",
+    "repository_folder",
+    "shards",
 ]
 
+Part = Literal["model", "tokenizer"]
+"""What to have: weights and all, or only config and tokenizer."""
 
-def cache_folder(cache_dir: Path | None) -> Path:
-    """The hub cache; None means huggingface_hub's own."""
-    from huggingface_hub import constants
+_NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
+_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+_SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
+CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+_TOKENIZER = "tokenizer.json"
+DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+_VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
-    root = Path(constants.HF_HUB_CACHE if cache_dir is None else cache_dir)
-    return root.expanduser().resolve()
-
-
-def repository(model_id: str, cache_dir: Path | None) -> Path:
-    """The model's folder in the hub cache, by the cache's documented layout."""
-    return cache_folder(cache_dir) / f"models--{model_id.replace('/', '--')}"
-
-
-def snapshots(model_id: str, cache_dir: Path | None) -> list[Path]:
-    """Folders of the commits in the cache, best first."""
-    root = repository(model_id, cache_dir)
-    reference = root / "refs" / "main"
-    main = reference.read_text(errors="replace").strip() if reference.is_file() else ""
-    folders = [p for p in root.glob("snapshots/*") if COMMIT.fullmatch(p.name)]
-    return sorted(folders, key=lambda p: (p.name == main, p.stat().st_mtime), reverse=True)
+_SECONDS = 5.0  # for which `CachedFiles` remembers
+_MOST_REMEMBERED = 200
 
 
-def is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part = "model") -> bool:
-    """Whether all files are there: as the repository's listing says where it was kept."""
-    from huggingface_hub import get_cached_repo_tree
-    from huggingface_hub.errors import CachedRepoTreeNotFoundError
+@dataclass(frozen=True)
+class Fetched:
+    """A model's files on this machine: their folder, and the hub commit that they are."""
 
-    names = {path.name for path in folder.iterdir() if path.is_file()}
-    if lack(names, part) is not None:
-        return False
-    if part == "model" and not shards(folder, names) <= names:
-        return False
-    try:
-        tree = get_cached_repo_tree(model_id, revision=folder.name, cache_dir=cache_dir)
-    except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
-        return True
-    sizes = {file.path: file.size for file in tree}
-    return all(_has_size(folder / name, sizes[name]) for name in choose(sizes, part))
+    folder: Path
+    revision: str
+
+
+# Which files make a model: no pickles, no code
+
+
+def check_id(model_id: str) -> None:
+    """Pass where this can be the id of a model on the hub; touches neither disk nor network.
+
+    Raises:
+        UnknownModelError: it cannot.
+    """
+    if _ID.fullmatch(model_id) and not re.search(r"\.\.|--|\.git$", model_id):
+        return
+    raise UnknownModelError(
+        f"{shortened(model_id, 80)} cannot be the id of a model. An id is a name or "
+        "organisation/name, each of at most 96 letters, digits, '-', '_' and '.' (no other signs, "
+        "no '..' or '--', not starting or ending with '-' or '.'). For example: "
+        "google-bert/bert-base-uncased."
+    )
+
+
+def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
+    """The files worth having among a repository's; of weights, one file or else the shards."""
+    wanted = {CONFIG, _TOKENIZER} | DESCRIPTIONS
+    if part == "model":
+        wanted |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
+    elif _TOKENIZER in names:  # it holds the vocabulary too
+        return sorted(wanted & set(names))
+    wanted |= _VOCABULARIES
+    return sorted(name for name in names if name in wanted or _SENTENCEPIECE.fullmatch(name))
+
+
+def missing_files(names: Collection[str], part: Part = "model") -> str | None:
+    """The reason why a repository's files are of no use, in words that follow its id; or None."""
+    has_weights = SINGLE in names or (INDEX in names and any(map(_SHARD.fullmatch, names)))
+    if part == "model" and not has_weights:
+        pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
+        if pickled:
+            return f"has only pickled weights ({pickled[0][:80]}), which can run code when read"
+        return f"has no weights in safetensors ({SINGLE}), the one format that is read here"
+    if CONFIG not in names:
+        return "has no config.json, so its architecture is not known"
+    if not (
+        {_TOKENIZER, "vocab.txt"} & set(names)
+        or {"vocab.json", "merges.txt"} <= set(names)
+        or any(map(_SENTENCEPIECE.fullmatch, names))
+    ):
+        return "has no tokenizer files"
+    return None
 
 
 def shards(folder: Path, names: Collection[str]) -> set[str]:
@@ -72,43 +122,121 @@ def shards(folder: Path, names: Collection[str]) -> set[str]:
         return {"?"}
 
 
-def _has_size(path: Path, size: int) -> bool:
+# Which of them are here
+
+
+def cache_folder(cache_dir: Path | None) -> Path:
+    """The hub cache; None means huggingface_hub's own."""
+    from huggingface_hub import constants
+
+    root = Path(constants.HF_HUB_CACHE if cache_dir is None else cache_dir)
+    return root.expanduser().resolve()
+
+
+def repository_folder(model_id: str, cache_dir: Path | None) -> Path:
+    """The model's folder in the hub cache, by the cache's documented layout."""
+    return cache_folder(cache_dir) / f"models--{model_id.replace('/', '--')}"
+
+
+def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None) -> Fetched | None:
+    """The model's complete files in the local hub cache, or None; never uses the network.
+
+    The commit that `main` last stood for comes first, then the newest complete one. A complete
+    model serves as its tokenizer before a tokenizer that stands alone.
+
+    Args:
+        model_id: `name` or `organisation/name`.
+        part: the model, or config and tokenizer only.
+        cache_dir: the hub cache; None means huggingface_hub's own.
+
+    Raises:
+        UnknownModelError: the id cannot be one.
+    """
+    check_id(model_id)
+    parts: tuple[Part, ...] = ("model",) if part == "model" else ("model", "tokenizer")
+    try:
+        root = repository_folder(model_id, cache_dir)
+        reference = root / "refs" / "main"
+        main = reference.read_text(errors="replace").strip() if reference.is_file() else ""
+        folders = [path for path in root.glob("snapshots/*") if COMMIT.fullmatch(path.name)]
+        folders.sort(key=lambda path: (path.name == main, path.stat().st_mtime), reverse=True)
+        for wanted in parts:
+            for folder in folders:
+                if _is_complete(folder, model_id, cache_dir, wanted):
+                    return Fetched(folder, folder.name)
+    except OSError:  # a cache that cannot be read, or is being cleared, has no copy to offer
+        return None
+    return None
+
+
+def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part) -> bool:
+    """True if all files are there: as the repository's listing says where it was kept."""
+    from huggingface_hub import get_cached_repo_tree
+    from huggingface_hub.errors import CachedRepoTreeNotFoundError
+
+    names = {path.name for path in folder.iterdir() if path.is_file()}
+    if missing_files(names, part) or (part == "model" and not shards(folder, names) <= names):
+        return False
+    try:
+        tree = get_cached_repo_tree(model_id, revision=folder.name, cache_dir=cache_dir)
+    except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
+        return True
+    sizes = {file.path: file.size for file in tree}
+    return all(has_size(folder / name, sizes[name]) for name in choose_files(sizes, part))
+
+
+class CachedFiles:
+    """A memory of a few seconds over `cached`, which reads folders, for pages that ask each rerun.
+
+    Thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[float, bool]] = {}
+        self._lock = threading.Lock()
+
+    def has(self, model_id: str) -> bool:
+        """True if a model is complete in the local hub cache; False for what is no id."""
+        now = time.monotonic()
+        with self._lock:
+            until, is_here = self._known.get(model_id, (0.0, False))
+        if now < until:
+            return is_here
+        try:
+            check_id(model_id)
+            # Where there is no such folder, huggingface_hub's slow parts need not be imported.
+            folder = repository_folder(model_id, None)
+            is_here = folder.is_dir() and cached(model_id) is not None
+        except (UnknownModelError, OSError):
+            is_here = False
+        with self._lock:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            self._known[model_id] = (now + _SECONDS, is_here)
+        return is_here
+
+    def forget(self, model_id: str) -> None:
+        """Look again the next time: it was just fetched."""
+        with self._lock:
+            self._known.pop(model_id, None)
+
+
+# Which of them are whole
+
+
+def has_size(path: Path, size: int) -> bool:
+    """True if there is a file of so many bytes."""
     return path.is_file() and path.stat().st_size == size
 
 
-def keep_whole_files(folder: Path, listing: Listing) -> int:
-    """Bytes of the files that are here already; those of another size are deleted."""
-    present = [folder / name for name in listing.sizes if (folder / name).is_file()]
-    _discard(path for path in present if not _has_size(path, listing.sizes[path.name]))
-    return sum(path.stat().st_size for path in present if path.is_file())
-
-
-def check_files(folder: Path, listing: Listing, model_id: str) -> None:
-    """Pass where the files are those that the hub listed; damaged ones are deleted.
-
-    Raises:
-        FetchError: a file is missing.
-        CheckpointError: a file is not what the hub listed, or the listing lacks weights.
-    """
-    missing = [name for name in listing.sizes if not (folder / name).is_file()]
-    if missing:  # snapshot_download is content with what is there when the hub fails on its way
-        raise FetchError(f"{model_id} is not complete: {missing[0]} did not arrive. {LATER}")
-    damaged = [name for name, size in listing.sizes.items() if not _has_size(folder / name, size)]
-    damaged += [name for name, sum_ in listing.checksums.items() if _sha256(folder / name) != sum_]
-    damaged += [name for name, sum_ in listing.blob_ids.items() if _blob_id(folder / name) != sum_]
-    if damaged:
-        _discard(folder / name for name in damaged)
-        raise CheckpointError(
-            f"{model_id} arrived damaged ({damaged[0]} is not what the hub listed), and what is "
-            "damaged was deleted. Try again; if it happens again, choose another model."
-        )
-    weighs = {SINGLE, INDEX} & set(listing.sizes)
-    unlisted = shards(folder, listing.sizes) - set(listing.sizes) if weighs else None
-    if unlisted:
-        raise CheckpointError(
-            f"{model_id} lacks a weight file that its index names ({in_ascii(min(unlisted))}). "
-            "Choose another model."
-        )
+def has_digest(path: Path, digest: str) -> bool:
+    """True if this is a file's SHA-256, or what git names it by: the two that a hub lists."""
+    if len(digest) == 64:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    data = path.read_bytes()
+    head = b"blob %d\0" % len(data)
+    return hashlib.sha1(head + data, usedforsecurity=False).hexdigest() == digest
 
 
 def drop_damaged(folder: Path) -> None:
@@ -117,27 +245,15 @@ def drop_damaged(folder: Path) -> None:
     A blob of the cache is named by its own hash; what is sound, or no blob, stays.
     """
     links = [path for path in folder.iterdir() if path.is_symlink() and path.is_file()]
-    hashes = {64: _sha256, 40: _blob_id}
-    named = {path: path.resolve() for path in links}
-    _discard(
+    blobs = {path: path.resolve() for path in links}
+    discard(
         path
-        for path, blob in named.items()
-        if len(blob.name) in hashes and hashes[len(blob.name)](blob) != blob.name
+        for path, blob in blobs.items()
+        if len(blob.name) in {40, 64} and not has_digest(blob, blob.name)
     )
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _blob_id(path: Path) -> str:
-    """Git's own hash of a file."""
-    data = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def _discard(paths: Iterable[Path]) -> None:
+def discard(paths: Iterable[Path]) -> None:
     """Delete files of the cache, with the blobs that they link to."""
     for path in paths:
         path.resolve().unlink(missing_ok=True)

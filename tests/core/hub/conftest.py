@@ -6,6 +6,7 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,10 +46,17 @@ def server(tiny: Path) -> Iterator[HubServer]:
 
 
 @pytest.fixture(autouse=True)
-def _online(monkeypatch: pytest.MonkeyPatch) -> None:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, as the environment would name it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
+def hasty(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses of huggingface_hub, which are not waited for."""
+    pauses: list[float] = []
+    for module in ("file_download", "utils._http"):
+        monkeypatch.setattr(f"huggingface_hub.{module}.time", SimpleNamespace(sleep=pauses.append))
+    return pauses

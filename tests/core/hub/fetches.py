@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from components.core.hub import Fetched, fetch
 from components.core.schema import ProgressEvent
 from tests.support.hub_server import HubServer
 
-__all__ = ["ID", "LARGE", "STEP", "WEIGHTS", "assert_good", "get", "names"]
+__all__ = ["ID", "LARGE", "STEP", "WEIGHTS", "asked", "assert_good", "get", "names"]
 
 ID = "org/tiny-bert"
 WEIGHTS = "model.safetensors"
@@ -17,12 +17,13 @@ LARGE = "spiece.model"
 STEP = 1 << 18
 
 
-def get(
-    server: HubServer, cache: Path, progress: Callable[[ProgressEvent], None] | None = None
-) -> Fetched:
-    return fetch(
-        ID, endpoint=server.endpoint, allow_downloads=True, progress=progress, cache_dir=cache
-    )
+def get(server: HubServer, **more: Any) -> Fetched:
+    return fetch(ID, endpoint=server.endpoint, allow_downloads=True, **more)
+
+
+def asked(server: HubServer) -> list[str]:
+    """The files that the hub was asked for."""
+    return [request.file for request in server.requests if request.file]
 
 
 def names(folder: Path) -> set[str]:

@@ -16,13 +16,11 @@ from huggingface_hub.utils import build_hf_headers
 from components.core import registry
 from components.core.errors import FetchError
 from components.core.hub import Fetched, fetch
-from components.core.hub.client import CarefulClient, use_client
+from components.core.hub.client import BoundedClient, use_client
 from components.core.settings import Settings
-from tests.support.hub_server import HubServer, Reply, Request, error, hub_server
-from tests.support.tiny_models import build
+from tests.core.hub.fetches import ID, WEIGHTS
+from tests.support.hub_server import HubServer, Reply, Request, error
 
-ID = "org/tiny-bert"
-WEIGHTS = "model.safetensors"
 TOKEN = "hf_the_operators_own"
 STORED = "hf_from_a_login"
 HUB = "https://hub.example"
@@ -52,31 +50,19 @@ class Tunnel(httpx2.BaseTransport):
         self._inner.close()
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("bert", tmp_path_factory.mktemp("tiny"))
-
-
 @pytest.fixture
-def server(tiny: Path) -> Iterator[HubServer]:
-    with hub_server({ID: tiny}) as running:
-        yield running
-
-
-@pytest.fixture
-def encrypted(server: HubServer) -> Iterator[HubServer]:
+def encrypted(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """The same server at https://hub.example, and everywhere else."""
     use_client()
-    set_client_factory(lambda: CarefulClient(Tunnel(server.endpoint)))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
+    set_client_factory(lambda: BoundedClient(Tunnel(server.endpoint)))
     yield server
-    set_client_factory(CarefulClient)
+    set_client_factory(BoundedClient)
 
 
 @pytest.fixture(autouse=True)
 def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token wherever one can be."""
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_IMPLICIT_TOKEN", False)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     stored = tmp_path / "token"
@@ -155,9 +141,15 @@ def test_the_token_stays_with_the_hub_where_weights_lie_elsewhere(
     assert hosts == {"hub.example": f"Bearer {TOKEN}", "storage.example": None}
 
 
-@pytest.mark.parametrize("kind", ["info", "tree", "file"])
-@pytest.mark.parametrize("target", ["http://hub.example/", "http://elsewhere.example/"])
-@pytest.mark.parametrize("with_token", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "target", "with_token"),
+    [
+        ("info", "http://hub.example/", True),
+        ("tree", "http://hub.example/", True),
+        ("file", "http://elsewhere.example/", True),
+        ("file", "http://hub.example/", False),
+    ],
+)
 def test_a_redirect_from_https_to_http_is_not_followed(
     encrypted: HubServer, kind: str, target: str, with_token: bool
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from components.core.errors import CheckpointError, FetchError
+from components.core.errors import FetchError
 from components.core.hub import cached
 from components.core.schema import ProgressEvent
 from tests.core.hub.fetches import ID, LARGE, STEP, WEIGHTS, assert_good, get, names
@@ -27,7 +27,7 @@ def on_file(name: str, reply: Callable[[Reply], Reply]) -> Faults:
 
 def test_progress_counts_bytes_up_to_the_size_of_the_files(server: HubServer, cache: Path) -> None:
     events: list[ProgressEvent] = []
-    folder = get(server, cache, events.append).folder
+    folder = get(server, progress=events.append).folder
     total = sum((folder / name).stat().st_size for name in names(folder))
     assert_good(events)
     assert events[0] == ProgressEvent(f"Fetching {ID}", 0, total)
@@ -38,13 +38,13 @@ def test_progress_counts_bytes_up_to_the_size_of_the_files(server: HubServer, ca
 def test_progress_of_a_large_file_comes_in_small_steps(large: Path, cache: Path) -> None:
     events: list[ProgressEvent] = []
     with hub_server({ID: large}) as server:
-        get(server, cache, events.append)
+        get(server, progress=events.append)
     steps = [after.done_bytes - before.done_bytes for before, after in pairwise(events)]
     assert max(steps) <= STEP
     assert_good(events)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
 def test_progress_is_never_ahead_of_what_arrived(large: Path, cache: Path) -> None:
     replies = iter([2 * STEP + 1000, None])
 
@@ -57,7 +57,7 @@ def test_progress_is_never_ahead_of_what_arrived(large: Path, cache: Path) -> No
         hub_server({ID: large}, faults=on_file(LARGE, cut_then_refuse)) as server,
         pytest.raises(FetchError, match="403"),
     ):
-        get(server, cache, events.append)
+        get(server, progress=events.append)
     others = sum(p.stat().st_size for p in cache.glob("*/snapshots/*/*") if p.name != LARGE)
     assert others < events[-1].done_bytes <= others + 2 * STEP
 
@@ -65,21 +65,21 @@ def test_progress_is_never_ahead_of_what_arrived(large: Path, cache: Path) -> No
 # Files that do not come whole
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
 def test_a_cut_connection_goes_on_from_the_last_whole_step(large: Path, cache: Path) -> None:
     def cut_once(reply: Reply) -> Reply:
         return replace(reply, cut_after=2 * STEP + 1000) if reply.status == 200 else reply
 
     events: list[ProgressEvent] = []
     with hub_server({ID: large}, faults=on_file(LARGE, cut_once)) as server:
-        folder = get(server, cache, events.append).folder
+        folder = get(server, progress=events.append).folder
     assert (folder / LARGE).read_bytes() == (large / LARGE).read_bytes()
     asked = [(r.method, r.headers.get("range")) for r in server.requests if r.file == LARGE]
     assert asked == [("HEAD", None), ("GET", None), ("GET", f"bytes={2 * STEP}-")]
     assert_good(events)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("hasty")
 def test_a_server_that_sends_all_again_takes_no_progress_back(large: Path, cache: Path) -> None:
     whole = (large / LARGE).read_bytes()
     cuts = iter([2 * STEP + 1000, None])
@@ -89,26 +89,16 @@ def test_a_server_that_sends_all_again_takes_no_progress_back(large: Path, cache
 
     events: list[ProgressEvent] = []
     with hub_server({ID: large}, faults=on_file(LARGE, cut_and_ignore_ranges)) as server:
-        folder = get(server, cache, events.append).folder
+        folder = get(server, progress=events.append).folder
     assert (folder / LARGE).read_bytes() == whole
     assert_good(events)
-
-
-def test_changed_weights_are_refused_and_deleted(server: HubServer, cache: Path) -> None:
-    server.faults = on_file(WEIGHTS, lambda reply: replace(reply, body=reply.body[::-1]))
-    with pytest.raises(CheckpointError, match=f"damaged \\({WEIGHTS}"):
-        get(server, cache)
-    assert cached(ID, cache_dir=cache) is None
-    server.faults = None
-    assert cached(ID, cache_dir=cache) is None
-    assert get(server, cache).revision == server.commit(ID)
 
 
 def test_a_shorter_file_than_announced_does_not_count(server: HubServer, cache: Path) -> None:
     server.faults = on_file(WEIGHTS, lambda reply: replace(reply, body=reply.body[:-10]))
     with pytest.raises(FetchError, match="did not arrive whole"):
-        get(server, cache)
-    assert cached(ID, cache_dir=cache) is None
+        get(server)
+    assert cached(ID) is None
 
 
 # Who listens
@@ -123,8 +113,8 @@ def test_what_progress_raises_stops_the_fetch_and_comes_out(server: HubServer, c
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        get(server, cache, cancel)
-    assert cached(ID, cache_dir=cache) is None
+        get(server, progress=cancel)
+    assert cached(ID) is None
     assert not list(cache.rglob("*.incomplete"))
 
 
@@ -138,5 +128,5 @@ def test_an_error_of_the_callers_own_is_not_taken_for_the_hubs(
             raise mistake
 
     with pytest.raises(OSError, match="own") as caught:
-        get(server, cache, fail)
+        get(server, progress=fail)
     assert caught.value is mistake

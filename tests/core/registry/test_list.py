@@ -11,7 +11,7 @@ import pytest
 
 from components.core import BUNDLED_ID, open_service, registry
 from components.core.errors import UnknownModelError
-from components.core.hub import Presence
+from components.core.hub import CachedFiles
 from components.core.registry import PRESETS, check_model, list_models
 from components.core.settings import Settings
 from tests.support.hub_server import hub_server
@@ -130,7 +130,7 @@ def test_what_is_on_this_machine_is_said_and_noticed_soon(
 
         assert here() == {BUNDLED_ID, "folder:one", "folder:two"}
         registry.locate_tokenizer(preset, Settings(hub_endpoint=server.endpoint))
-        assert not Presence().has(preset), "a tokenizer is no model"
+        assert not CachedFiles().has(preset), "a tokenizer is no model"
         service.load(preset)
         assert preset in here(), "what was just fetched is looked at again"
 
