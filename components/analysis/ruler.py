@@ -1,11 +1,11 @@
-"""A ruler for cosines: what pairs of known kinds get, and what one cosine tells of a pair.
+"""A ruler for cosines: what two uses of one word get, and when one cosine settles the meaning.
 
-Measured on sentences in which somebody has said which sense an ambiguous word has: pairs of two
-different words, of one word in two senses, and of one word in one sense. Their ranges overlap, so a
-cosine gives a chance and no verdict: the share of pairs of two senses among pairs of one word at
-that cosine, both kinds made equally frequent and each word counted alike. It is fitted so that it
-falls as cosines rise (isotonic regression, Barlow et al. 1972), and its uncertainty is that of
-leaving out one word at a time (the jackknife, Efron and Tibshirani 1993, with Student's t).
+Measured on sentences in which somebody has said which sense a word has: pairs of one ambiguous word
+in two senses, of one ambiguous word in one sense, and of everyday words that have one sense. Their
+ranges overlap, so that a cosine alone seldom settles whether two uses have the same meaning. A
+verdict is given only below or above a threshold that was right for `RIGHT` of the pairs of words
+that it was not fitted on (leave-one-word-out): the lower end of a one-sided 95% interval over words
+(Student's t) is compared. Each word counts alike, and so do pairs of one and of two senses.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -24,26 +25,41 @@ from components.analysis.words import POOLINGS, Pooling
 from components.core.schema import FloatArray, IntArray
 
 __all__ = [
-    "DIFFERENT",
+    "EVERYDAY",
     "KINDS",
     "ONE_SENSE",
+    "RIGHT",
     "TWO_SENSES",
-    "Chance",
+    "Calibration",
     "LabelledWords",
     "Range",
     "Ruler",
+    "Verdict",
     "load",
     "measure",
     "save",
 ]
 
-DIFFERENT, TWO_SENSES, ONE_SENSE = range(3)
-KINDS = ("two different words", "one word, two senses", "one word, one sense")
-N_DIFFERENT = 5000
+TWO_SENSES, ONE_SENSE, EVERYDAY = range(3)
+KINDS = ("one word, two senses", "one word, one sense", "everyday words, one sense")
+RIGHT = 0.85
+"""The share of verdicts that must be right, on words that took no part in the fit."""
+FALSE_ALARMS = 0.05
+"""The share of pairs of the other kind that may get a verdict at most."""
+_FITTED = 0.9
+"""The share that a threshold is fitted to (with half of `FALSE_ALARMS`), so that new words keep
+within the promise."""
 FEWEST_WORDS = 4
-"""Words of two senses below which no chance is told."""
-_SEED = 0
-_SURE = 0.9
+"""Words that get a verdict, below which none is given at all."""
+_SURE = 0.95
+
+
+class Verdict(Enum):
+    """The conclusion on whether two uses of a word have the same meaning."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    CANNOT_TELL = "cannot tell"
 
 
 @dataclass(frozen=True)
@@ -58,26 +74,27 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Chance:
-    """How often pairs of one word at some cosine are of two senses, were both equally frequent.
+class Calibration:
+    """The cosines of two uses of a word that settle their meaning at a layer.
 
     Attributes:
-        share: the best guess, in [0, 1].
-        low, high: its 90% interval.
+        different_below: uses with a lower cosine have different meanings; None where no cosine
+            shows that.
+        same_above: uses with a higher cosine have the same meaning; None likewise.
         n_words: words that it was measured on.
-        outside: "below" or "above" where no pair of one word has such a cosine, else "".
     """
 
-    share: float
-    low: float
-    high: float
+    different_below: float | None
+    same_above: float | None
     n_words: int
-    outside: str
 
-    @property
-    def tells(self) -> bool:
-        """Whether it says anything: one half is outside the interval."""
-        return self.low > 0.5 or self.high < 0.5
+    def verdict(self, cosine: float) -> Verdict:
+        """The conclusion for one cosine."""
+        if self.different_below is not None and cosine < self.different_below:
+            return Verdict.DIFFERENT
+        if self.same_above is not None and cosine > self.same_above:
+            return Verdict.SAME
+        return Verdict.CANNOT_TELL
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +117,8 @@ class Ruler:
 
     Attributes:
         words: the words, by number.
-        pairs: (n_pairs, 2) the words' numbers of each pair.
-        kinds: (n_pairs,) `DIFFERENT`, `TWO_SENSES` or `ONE_SENSE`.
+        pairs: (n_pairs,) the number of each pair's word.
+        kinds: (n_pairs,) `TWO_SENSES`, `ONE_SENSE` or `EVERYDAY`.
         plain, centred: (n_poolings, n_layers, n_pairs) cosines and centred cosines.
     """
 
@@ -133,91 +150,126 @@ class Ruler:
                 found.append(Range(name, low, median, high, own.size))
         return tuple(found)
 
-    def chance(
-        self,
-        cosine: float,
-        layer: int,
-        pooling: Pooling,
-        *,
-        centred: bool,
-        without: Sequence[str] = (),
-    ) -> Chance | None:
-        """What a cosine of one word's two vectors tells; None with too few words."""
-        cosines = self._at(layer, pooling, centred)
-        used = self._used(without) & (self.kinds != DIFFERENT)
-        words, two = self.pairs[used, 0], self.kinds[used] == TWO_SENSES
-        own = cosines[used]
-        both = [n for n in np.unique(words) if len(np.unique(two[words == n])) == 2]
-        if len(both) < FEWEST_WORDS:
-            return None
-        order = np.argsort(own, kind="stable")
-        own, words, two = own[order], words[order], two[order]
-        weights = _weights(words, two, both)
-        share = _fitted(own, two, weights, cosine)
-        each = np.array([_fitted(own, two, weights * (words != n), cosine) for n in both])
-        error = math.sqrt((len(both) - 1) / len(both) * float(np.square(each - each.mean()).sum()))
-        margin = _quantile(len(both) - 1) * error
-        outside = "below" if cosine < own[0] else "above" if cosine > own[-1] else ""
-        low, high = max(0.0, share - margin), min(1.0, share + margin)
-        return Chance(share, low, high, len(both), outside)
+    def calibration(
+        self, layer: int, pooling: Pooling, *, centred: bool, without: Sequence[str] = ()
+    ) -> Calibration:
+        """The thresholds at a layer, leaving out words."""
+        used = self._used(without)
+        cosines = self._at(layer, pooling, centred)[used].astype(np.float64)
+        order = np.argsort(cosines, kind="stable")
+        cosines, words = cosines[order], self.pairs[used][order]
+        two = self.kinds[used][order] == TWO_SENSES
+        weights = _weights(words, two)
+        falling = (-cosines[::-1], words[::-1], ~two[::-1], weights[::-1])
+        return Calibration(
+            different_below=_threshold(cosines, words, two, weights),
+            same_above=_negative(_threshold(*falling)),
+            n_words=len(np.unique(words)),
+        )
 
     def _at(self, layer: int, pooling: Pooling, centred: bool) -> FloatArray:
         own: FloatArray = (self.centred if centred else self.plain)[POOLINGS.index(pooling), layer]
         return own
 
     def _used(self, without: Sequence[str]) -> NDArray[np.bool_]:
-        """(n_pairs,) bool: pairs in which no word stands that is left out."""
+        """(n_pairs,) bool: pairs of words that are not left out."""
         gone = {word.casefold() for word in without}
         kept = np.array([word not in gone for word in self.words.tolist()], dtype=bool)
-        used: NDArray[np.bool_] = kept[self.pairs[:, 0]] & kept[self.pairs[:, 1]]
+        used: NDArray[np.bool_] = kept[self.pairs]
         return used
 
 
-def _weights(words: IntArray, two: NDArray[np.bool_], both: Sequence[int]) -> NDArray[np.float64]:
-    """Each word's pairs of either kind weigh 1 together."""
+def _weights(words: IntArray, two: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Each word's pairs of a kind weigh the same together, and so do both kinds."""
     weights = np.zeros(len(words))
-    for n in both:
-        for kind in (False, True):
-            own = (words == n) & (two == kind)
-            weights[own] = 1 / own.sum()
+    for kind in (False, True):
+        own = two == kind
+        _, place, counts = np.unique(words[own], return_inverse=True, return_counts=True)
+        weights[own] = 1 / counts[place] / max(1, len(counts))
     return weights
 
 
-def _fitted(
-    cosines: FloatArray, two: NDArray[np.bool_], weights: NDArray[np.float64], cosine: float
-) -> float:
-    """The falling share of two senses at a cosine; `cosines` rise, weights may be 0."""
-    from scipy.optimize import isotonic_regression
+def _threshold(
+    cosines: NDArray[np.float64],
+    words: IntArray,
+    target: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+) -> float | None:
+    """The cosine below which pairs are of the target kind; None where words do not bear it out.
 
-    used = weights > 0
-    fit = isotonic_regression(two[used].astype(float), weights=weights[used], increasing=False)
-    return float(np.interp(cosine, cosines[used], fit.x))
+    It is fitted without each word in turn, and judged on that word. `cosines` rise.
+    """
+    right, wrong = [], []  # of each word's verdicts, as shares of its pairs of either kind
+    for word in np.unique(words).tolist():
+        own = words == word
+        cut = _fitted(cosines[~own], target[~own], weights[~own])
+        below = cosines[own] < (-np.inf if cut is None else cut)
+        hits, misses = below & target[own], below & ~target[own]
+        right.append(float((hits * weights[own]).sum()))
+        wrong.append(float((misses * weights[own]).sum()))
+    said = np.add(right, wrong)
+    judged = said > 0
+    n_words = int(judged.sum())
+    if n_words < FEWEST_WORDS or sum(wrong) > FALSE_ALARMS:
+        return None
+    # The share of all verdicts that is right is a ratio of sums; its error is that of leaving out
+    # one word at a time (the jackknife, Efron and Tibshirani 1993).
+    share = sum(right) / said.sum()
+    each = (sum(right) - np.array(right)[judged]) / (said.sum() - said[judged])
+    error = math.sqrt((n_words - 1) / n_words * float(np.square(each - each.mean()).sum()))
+    if share - _quantile(n_words - 1) * error < RIGHT:
+        return None
+    return _fitted(cosines, target, weights)
+
+
+def _fitted(
+    cosines: NDArray[np.float64], target: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> float | None:
+    """The highest cosine below which nearly all of the weight is of the target kind, or None.
+
+    `cosines` rise.
+    """
+    right, wrong = (weights * target).cumsum(), (weights * ~target).cumsum()
+    allowed = (right >= _FITTED * (right + wrong)) & (wrong <= FALSE_ALARMS / 2)
+    last_of_equals = np.append(np.diff(cosines) > 0, True)
+    ends = np.flatnonzero(allowed & last_of_equals)
+    if not len(ends):
+        return None
+    last = int(ends[-1])
+    if last + 1 < len(cosines):
+        return float((cosines[last] + cosines[last + 1]) / 2)
+    return math.nextafter(float(cosines[last]), math.inf)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def _quantile(degrees: int) -> float:
     from scipy.special import stdtrit  # scipy.stats would take 0.3 s to import
 
-    return float(stdtrit(degrees, (1 + _SURE) / 2))
+    return float(stdtrit(degrees, _SURE))
 
 
 def measure(sample: LabelledWords, baseline: Baseline) -> Ruler:
-    """The ruler of a model: all pairs of one word, and random pairs of different ones."""
+    """Return the ruler of a model: all pairs of uses of one word.
+
+    A word of which the sample knows one sense is an everyday word.
+    """
     names = sorted(set(sample.words))
     words = np.array([names.index(word) for word in sample.words])
+    senses = np.array(sample.senses)
     first, second = np.triu_indices(len(words), 1)
     same = words[first] == words[second]
-    apart = np.flatnonzero(~same)
-    drawn = np.random.default_rng(_SEED).permutation(apart)[:N_DIFFERENT]
-    chosen = np.sort(np.concatenate([np.flatnonzero(same), drawn]))
-    first, second = first[chosen], second[chosen]
-    senses = np.array(sample.senses)
-    one = np.where(senses[first] == senses[second], ONE_SENSE, TWO_SENSES)
+    first, second = first[same], second[same]
+    n_senses = np.array([len(set(senses[words == n])) for n in range(len(names))])
+    one = np.where(n_senses[words[first]] > 1, ONE_SENSE, EVERYDAY)
     centres = [baseline.centre(pooling)[0] for pooling in POOLINGS]
     both = list(zip(sample.vectors, centres, strict=True))
     return Ruler(
         words=np.array(names),
-        pairs=np.stack([words[first], words[second]], axis=1),
-        kinds=np.where(words[first] == words[second], one, DIFFERENT),
+        pairs=words[first],
+        kinds=np.where(senses[first] == senses[second], one, TWO_SENSES),
         plain=np.stack([_cosines(vectors, first, second) for vectors, _ in both]),
         centred=np.stack([_cosines(vectors - mean, first, second) for vectors, mean in both]),
     )

@@ -13,7 +13,7 @@ from components.figures.theme import CATEGORICAL, SMALLEST, figure
 
 __all__ = ["ruler_figure"]
 
-_COLORS = (CATEGORICAL[9], CATEGORICAL[3], CATEGORICAL[2])
+_COLORS = (CATEGORICAL[9], CATEGORICAL[3], CATEGORICAL[2], CATEGORICAL[4])
 _LOW = 120  # pixels of height that leave little between the margins
 _OWN = CATEGORICAL[0]
 

@@ -13,7 +13,7 @@ cent, as it is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -79,11 +79,6 @@ class Agreement:
         return share_interval(self.share, self.n_apart)
 
     @property
-    def half(self) -> float:
-        """Half of the way from chance to full agreement."""
-        return (1 + self.chance) / 2
-
-    @property
     def is_clear(self) -> bool:
         """Whether the share lies above chance."""
         return whole_percent(self.interval[0]) > whole_percent(self.chance)
@@ -92,21 +87,6 @@ class Agreement:
     def is_below(self) -> bool:
         """Whether the share lies below chance."""
         return whole_percent(self.interval[1]) < whole_percent(self.chance)
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether the share lies above half of what chance leaves."""
-        return whole_percent(self.interval[0]) > whole_percent(self.half)
-
-    @property
-    def is_together(self) -> bool:
-        """Whether the share lies below half of what chance leaves."""
-        return whole_percent(self.interval[1]) < whole_percent(self.half)
-
-    @property
-    def can_tell(self) -> bool:
-        """Whether full agreement of so many points would show that labels are apart."""
-        return replace(self, share=1.0).is_apart
 
     def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
         """Two labels of at least so many points, the first of which keeps together better.

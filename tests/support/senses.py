@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from components.analysis.separation import scaled
 from components.features.senses.controls import PAGE
-from components.features.senses.measures.vectors import scaled
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 __all__ = ["clouds", "senses_view"]

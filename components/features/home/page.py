@@ -84,7 +84,7 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
     _picture(view, portrait, pair)
-    much = f"Is {two(portrait.cosine(pair))} much?"
+    much = f"Is {two(portrait.cosine(pair))} high?"
     with st.container(key="answers", gap="xsmall"):
         st.markdown(f"**Why?** {reading.why(portrait, pair)}")
         st.markdown(f"**What is a layer?** {reading.what_is_a_layer(card.n_layers)}")

@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from components.analysis.ruler import Verdict
 from components.analysis.similarity import Comparison, Pair
-from components.content.wording import bold, quoted, two
+from components.content.claims import MEANING_HEADLINE
+from components.content.wording import bold, quoted, shortened, two
 from components.ui.widgets.comparison.compute import Portrait
-from components.ui.widgets.comparison.reading import EQUAL, NOISE, against
+from components.ui.widgets.comparison.reading import EQUAL, NOISE, against, side_of
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_reading
 
 __all__ = ["headline", "how_much", "leaning", "parting_titles", "what_is_a_layer", "why"]
 
+_WORD = 16  # characters of a word in a headline
+
 
 def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
-    """What the model makes of two words, in words of every day; plain text."""
-    cosine = portrait.cosine(pair)
+    """What the model makes of two words, in everyday words; plain text."""
     if not _same_word(portrait.comparison, pair):
-        return _of_two_words(portrait, pair, cosine)
-    if cosine >= EQUAL:
-        return "Same word, same vector"
-    if leaning(portrait, pair):
-        return "Same word, two meanings"
-    chance = None if ruler is None else ruler.chance
-    if chance is not None and chance.tells and round(10 * chance.share) != 5:
-        return f"Same word, most likely {'two meanings' if chance.share > 0.5 else 'one meaning'}"
-    return "Same word, two vectors"
+        return MEANING_HEADLINE[_of_two_words(portrait, pair)]
+    if portrait.cosine(pair) >= EQUAL:
+        return MEANING_HEADLINE["equal"]
+    if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
+        return MEANING_HEADLINE[ruler.verdict.value]
+    closer = _closer(portrait, pair)
+    if closer:
+        first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
+        return MEANING_HEADLINE["references"].format(
+            word=shortened(first.word, _WORD),
+            first=shortened(closer[0].reference, _WORD),
+            a=first.label,
+            second=shortened(closer[1].reference, _WORD),
+            b=second.label,
+        )
+    return MEANING_HEADLINE["cannot tell"]
 
 
-def leaning(portrait: Portrait, pair: Pair) -> str:
-    """Which reference each of the two words is closer to, where these differ; else "".
+@dataclass(frozen=True)
+class _Closer:
+    """A reference that one of two words is closer to than the other is."""
 
-    Closer means: by `NOISE`, in other digits, and more alike than random pairs of words. Of
+    gap: float
+    reference: str
+    near: float
+    far: float
+
+
+def _closer(portrait: Portrait, pair: Pair) -> tuple[_Closer, _Closer] | None:
+    """The reference that each of the two words is closer to; None where they do not differ.
+
+    Closer means: by `NOISE`, in other digits, and more similar than random pairs of words. Of
     several references on one side the widest gap counts.
     """
     comparison, row = portrait.comparison, portrait.row
-    widest: dict[int, tuple[float, str, str]] = {}
+    widest: dict[int, _Closer] = {}
     for j, item in enumerate(comparison.items):
         if item.role != "reference":
             continue
@@ -42,13 +64,22 @@ def leaning(portrait: Portrait, pair: Pair) -> str:
         band, gap = portrait.meaning.band(Pair(near, j)), cosines[near] - cosines[far]
         if band is None or cosines[near] <= band.high[row] or gap < NOISE:
             continue
-        ends = f"({two(cosines[near])}, in {comparison.items[far].label} {two(cosines[far])})"
-        said = (gap, quoted(item.word), f"in {comparison.items[near].label} {ends}")
-        widest[near] = max(widest.get(near, said), said)
-    if len(widest) < 2:
+        if near not in widest or gap > widest[near].gap:
+            widest[near] = _Closer(gap, item.word, cosines[near], cosines[far])
+    return (widest[pair.first], widest[pair.second]) if len(widest) == 2 else None
+
+
+def leaning(portrait: Portrait, pair: Pair) -> str:
+    """Each word's similarity to the reference that it is closer to, where these differ; else ""."""
+    closer = _closer(portrait, pair)
+    if closer is None:
         return ""
-    (_, one, to_one), (_, other, to_other) = (widest[i] for i in (pair.first, pair.second))
-    return f"{one} is closer {to_one}, {other} {to_other}."
+    a, b = (portrait.comparison.items[i].label for i in (pair.first, pair.second))
+    (one, other) = closer
+    return (
+        f"Similarity to {quoted(one.reference)}: {two(one.near)} in {a}, {two(one.far)} in {b}. "
+        f"To {quoted(other.reference)}: {two(other.far)} in {a}, {two(other.near)} in {b}."
+    )
 
 
 def why(portrait: Portrait, pair: Pair) -> str:
@@ -56,28 +87,27 @@ def why(portrait: Portrait, pair: Pair) -> str:
     comparison = portrait.comparison
     start, now = float(comparison.along(pair)[0]), portrait.cosine(pair)
     begin = (
-        f"Layer {comparison.layers[0]} knows only a word and its place: a {comparison.measure} of "
-        f"{bold(start)}."
+        f"At layer {comparison.layers[0]} the model knows only the word and its position: a "
+        f"{comparison.measure} of {bold(start)}."
     )
     if portrait.row == 0:
-        return f"{begin} Each later layer mixes in what stands around it."
+        return f"{begin} Each later layer mixes in the words around it."
     around = [portrait.meaning.chosen[i].context for i in (pair.first, pair.second)]
-    differs = "" if around[0] == around[1] else ", which differs"
+    differs = "" if around[0] == around[1] else ", which differ"
     moved = (
-        f"{begin} Each later layer mixes in what stands around it{differs}: {bold(now)} at layer "
+        f"{begin} Each later layer mixes in the words around it{differs}: {bold(now)} at layer "
         f"{portrait.layer}."
     )
     if start >= EQUAL and start - now >= NOISE:
-        return f"{moved} Both began equal, so what is around makes all of the gap."
+        return f"{moved} Both began equal, so the surrounding words cause the whole gap."
     return moved
 
 
 def what_is_a_layer(n_layers: int) -> str:
     """What a layer is, in a sentence or two."""
     return (
-        "One round of reading: each word's numbers, its vector, are computed anew from those of "
-        f"all words of the sentence. This model has {n_layers}; layer 0 is what the first begins "
-        "with."
+        "One round of reading: each word's vector, a list of numbers, is computed anew from the "
+        f"vectors of all words in the sentence. This model has {n_layers}; layer 0 feeds the first."
     )
 
 
@@ -103,10 +133,11 @@ def _same_word(comparison: Comparison, pair: Pair) -> bool:
     return first == second
 
 
-def _of_two_words(portrait: Portrait, pair: Pair, cosine: float) -> str:
-    band = portrait.meaning.band(pair)
+def _of_two_words(portrait: Portrait, pair: Pair) -> str:
+    band, cosine = portrait.meaning.band(pair), portrait.cosine(pair)
+    if cosine >= EQUAL:
+        return "two words, equal"
     if band is None:
-        return "Two words, two vectors" if cosine < EQUAL else "Two words, same vector"
-    if cosine > band.high[portrait.row]:
-        return "Two words that the model holds alike"
-    return "Two words, no more alike than words often are"
+        return "two words"
+    is_similar = side_of(cosine, band, portrait.row) == 1
+    return f"two words, {'similar' if is_similar else 'unrelated'}"

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from components.analysis.separation import RISK, wilson
 from components.core.schema import FloatArray, IntArray
 
 __all__ = [
@@ -27,7 +28,6 @@ __all__ = [
     "best_threshold",
     "judged",
     "roc",
-    "wilson",
 ]
 
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
@@ -36,7 +36,6 @@ NEITHER, TRAIN, TEST = -1, 0, 1
 """What a pair is there for."""
 _FOLDS = 5
 _SEED = 0
-_Z = 1.959963984540054  # of the normal distribution, for 95%
 _FEWEST = 2
 Bools = NDArray[np.bool_]
 
@@ -83,6 +82,23 @@ class Scores:
     def n(self) -> int:
         """How many pairs were judged."""
         return len(self.rows)
+
+    @property
+    def is_clear(self) -> bool:
+        """True if the best layer does better than always giving the commoner answer.
+
+        Where it was chosen by the pairs that it is judged on, its interval is wider for that: it
+        misses at none of the layers in 95 of 100 cases (Bonferroni).
+        """
+        n_chosen_among = 1 if self.how == "split" else len(self.accuracy)
+        right = round(float(self.accuracy[self.best]) * self.n)
+        low = wilson(right, self.n, risk=RISK / n_chosen_among)[0]
+        return low > self.majority
+
+    @property
+    def commonest(self) -> str:
+        """The answer that most of the judged pairs have."""
+        return "same" if self.same.mean() > 0.5 else "different"
 
     @property
     def nbytes(self) -> int:
@@ -236,16 +252,6 @@ def _between(low: float, high: float) -> float:
     """Midway, and above the lower one even where no number lies between."""
     middle = (low + high) / 2
     return middle if middle > low else high
-
-
-def wilson(n_right: int, n: int) -> tuple[float, float]:
-    """The 95% interval of a share, by Wilson's score; all of [0, 1] of nothing."""
-    if not n:
-        return 0.0, 1.0
-    share, z2 = n_right / n, _Z**2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = _Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n**2)) / (1 + z2 / n)
-    return max(0.0, middle - margin), min(1.0, middle + margin)
 
 
 def roc(cosines: FloatArray, same: Bools) -> tuple[FloatArray, FloatArray, FloatArray] | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.content.wording import bold, percent, shortened
+from components.content.claims import PAIRS_CAUTION, PAIRS_CLAIM, PAIRS_SURE, PAIRS_TITLE
+from components.content.wording import bold, percent, shortened, two
 from components.features.pairs.compute.shown import PairsShown
 from components.features.pairs.measures import SAME, Scores
 
-__all__ = ["notes", "pairs_reading", "pairs_title", "roc_reading"]
+__all__ = ["notes", "pairs_reading", "pairs_sure", "pairs_title", "roc_reading"]
 
 
 def pairs_title(shown: PairsShown) -> str:
@@ -17,11 +18,14 @@ def pairs_title(shown: PairsShown) -> str:
     if scores is None:
         medians = np.median(shown.compared.cosines[:, shown.there], axis=1)
         return _spread_title(medians.tolist(), layers)
-    best = scores.best
-    if scores.low[best] <= scores.majority:
-        return "No layer is surely better than chance"
-    right, chance = percent(scores.accuracy[best]), percent(scores.majority)
-    return f"Layer {layers[best]} judges {right} right; by chance {chance}"
+    if not scores.is_clear:
+        return PAIRS_TITLE["unclear"]
+    return PAIRS_TITLE["clear"].format(
+        layer=layers[scores.best],
+        accuracy=percent(scores.accuracy[scores.best]),
+        commonest=scores.commonest,
+        baseline=percent(scores.majority),
+    )
 
 
 def _spread_title(medians: list[float], layers: tuple[int, ...]) -> str:
@@ -54,42 +58,45 @@ def _unlabelled(shown: PairsShown) -> list[str]:
 def _judged(shown: PairsShown, scores: Scores) -> list[str]:
     row = shown.row
     right, low, high = scores.accuracy[row], scores.low[row], scores.high[row]
-    which = "test pairs" if scores.how == "split" else "pairs"
+    above = "better" if low > scores.majority else "worse" if high < scores.majority else "unclear"
+    claim = PAIRS_CLAIM[above].format(
+        layer=shown.layer,
+        accuracy=percent(right),
+        commonest=scores.commonest,
+        baseline=percent(scores.majority),
+    )
+    return [claim, PAIRS_CAUTION] if shown.pairs.has_words else [claim]
+
+
+def pairs_sure(shown: PairsShown) -> list[str]:
+    """How the pairs were judged, and which mistakes there are; nothing without labels."""
+    scores = shown.scores
+    if scores is None:
+        return []
+    row = shown.row
+    low, high = (percent(ends[row]) for ends in (scores.low, scores.high))
     return [
-        f"At layer **{shown.layer}** a cosine of {bold(scores.thresholds[row])} or more is taken "
-        f"for “same”: **{percent(right)}** of the **{scores.n:,}** {which} are judged right "
-        f"(between {percent(low)} and {percent(high)} with 95% confidence).",
-        _beside(scores, low, high),
+        PAIRS_SURE.format(
+            n=f"{scores.n:,}",
+            kind="test pairs" if scores.how == "split" else "pairs",
+            threshold=two(scores.thresholds[row]),
+            low=low,
+            high=high,
+        ),
         _errors(shown, scores),
     ]
-
-
-def _beside(scores: Scores, low: float, high: float) -> str:
-    always = f"Always saying the commoner answer would get **{percent(scores.majority)}**"
-    if low > scores.majority:
-        return f"{always}."
-    if high < scores.majority:
-        return f"{always}, which is better."
-    return f"{always}: the difference may be chance."
 
 
 def _errors(shown: PairsShown, scores: Scores) -> str:
     wrong = scores.wrong(shown.row)
     if not len(wrong):
-        return "None is judged wrong."
+        return "No pair is judged wrong."
     missed = int((shown.pairs.gold[wrong] == SAME).sum())
     called = len(wrong) - missed
-    parts = [
-        f"**{n:,}** {kind} taken for {taken}"
-        for n, kind, taken in (
-            (called, "of different meaning were", "the same"),
-            (missed, "of the same meaning were", "different"),
-        )
-        if n
-    ]
-    if len(wrong) == 1:
-        parts = [part.replace("were", "was") for part in parts]
-    return f"Of those judged wrong, {' and '.join(parts)}."
+    return (
+        f"{len(wrong):,} judged wrong: {called:,} different ones called “same”, {missed:,} same "
+        "ones called “different”."
+    )
 
 
 def roc_reading(auc: float, n: int) -> str:
@@ -97,7 +104,7 @@ def roc_reading(auc: float, n: int) -> str:
     return (
         f"Take any pair that is the same and any that is different: in **{percent(auc)}** of such "
         f"cases the first has the higher cosine (AUC {auc:.4f}, {n:,} pairs judged). This needs no "
-        "threshold; by chance it would be 50%."
+        "threshold; by guessing it would be 50%."
     )
 
 

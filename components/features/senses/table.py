@@ -9,13 +9,13 @@ import argparse
 import math
 from collections.abc import Sequence
 
+from components.analysis.separation import Separation
 from components.content.wording import percent
 from components.core import BUNDLED_ID, EncoderService, open_service
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
 from components.features.senses.compute.course import course_of
 from components.features.senses.compute.word import Found, word_in
-from components.features.senses.measures.separation import Separation
 
 __all__ = ["main", "table"]
 

@@ -16,12 +16,12 @@ from components.analysis import ruler as rulers
 from components.analysis.baseline import Baseline
 from components.analysis.ruler import LabelledWords, Ruler
 from components.analysis.words import POOLINGS, word_vectors
+from components.content.ambiguous_words import ambiguous_words, everyday_words
 from components.content.sample import baseline_sentences
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import ProgressEvent
-from components.core.words import Span, split_words
-from components.corpus.bundled import ambiguous_corpus
+from components.core.words import Span, find_word, split_words
 from components.jobs import Kind, Report, StoppedError, Task
 
 __all__ = [
@@ -78,11 +78,11 @@ RULERS = Kind(
 )
 _FORMAT = 2
 """Part of the names of baselines' files: raised when what is measured changes."""
-_RULER_FORMAT = 3
+_RULER_FORMAT = 4
 """The same of rulers' files."""
 _EVERY = 2
-"""The ruler is measured on every second sentence of a sense, eight of each. How sure its chances
-are depends on how many words there are: all sentences would add little and take twice as long."""
+"""The ruler is measured on every second sentence of an ambiguous word's sense, eight of each. How
+sure it is depends on how many words there are: all sentences would add little and take longer."""
 
 _log = logging.getLogger("contextlens")
 
@@ -198,18 +198,26 @@ def _kept(what: str) -> Iterator[None]:
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
-    """The vectors of ambiguous words in half the ready corpus; what the model drops is left out."""
-    corpus = ambiguous_corpus()
-    rows = _half(corpus.labels["sense"])
-    encodings = service.encode(card.id, [corpus.texts[i] for i in rows], checksum=card.checksum)
-    found = []
-    for i, encoding in zip(rows, encodings, strict=True):
+    """The vectors of everyday words and of half of the ambiguous ones' sentences.
+
+    Words that the model drops are left out.
+    """
+    every = ambiguous_words()
+    half = _half([f"{row.word}: {row.sense}" for row in every])
+    rows = [*(every[i] for i in half), *everyday_words()]
+    encodings = service.encode(card.id, [row.text for row in rows], checksum=card.checksum)
+    measured, vectors = [], []
+    for row, encoding in zip(rows, encodings, strict=True):
+        span = find_word(row.text, row.word)
         with suppress(RequestError):
-            span = (corpus.spans or ())[i]
-            found.append((i, [word_vectors(encoding, span, pooling) for pooling in POOLINGS]))
-    names = [[corpus.labels[column][i] for i, _ in found] for column in ("word", "sense")]
-    vectors = np.array([own for _, own in found], np.float32).swapaxes(0, 1)
-    return LabelledWords(tuple(names[0]), tuple(names[1]), vectors)
+            if span is not None:
+                vectors.append([word_vectors(encoding, span, pooling) for pooling in POOLINGS])
+                measured.append(row)
+    return LabelledWords(
+        tuple(row.word for row in measured),
+        tuple(row.sense for row in measured),
+        np.array(vectors, np.float32).swapaxes(0, 1),
+    )
 
 
 def _half(senses: Sequence[str]) -> list[int]:

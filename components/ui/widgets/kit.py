@@ -109,10 +109,19 @@ def chart(
     st.plotly_chart(figure, key=key, height=room, config=dict(config or usual), alt=alt, **own)
 
 
-def reading(sentences: Sequence[str], *, key: str = "reading") -> None:
-    """What is on screen, in words; further readings of a page have keys that begin the same."""
-    with st.container(key=key):
+def reading(sentences: Sequence[str], *, sure: Sequence[str] = (), key: str = "reading") -> None:
+    """Write what is on screen: one claim with its number, and at most one caution.
+
+    Args:
+        sentences: Markdown.
+        sure: what else an engineer wants to know, folded under "How sure is this?".
+        key: further readings of a page have keys that begin with "reading", too.
+    """
+    with st.container(key=key, gap="xsmall"):
         st.markdown(" ".join(sentences))
+        if sure:
+            with st.expander("How sure is this?"):
+                st.markdown("\n".join(f"- {sentence}" for sentence in sure))
 
 
 def terms(*names: str) -> None:

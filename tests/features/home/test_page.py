@@ -83,12 +83,12 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert not messages(app)
     assert app.title[0].value == "Start here"
     assert HOME_INTRO in [caption.value for caption in app.caption]
-    assert app.header[0].value == "Same word, two meanings"
+    assert app.header[0].value == "python is closer to snake in A, to programming in B"
     said = answers(app)
-    assert list(said) == ["Why?", "What is a layer?", "Is 0.78 much?"]
-    assert "Both began equal, so what is around makes all of the gap." in said["Why?"]
+    assert list(said) == ["Why?", "What is a layer?", "Is 0.78 high?"]
+    assert "Both began equal, so the surrounding words cause the whole gap." in said["Why?"]
     assert "This model has 6;" in said["What is a layer?"]
-    assert "of two senses" in said["Is 0.78 much?"]
+    assert "does not settle the meaning" in said["Is 0.78 high?"]
 
 
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
@@ -126,7 +126,7 @@ def test_one_sentence_with_references_has_its_lines() -> None:
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
-    assert app.header[0].value != "Same word, two meanings"
+    assert app.header[0].value != "python is closer to snake in A, to programming in B"
     link = links(app)["All lines and numbers"]
     assert link.page == "meaning"
     assert target(link) == shown_view(app)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.analysis.baseline import Band
-from components.analysis.ruler import Chance
+from components.analysis.ruler import Calibration, Verdict
 from components.analysis.similarity import Comparison, Item, Pair
 from components.features.home.reading import (
     headline,
@@ -28,7 +28,7 @@ from components.ui.widgets.comparison.ruler import RulerShown
 PAIR = Pair(0, 1)
 BOLD = re.compile(r"\*\*(.*?)\*\*")
 LEANS = re.compile(
-    r"“ref(\d)” is closer in A \((\S+), in B (\S+)\), “ref(\d)” in B \((\S+), in A (\S+)\)\."
+    r"Similarity to “(\w+)”: (\S+) in A, (\S+) in B\. To “(\w+)”: (\S+) in A, (\S+) in B\."
 )
 
 
@@ -73,12 +73,14 @@ def of(pair: list[float], *references: tuple[float, float]) -> np.ndarray:
     return cosines
 
 
-def ruler(share: float, low: float, high: float) -> RulerShown:
-    return RulerShown(0.7, (), True, Chance(share, low, high, 9, ""), ())
+def ruler(verdict: Verdict) -> RulerShown:
+    cuts = {Verdict.SAME: (None, 0.5), Verdict.DIFFERENT: (0.9, None)}.get(verdict, (None, None))
+    return RulerShown(0.7, (), True, Calibration(*cuts, 83), 1, ())
 
 
 SPLIT = [(0.51, 0.28), (0.26, 0.41)]
 BAND = band_of(-0.1, 0.0, 0.15, 2)
+UNCLEAR = "Same word; unclear whether the meaning differs"
 
 
 # The headline
@@ -87,17 +89,20 @@ BAND = band_of(-0.1, 0.0, 0.15, 2)
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"cosines": of([1, 0.78], *SPLIT), "band": BAND}, "Same word, two meanings"),
-        ({"cosines": of([1, 0.78], SPLIT[0]), "band": BAND}, "Same word, two vectors"),
-        ({"cosines": of([1, 0.78], *SPLIT), "band": None}, "Same word, two vectors"),
+        (
+            {"cosines": of([1, 0.78], *SPLIT), "band": BAND},
+            "python is closer to ref0 in A, to ref1 in B",
+        ),
+        ({"cosines": of([1, 0.78], SPLIT[0]), "band": BAND}, UNCLEAR),
+        ({"cosines": of([1, 0.78], *SPLIT), "band": None}, UNCLEAR),
         ({"cosines": of([1, 1.0], *SPLIT), "band": BAND}, "Same word, same vector"),
         (
             {"cosines": of([0.3, 0.4]), "band": BAND, "words": ("good", "bad")},
-            "Two words that the model holds alike",
+            "Two words that the model treats as similar",
         ),
         (
             {"cosines": of([0.3, 0.1]), "band": BAND, "words": ("good", "bad")},
-            "Two words, no more alike than words often are",
+            "Two words, no more similar than unrelated words often are",
         ),
         ({"cosines": of([0.3, 0.1]), "words": ("ש", "س")}, "Two words, two vectors"),
     ],
@@ -107,46 +112,42 @@ def test_the_headline_is_what_the_numbers_hold(given: dict[str, Any], expected: 
 
 
 @pytest.mark.parametrize(
-    ("chance", "expected"),
+    ("verdict", "expected"),
     [
-        ((0.8, 0.6, 0.9), "Same word, most likely two meanings"),
-        ((0.2, 0.1, 0.4), "Same word, most likely one meaning"),
-        ((0.6, 0.4, 0.8), "Same word, two vectors"),
-        ((0.54, 0.52, 0.6), "Same word, two vectors"),
+        (Verdict.DIFFERENT, "Same word, two meanings"),
+        (Verdict.SAME, "Same word, one meaning"),
+        (Verdict.CANNOT_TELL, UNCLEAR),
     ],
 )
-def test_without_references_the_ruler_decides(
-    chance: tuple[float, float, float], expected: str
-) -> None:
-    assert headline(portrait(of([1, 0.7]), layer=1), PAIR, ruler(*chance)) == expected
+def test_a_meaning_is_claimed_only_by_a_calibration(verdict: Verdict, expected: str) -> None:
+    assert headline(portrait(of([1, 0.7]), layer=1), PAIR, ruler(verdict)) == expected
 
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(0, 5), st.sampled_from([1.0, 0.2, 0.02]))
 @settings(max_examples=2000)
-def test_two_meanings_are_said_only_where_references_part_them(
+def test_references_are_named_only_where_they_set_the_two_apart(
     seed: int, n_references: int, spread: float
 ) -> None:
     random = np.random.default_rng(seed)
     pairs = [tuple(0.2 + spread * random.uniform(-1, 1, 2)) for _ in range(n_references)]
     own = portrait(of([1.0, 0.7], *pairs), layer=1, band=BAND)
     said, leans = headline(own, PAIR, None), leaning(own, PAIR)
-    assert (said == "Same word, two meanings") == bool(leans)
+    assert (said != UNCLEAR) == bool(leans)
     nearer = {"A": [], "B": []}
-    for a, b in np.float32(pairs).reshape(-1, 2):
+    for i, (a, b) in enumerate(np.float32(pairs).reshape(-1, 2)):
         if abs(a - b) >= 0.03 and max(a, b) > 0.15:
-            nearer["A" if a > b else "B"].append((abs(a - b), max(a, b), min(a, b)))
+            nearer["A" if a > b else "B"].append((abs(a - b), f"ref{i}", a, b))
     assert bool(leans) == all(nearer.values())
     if leans:
         match = LEANS.fullmatch(leans)
         assert match is not None
-        for (_, near, far), side in zip(
-            (match.groups()[:3], match.groups()[3:]), "AB", strict=True
-        ):
-            _, high, low = max(nearer[side])
-            assert float(near) == pytest.approx(high, abs=0.0051)
-            assert float(far) == pytest.approx(low, abs=0.0051)
-            assert near != far
+        for side, found in zip("AB", (match.groups()[:3], match.groups()[3:]), strict=True):
+            _, name, a, b = max(nearer[side])
+            assert found[0] == name
+            assert [float(value) for value in found[1:]] == pytest.approx([a, b], abs=0.0051)
+        first, second = (max(nearer[side])[1] for side in "AB")
+        assert said == f"python is closer to {first} in A, to {second} in B"
 
 
 # The answers
@@ -167,9 +168,9 @@ def test_why_holds_the_numbers_of_its_layers(along: list[float], layer: int, sam
     shown = [float(value) for value in BOLD.findall(said)]
     expected = [along[0]] if layer == 0 else [along[0], along[layer]]
     assert shown == pytest.approx(expected, abs=0.0051)
-    assert ("which differs" in said) == (layer > 0 and not same)
+    assert ("which differ" in said) == (layer > 0 and not same)
     fell = float(np.float32(along[0])) >= 1 - 1e-5 and along[0] - along[layer] >= 0.03
-    assert ("makes all of the gap" in said) == (layer > 0 and fell)
+    assert ("cause the whole gap" in said) == (layer > 0 and fell)
 
 
 def test_a_layer_is_told_with_how_many_there_are() -> None:
@@ -179,7 +180,9 @@ def test_a_layer_is_told_with_how_many_there_are() -> None:
 
 def test_how_much_is_said_by_the_ruler_else_by_random_pairs() -> None:
     own = portrait(of([1, 0.78]), layer=1, band=BAND)
-    assert "of two senses" in how_much(own, PAIR, ruler(0.6, 0.5, 0.7))
+    assert how_much(own, PAIR, ruler(Verdict.CANNOT_TELL)).startswith(
+        "Similarity (cosine) **0.70**"
+    )
     assert "**0.78**, more alike than 95 of 100 random pairs" in how_much(own, PAIR, None)
     assert how_much(portrait(of([1, 0.78]), layer=1), PAIR, None).endswith("one is **0.78**.")
 

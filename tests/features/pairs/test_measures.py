@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, auc, roc_auc_score
 
+from components.analysis.separation import wilson
 from components.features.pairs.measures import (
     DIFFERENT,
     NEITHER,
@@ -22,7 +23,6 @@ from components.features.pairs.measures import (
     best_threshold,
     judged,
     roc,
-    wilson,
 )
 
 pairs_of_both = st.lists(
@@ -91,10 +91,6 @@ def test_the_interval_is_wilsons(n_right: int, n: int) -> None:
     n_right = min(n_right, n)
     expected = binomtest(n_right, n).proportion_ci(method="wilson")
     assert wilson(n_right, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
-
-
-def test_of_nothing_anything_may_be_true() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
 
 
 # Judging on a split

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from components.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
 from components.features.senses.explain import FORMULA, GROUPS, LIMITS, OWN_SENTENCE, TABLE
 from components.features.senses.measures.grouping import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
-from components.features.senses.measures.separation import LOW_COSINE, LOW_MARGIN, RISK
-from components.features.senses.measures.trials import MOST_FOLDS
 
 
 def test_the_numbers_it_names_are_those_that_count() -> None:

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from components.analysis.separation import Separation, separation, trial_of
 from components.core.errors import RequestError
 from components.features.senses.figures.colors import MAX_COLORED, kinds_of
 from components.features.senses.figures.curve import confusion_heatmap, separation_curve
@@ -19,8 +20,6 @@ from components.features.senses.figures.map import (
     senses_map,
 )
 from components.features.senses.measures.placing import first_placed, next_placed
-from components.features.senses.measures.separation import Separation, separation
-from components.features.senses.measures.trials import trial_of
 from components.figures.theme import CATEGORICAL, NEUTRAL
 from tests.support.senses import clouds
 

@@ -6,23 +6,35 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.core.schema import IntArray
+from components.analysis.separation import Separation, Trial, scaled, separation, trial_of
+from components.core.schema import FloatArray, IntArray
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
 from components.features.map.compute.once import once
 from components.features.map.figures.colors import Coloring, coloring
-from components.features.map.reading.at_layer import senses_title_at
-from components.features.map.reading.layers import senses_reading, senses_title
 from components.features.map.reading.maps import label_agreement, map_reading, map_title
-from components.maps.agreement import Agreement
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
 from components.maps.picture import Picture
+from components.maps.points import Points
+from components.ui.widgets.sense_claims import (
+    senses_claim,
+    senses_sure,
+    senses_title,
+    senses_title_at,
+)
 
-__all__ = ["Finding", "finding"]
+__all__ = ["Finding", "SenseTests", "finding", "sense_tests"]
 
-Senses = tuple[list[Agreement], str]
-"""How far a word's senses keep together at each layer, and the word."""
 _LABELLED = 60
 """Points from which groups have names on the map: in fewer texts no word is typical."""
+
+
+@dataclass(frozen=True, eq=False)
+class SenseTests:
+    """The test of one word's labelled senses at each layer, as on the Senses page."""
+
+    word: str
+    trial: Trial
+    curve: tuple[Separation, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +51,7 @@ class Finding:
         titles: the finding at each layer, in a line.
         course: what it comes to through all layers, in a line; "" where that is not told.
         reading: the same at this layer, in sentences.
+        sure: how it was tested, in sentences, where senses were.
         one_name: whether all points are called the same, as in a map of one word.
     """
 
@@ -51,6 +64,7 @@ class Finding:
     titles: tuple[str, ...]
     course: str
     reading: tuple[str, ...]
+    sure: tuple[str, ...]
     one_name: bool
 
 
@@ -83,9 +97,11 @@ def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Findin
         groups=groups,
         group_labels=named,
         titles=_titles(picture, row, column, groups, senses),
-        course="" if senses is None else senses_title(senses[0], picture.layers, senses[1]),
-        reading=_senses_reading(picture, row, senses)
-        or _reading(picture, row, column, groups, named),
+        course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
+        reading=_reading(picture, row, column, groups, named)
+        if senses is None
+        else tuple(senses_claim(senses.word, senses.curve, senses.trial, picture.layers[row])),
+        sure=() if senses is None else tuple(senses_sure(senses.curve, senses.trial)),
         one_name=len({name.casefold() for name in points.names}) == 1,
     )
 
@@ -115,14 +131,12 @@ def _words_of(labels: tuple[ClusterLabel, ...]) -> Mapping[int, str]:
 
 
 def _titles(
-    picture: Picture, row: int, column: str | None, groups: IntArray, senses: Senses | None
+    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
 ) -> tuple[str, ...]:
     """The finding at each layer; groups are known at the shown one alone."""
     points = picture.points
     if senses is not None:
-        agreed, word = senses
-        pairs = zip(agreed, picture.layers, strict=True)
-        return tuple(senses_title_at(found, layer, word) for found, layer in pairs)
+        return tuple(senses_title_at(senses.word, own, senses.trial) for own in senses.curve)
     return tuple(
         map_title(
             points,
@@ -133,13 +147,6 @@ def _titles(
         )
         for i, own in enumerate(picture.neighbors)
     )
-
-
-def _senses_reading(picture: Picture, row: int, senses: Senses | None) -> tuple[str, ...]:
-    if senses is None:
-        return ()
-    agreed, word = senses
-    return tuple(senses_reading(agreed, picture.layers, picture.layers[row], word))
 
 
 def _reading(
@@ -161,11 +168,30 @@ def _reading(
     )
 
 
-def _senses(picture: Picture, column: str | None) -> Senses | None:
-    """How far a word's senses keep together at each layer, and the word; None for other maps."""
-    words = set(picture.points.labels.get("word", ()))
-    if column != "sense" or len(words) != 1 or len(picture.layers) < 2:
+def _senses(picture: Picture, column: str | None) -> SenseTests | None:
+    """The tests of a word's senses at each layer; None for other maps."""
+    if column != "sense" or len(picture.layers) < 2:
         return None
-    agreed = [label_agreement(picture.points, column, own) for own in picture.neighbors]
-    known = [own for own in agreed if own is not None]
-    return (known, next(iter(words))) if len(known) == len(agreed) else None
+    return once(
+        picture,
+        "senses",
+        compute=lambda: sense_tests(picture.points, picture.vectors, picture.layers),
+    )
+
+
+def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) -> SenseTests | None:
+    """The tests of the labels "sense"; None for points of several words, or nothing to test.
+
+    Args:
+        points: the occurrences of one word.
+        vectors: (n_layers, n_points, n_dims) float32.
+        layers: which layer each row of `vectors` is of.
+    """
+    words = set(points.labels.get("word", ()))
+    trial = trial_of(points.labels["sense"])
+    if len(words) != 1 or trial.problem:
+        return None
+    curve = tuple(
+        separation(scaled(own), trial, layer) for own, layer in zip(vectors, layers, strict=True)
+    )
+    return SenseTests(words.pop(), trial, curve)

@@ -87,7 +87,7 @@ def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
         st.caption(f"Pinned: {_name(shown, one or 0)}. Pin a second point for their exact cosine.")
     else:
         st.markdown(_pinned(shown, a, b, band))
-        on_ruler = _on_ruler(shown, a, b, ruler)
+        on_ruler = _on_ruler(shown, a, b, ruler, band)
         if on_ruler is not None and on_ruler.ranges:
             lowest = min(each.low for each in on_ruler.ranges)
             drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=130)
@@ -107,14 +107,16 @@ def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> str:
     )
 
 
-def _on_ruler(shown: MapShown, a: int, b: int, ruler: Ruler | None) -> RulerShown | None:
+def _on_ruler(
+    shown: MapShown, a: int, b: int, ruler: Ruler | None, band: Band | None
+) -> RulerShown | None:
     """Two pinned words among pairs of known kinds; None for other points, or several layers."""
     pooling = shown.picture.request.pooling
     if ruler is None or shown.points.unit != "words" or shown.layer < 0 or pooling not in POOLINGS:
         return None
     names = [shown.points.names[point] for point in (a, b)]
     cosine, at = shown.cosines(a, [b])[0], (shown.layer, pooling)
-    return pair_on_ruler(names, cosine, ruler, at=at)
+    return pair_on_ruler(names, cosine, ruler, at=at, band=band)
 
 
 def _name(shown: MapShown, point: int) -> str:

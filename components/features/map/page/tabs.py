@@ -31,7 +31,7 @@ _AGAIN = "**The map with a script of your own**, from this page's NPZ"
 
 def words(shown: MapShown) -> None:
     """The reading."""
-    kit.reading(shown.finding.reading)
+    kit.reading(shown.finding.reading, sure=shown.finding.sure)
 
 
 def notes(shown: MapShown) -> None:

@@ -122,7 +122,7 @@ def roc_figure(
             "tickformat": ".0%",
             "zeroline": False,
         },
-        "annotations": [note("by chance", 0.97, 0.85)],
+        "annotations": [note("guessing", 0.97, 0.85)],
     }
     return figure([even, curve, *here], layout, title=title, height=height)
 

@@ -58,7 +58,7 @@ def accuracy_lines(
             level(scores.majority, x),
             upright(layers[row], color=NEUTRAL, width=1, dash="dot"),
         ],
-        "annotations": [note(f"by chance {scores.majority:.0%}", x[-1], scores.majority)],
+        "annotations": [note(f"guessing {scores.majority:.0%}", x[-1], scores.majority)],
     }
     return figure([band, line], layout, title=title, height=height)
 

@@ -10,7 +10,7 @@ from components.content.wording import escape, two
 from components.features.pairs.compute.shown import PairsShown
 from components.features.pairs.figures.cosines import cosine_histogram, cosine_scale
 from components.features.pairs.figures.layers import accuracy_lines, cosine_bands
-from components.features.pairs.reading import notes, pairs_reading, pairs_title
+from components.features.pairs.reading import notes, pairs_reading, pairs_sure, pairs_title
 from components.ui.widgets import kit
 
 __all__ = ["CHART", "HEIGHT", "has_cosines", "in_words", "picture"]
@@ -42,7 +42,7 @@ def picture(shown: PairsShown, baseline: Baseline | None) -> None:
 
 def in_words(shown: PairsShown) -> None:
     """The reading, and in small type what it rests on."""
-    kit.reading(pairs_reading(shown))
+    kit.reading(pairs_reading(shown), sure=pairs_sure(shown))
     for note in notes(shown):
         st.caption(escape(note))
 

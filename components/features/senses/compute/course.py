@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.analysis.separation import Separation, scaled, separation
 from components.core.byte_cache import remembered
 from components.core.schema import FloatArray
 from components.corpus.searchable import SearchableCorpus
 from components.features.senses.compute.word import Found
 from components.features.senses.measures.placing import Placed, first_placed, next_placed
-from components.features.senses.measures.separation import Separation, separation
-from components.features.senses.measures.vectors import scaled
 
 __all__ = ["Course", "course_of", "curve_rows", "units_at"]
 

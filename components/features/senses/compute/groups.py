@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from components.analysis.separation import silhouette
 from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
@@ -16,7 +17,6 @@ from components.features.senses.compute.contexts import around
 from components.features.senses.compute.word import Found
 from components.features.senses.controls import FOUND
 from components.features.senses.measures import grouping
-from components.features.senses.measures.separation import silhouette
 from components.maps.typical import count_terms, typical_of
 
 __all__ = ["Group", "Grouping", "grouping_of", "groups_rows"]

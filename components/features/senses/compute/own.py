@@ -7,6 +7,14 @@ from typing import Literal
 
 import numpy as np
 
+from components.analysis.separation import (
+    centroids,
+    cosines_to,
+    scaled,
+    separation,
+    trial_of,
+    two_nearest,
+)
 from components.content.wording import shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError, RequestError
@@ -15,9 +23,6 @@ from components.core.words import Span, find_words
 from components.corpus.searchable import SearchableCorpus
 from components.features.senses.compute.course import Course
 from components.features.senses.compute.word import Found
-from components.features.senses.measures.separation import centroids, separation, two_nearest
-from components.features.senses.measures.trials import trial_of
-from components.features.senses.measures.vectors import cosines_to, scaled
 
 __all__ = ["LONGEST_OWN", "N_NEAR", "Fall", "Own", "own_of"]
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from components.core.byte_cache import remembered
 from components.core.schema import FloatArray, IntArray
 from components.features.senses.compute.contexts import around
+from components.features.senses.compute.course import Course
 from components.features.senses.compute.senses import Senses
+from components.features.senses.compute.word import Found
 from components.features.senses.figures.map import Spot
-from components.features.senses.reading.separation import title_at
+from components.ui.widgets.sense_claims import senses_title_at, uses_title_at
 
 __all__ = ["Picture", "picture_of"]
 
@@ -47,8 +49,6 @@ def picture_of(senses: Senses, by: str) -> Picture:
     """The map of a word, coloured by sense where asked for and labelled, else by group."""
     found, course = senses.found, senses.course
     is_sense = by == "sense" and bool(found.senses)
-    curve = course.curve or (None,) * len(course.layers)
-    pairs = zip(course.layers, curve, strict=True)
     own = senses.own if senses.own is not None and not senses.own.problem else None
     return Picture(
         places={
@@ -60,10 +60,16 @@ def picture_of(senses: Senses, by: str) -> Picture:
         codes=found.codes if is_sense else senses.grouping.groups,
         by="sense" if is_sense else "group",
         none="no sense" if is_sense else "in no group",
-        titles={layer: title_at(found, own_curve, layer) for layer, own_curve in pairs},
+        titles=_titles(found, course),
         own=None if own is None else dict(zip(course.layers, own.places, strict=True)),
         near=() if own is None else own.near,
     )
+
+
+def _titles(found: Found, course: Course) -> dict[int, str]:
+    if course.curve:
+        return {own.layer: senses_title_at(found.word, own, found.trial) for own in course.curve}
+    return {layer: uses_title_at(found.word, found.n, layer) for layer in course.layers}
 
 
 def _spots(senses: Senses) -> tuple[Spot, ...]:

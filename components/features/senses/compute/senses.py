@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from components.analysis.separation import Separation, cosines_to
 from components.core import EncoderService
 from components.core.schema import FloatArray, IntArray
 from components.corpus.live import LiveCorpus
@@ -37,8 +38,6 @@ from components.features.senses.controls import (
     SORT,
     WORD,
 )
-from components.features.senses.measures.separation import Separation
-from components.features.senses.measures.vectors import cosines_to
 from components.ui.state.view import ViewState
 
 __all__ = ["Senses", "beside", "linked_places", "other_view", "senses_in", "senses_of", "table_of"]

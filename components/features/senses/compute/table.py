@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from components.analysis.separation import centroids, cosine_table, cosines_to
 from components.core import EncoderService
 from components.core.schema import FloatArray
 from components.corpus.searchable import SearchableCorpus
 from components.features.senses.compute.course import units_at
 from components.features.senses.compute.word import Found
-from components.features.senses.measures.separation import centroids
-from components.features.senses.measures.vectors import cosine_table, cosines_to
 
 __all__ = ["InTable", "in_table"]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from components.analysis.separation import Trial, trial_of
 from components.content.wording import shortened
 from components.core.byte_cache import remembered
 from components.core.schema import IntArray
 from components.corpus.searchable import Occurrences, SearchableCorpus, WordCount
 from components.features.senses.controls import GUESSED, LABELS, NO_LABELS
-from components.features.senses.measures.trials import Trial, trial_of
 from components.ui.state.view import ViewState
 
 __all__ = ["LONGEST_WORD", "MOST", "Found", "Missing", "column_of", "word_in"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from components.features.senses.measures.separation import Separation
+from components.analysis.separation import Separation
 from components.figures.labels import spread
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from components.analysis.separation import scaled, silhouette
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
 from components.features.senses.measures.placing import principal
-from components.features.senses.measures.separation import silhouette
-from components.features.senses.measures.vectors import scaled
 from components.maps.clusters import cluster
 
 __all__ = [

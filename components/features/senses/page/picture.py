@@ -11,9 +11,9 @@ from components.features.senses.figures.map import map_order, senses_map
 from components.features.senses.page import marks
 from components.features.senses.page.groups import groups
 from components.features.senses.reading.groups import stands_reading
-from components.features.senses.reading.separation import course_title, separation_reading
 from components.ui.widgets import kit
 from components.ui.widgets.layer_bar import layer_bar
+from components.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title
 
 __all__ = ["CHART", "HEIGHT", "in_words", "picture", "word_map"]
 
@@ -47,7 +47,9 @@ def in_words(shown: Shown) -> None:
     """The reading, and in small type what it rests on."""
     senses = shown.senses
     stands = stands_reading(senses.found, shown.corpus.n_texts)
-    kit.reading([stands, *separation_reading(senses.found, senses.course.curve, senses.layer)])
+    found, curve = senses.found, senses.course.curve
+    claim = senses_claim(found.word, curve, found.trial, senses.layer)
+    kit.reading([*claim, stands], sure=senses_sure(curve, found.trial))
     for note in senses.notes:
         st.caption(escape(note))
 
@@ -109,7 +111,8 @@ def _is_phone() -> bool:
 
 def _curve(shown: Shown) -> None:
     senses = shown.senses
-    curve, title = senses.course.curve, course_title(senses.found, senses.course.curve)
+    found, curve = senses.found, senses.course.curve
+    title = senses_title(found.word, curve, found.trial)
     figure = separation_curve(
         [("right sense", curve)],
         senses.found.trial.chance,
@@ -121,6 +124,6 @@ def _curve(shown: Shown) -> None:
     kit.chart(
         figure,
         key="senses_curve",
-        alt=f"{title}. The share of occurrences that get their own sense at each layer, with its "
-        "95% interval, what chance gives, and the silhouette; the table has the numbers.",
+        alt=f"{title}. The share of uses that get the right sense at each layer, with its 95% "
+        "interval, the share when always guessing, and the silhouette; the table has the numbers.",
     )

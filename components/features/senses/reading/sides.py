@@ -5,10 +5,10 @@ One share is called more than another where their 95% intervals do not meet.
 
 from __future__ import annotations
 
+from components.analysis.separation import Separation
 from components.content.wording import bold, escape, percent, quoted, two
 from components.features.senses.compute.senses import Senses
 from components.features.senses.compute.table import InTable
-from components.features.senses.measures.separation import Separation
 
 __all__ = ["side_names", "sides_reading", "table_reading"]
 
@@ -68,6 +68,6 @@ def _share(name: str, own: Separation, side: Senses) -> str:
     low, high = own.interval
     chance = percent(side.found.trial.chance)
     return (
-        f"{name}: **{percent(own.accuracy)}** ({percent(low)} to {percent(high)}, by chance "
+        f"{name}: **{percent(own.accuracy)}** ({percent(low)} to {percent(high)}, always guessing: "
         f"{chance})"
     )

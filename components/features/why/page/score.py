@@ -122,7 +122,7 @@ def _of_words(score: Score, baseline: Baseline | None, ruler: Ruler | None) -> M
     shown = None
     if ruler is not None:
         words = [side.word for side in score.sides]
-        shown = pair_on_ruler(words, score.cosine, ruler, at=(score.layer, "mean"))
+        shown = pair_on_ruler(words, score.cosine, ruler, at=(score.layer, "mean"), band=band)
     if shown is not None:
         lowest = min((own.low for own in shown.ranges), default=0.0)
         return Marks(shown.ranges, "median", lowest, band)

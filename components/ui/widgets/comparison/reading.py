@@ -16,7 +16,7 @@ from components.analysis.similarity import Comparison, Item, Pair
 from components.content.wording import bold, listed, quoted, span, two
 from components.core.schema import FloatArray
 
-__all__ = ["EQUAL", "NOISE", "BandOf", "against", "meaning_in_context", "meaning_title"]
+__all__ = ["EQUAL", "NOISE", "BandOf", "against", "meaning_in_context", "meaning_title", "side_of"]
 
 BandOf = Callable[[Pair], Band | None]
 """The random pairs that a pair of words is held against; None where there are none."""
@@ -139,12 +139,12 @@ def against(value: float, band: Band | None, row: int) -> str:
         1: f"more alike than 95 of 100 random pairs of {band.of}",
         -1: f"less alike than 95 of 100 random pairs of {band.of}",
         0: f"as alike as random pairs of {band.of} often are",
-    }[_side(value, band, row)]
+    }[side_of(value, band, row)]
     return f", {place} (average {two(band.mean[row])})."
 
 
-def _side(value: float, band: Band, row: int) -> int:
-    """Above the band (1), below it (-1), or in it or printed like its average (0)."""
+def side_of(value: float, band: Band, row: int) -> int:
+    """1 above the band, -1 below it, 0 in it or printed like its average."""
     if two(value) == two(band.mean[row]):
         return 0
     return int(value > band.high[row]) - int(value < band.low[row])
@@ -198,7 +198,7 @@ def _reference_reading(comparison: Comparison, row: int, ref: int, band: BandOf)
 def _unrelated(values: FloatArray, bands: list[Band | None], row: int) -> bool:
     """Whether no cosine rises above what random pairs of words get."""
     return all(
-        band is not None and _side(float(value), band, row) < 1
+        band is not None and side_of(float(value), band, row) < 1
         for value, band in zip(values, bands, strict=True)
     )
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from components.analysis.baseline import is_in_sample_script
-from components.analysis.ruler import DIFFERENT, KINDS, Chance, Range, Ruler
+from components.analysis.baseline import Band, is_in_sample_script
+from components.analysis.ruler import (
+    EVERYDAY,
+    KINDS,
+    RIGHT,
+    TWO_SENSES,
+    Calibration,
+    Range,
+    Ruler,
+    Verdict,
+)
 from components.analysis.words import Pooling
-from components.content.wording import bold, quoted, two
+from components.content.claims import RULER
+from components.content.wording import percent, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
+from components.ui.widgets.comparison.reading import EQUAL, side_of
 
 __all__ = ["RulerShown", "pair_on_ruler", "ruler_note", "ruler_of", "ruler_reading"]
 
@@ -21,10 +32,11 @@ class RulerShown:
 
     Attributes:
         cosine: of the pair, at the layer shown.
-        ranges: of labelled pairs at that layer.
-        same_word: whether both are one word, upper and lower case alike.
-        chance: that two uses of one word at this cosine are of two senses; None for two different
-            words, and where it was measured on too few.
+        ranges: of labelled pairs at that layer, below random pairs of words where they are known.
+        same_word: True if both are one word, upper and lower case alike.
+        calibration: when a cosine settles the meaning of two uses of a word.
+        side: 1 where the pair is more similar than random pairs of words, -1 where it is less, 0
+            where it is within them; None where these are not known.
         left_out: those of the words that the ruler was measured on, each once.
         measure: "cosine" or "centred cosine".
     """
@@ -32,9 +44,15 @@ class RulerShown:
     cosine: float
     ranges: tuple[Range, ...]
     same_word: bool
-    chance: Chance | None
+    calibration: Calibration
+    side: int | None
     left_out: tuple[str, ...]
     measure: str = "cosine"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion on whether two uses of one word have the same meaning."""
+        return self.calibration.verdict(self.cosine)
 
 
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
@@ -48,6 +66,7 @@ def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
         portrait.cosine(pairs[0]),
         ruler,
         at=(portrait.layer, meaning.pooling),
+        band=meaning.band(pairs[0]),
         centred=comparison.centred,
         measure=comparison.measure,
     )
@@ -59,84 +78,84 @@ def pair_on_ruler(
     ruler: Ruler,
     *,
     at: tuple[int, Pooling],
+    band: Band | None,
     centred: bool = False,
     measure: str = "cosine",
 ) -> RulerShown | None:
-    """Two words' cosine at a layer and pooling on the ruler; None for other than Latin script."""
+    """Two words' cosine at a layer and pooling on the ruler; None for other than Latin script.
+
+    Args:
+        words: both.
+        cosine: of their vectors.
+        ruler: the model's.
+        at: the layer and the pooling.
+        band: random pairs of words of the same kind, at each layer.
+        centred: the cosine is a centred one.
+        measure: what to call it.
+    """
     if not all(map(is_in_sample_script, words)):
         return None
     known = tuple({word.casefold(): word for word in words if ruler.knows(word)}.values())
-    same_word = words[0].casefold() == words[1].casefold()
+    ranges = ruler.ranges(*at, centred=centred, without=known)
+    if band is not None:
+        low, mean, high = (float(own[at[0]]) for own in (band.low, band.mean, band.high))
+        ranges = (Range("unrelated words", low, mean, high, 0), *ranges)
     return RulerShown(
         cosine=cosine,
-        ranges=ruler.ranges(*at, centred=centred, without=known),
-        same_word=same_word,
-        chance=ruler.chance(cosine, *at, centred=centred, without=known) if same_word else None,
+        ranges=ranges,
+        same_word=words[0].casefold() == words[1].casefold(),
+        calibration=_calibration(ruler, *at, centred, known),
+        side=None if band is None else side_of(cosine, band, at[0]),
         left_out=known,
         measure=measure,
     )
 
 
+@lru_cache(maxsize=128)
+def _calibration(
+    ruler: Ruler, layer: int, pooling: Pooling, centred: bool, without: tuple[str, ...]
+) -> Calibration:
+    return ruler.calibration(layer, pooling, centred=centred, without=without)
+
+
 def ruler_reading(shown: RulerShown) -> str:
-    """What the pair's place on the ruler tells, in a sentence or two."""
-    said = [_against_different(shown)]
-    if shown.same_word:
-        said.append(_of_one_word(shown.chance))
-    return " ".join(filter(None, said))
+    """What the pair's cosine tells: of two uses of one word, or of two words."""
+    numbers = {"Measure": _measure(shown), "cosine": two(shown.cosine)}
+    if shown.cosine >= EQUAL:
+        return RULER["equal"].format(**numbers)
+    if not shown.same_word:
+        return _of_two_words(shown, numbers)
+    one, two_senses = (_range(shown, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
+    if one is None or two_senses is None:
+        return RULER["unknown"].format(**numbers)
+    return RULER[shown.verdict.value].format(
+        **numbers,
+        one_low=two(one.low),
+        one_high=two(one.high),
+        two_low=two(two_senses.low),
+        two_high=two(two_senses.high),
+        right=percent(RIGHT),
+        n_words=shown.calibration.n_words,
+    )
 
 
 def ruler_note(shown: RulerShown) -> str:
     """On what it was measured, and what the bars are."""
     names = " and ".join(map(quoted, shown.left_out))
-    on = f"Measured on the ready corpus{f', {names} left out' if names else ''}"
-    chance = shown.chance
-    if chance is not None and not chance.outside:
-        on += (
-            f": {chance.n_words} words, pairs of one and of two senses taken as equally frequent, "
-            "with a 90% interval"
-        )
-    return f"{on}. Bars hold 90 of 100 pairs, marks are their medians."
+    return RULER["note"].format(left_out=f" without {names}" if names else "")
 
 
-def _of_one_word(chance: Chance | None) -> str:
-    if chance is None:
-        return "The ready corpus has too few other words to tell more."
-    if chance.outside:
-        than = "less" if chance.outside == "below" else "more"
-        return f"It is {than} than any two uses of one word that were measured have."
-    ends = math.floor(10 * chance.low + 1e-9), math.ceil(10 * chance.high - 1e-9)
-    between = f"{ends[0]} to {ends[1]} in 10"
-    if not chance.tells or round(10 * chance.share) == 5:
-        return (
-            f"For uses of one word it tells little: of those so alike, {between} are of two senses."
-        )
-    tenths = _tenths(chance.share)
-    return f"Of uses of one word so alike, **{tenths} in 10** are of two senses ({between})."
+def _of_two_words(shown: RulerShown, numbers: dict[str, str]) -> str:
+    if shown.side is None:
+        return RULER["unknown"].format(**numbers)
+    own = shown.ranges[0]
+    case = {1: "above", 0: "within", -1: "below"}[shown.side]
+    return RULER[case].format(**numbers, low=two(own.low), high=two(own.high))
 
 
-def _tenths(share: float) -> str:
-    tenths = round(10 * share)
-    if tenths in (0, 10):
-        return "over 9" if tenths else "under 1"
-    return f"about {tenths}"
+def _range(shown: RulerShown, kind: str) -> Range | None:
+    return next((own for own in shown.ranges if own.kind == kind), None)
 
 
-def _against_different(shown: RulerShown) -> str:
-    found = next((each for each in shown.ranges if each.kind == KINDS[DIFFERENT]), None)
-    if found is None:
-        return ""
-    return (
-        f"A {shown.measure} of {bold(shown.cosine)} is {_place(shown.cosine, found)} what pairs of "
-        f"different words get (90 of 100 lie from {two(found.low)} to {two(found.high)}; 1 would "
-        "be equal)."
-    )
-
-
-def _place(cosine: float, found: Range) -> str:
-    """Where a cosine lies, told from the digits that stand beside it."""
-    said, low, high = (float(two(value)) for value in (cosine, found.low, found.high))
-    if low < said < high:
-        return "within"
-    if said in (low, high):
-        return "at the end of"
-    return "above" if said > high else "below"
+def _measure(shown: RulerShown) -> str:
+    return {"cosine": "Similarity (cosine)"}.get(shown.measure, shown.measure.capitalize())

@@ -62,8 +62,8 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert title(app).startswith("Layer 6: the senses of python lean apart, ")
-    assert "The senses of “python” lean apart from layer" in plainly_said(app)
+    assert title(app).startswith("Layer 6: 94% of uses of python get the right sense")
+    assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     assert "of the **15** nearest in the full space" in plainly_said(app)
     assert "Ambiguous words: **32** words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
@@ -192,7 +192,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
-    assert "The senses of “python” lean apart from layer" in reading(app)
+    assert "Layer 6 separates the senses of “python” best" in reading(app)
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()
     assert app.get("progress")

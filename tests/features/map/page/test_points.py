@@ -93,11 +93,12 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
     known = [word for word in (a, b) if ruler.knows(word)]
     drawn = figure_of(app, "map_ruler")
     ranges = ruler.ranges(3, "mean", centred=False, without=known)
-    np.testing.assert_allclose(values(drawn["data"][0]["base"]), [each.low for each in ranges])
+    lows = values(drawn["data"][0]["base"])[-len(ranges) :]  # below random pairs of words
+    np.testing.assert_allclose(lows, [each.low for each in ranges])
     one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
     cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
-    assert f"A cosine of **{cosine:.2f}** is " in plainly_said(app)
+    assert f"Similarity (cosine) **{cosine:.2f}**" in plainly_said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:

@@ -55,8 +55,8 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert_whole(app)
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
-    assert re.fullmatch(r"Layer \d judges \d+% right; by chance 50%", title)
-    assert "of the **" in reading(app)
+    assert re.fullmatch(r"Layer \d: one threshold gets \d+% right \(always “\w+”: 50%\)", title)
+    assert "one threshold on the similarity gets" in reading(app)
     assert len(numbers(app)) == 7
     assert "pairs of words · threshold from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
@@ -69,7 +69,7 @@ def test_another_layer_shows_its_own_cosines() -> None:
     app = settled(to_layer(app, 2))
     assert_whole(app)
     assert reading(app) != before
-    assert "At layer **2**" in reading(app)
+    assert "At layer 2, one" in reading(app)
     assert f"**{round(100 * rows['accuracy'][2])}%**" in reading(app)
     assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Cosines at layer 2"
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from components.analysis.separation import scaled
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
@@ -23,7 +24,6 @@ from components.features.senses.compute.senses import (
 )
 from components.features.senses.compute.word import Missing
 from components.features.senses.controls import corpus_among, other_model_among
-from components.features.senses.measures.vectors import scaled
 from tests.features.senses.compute.live_senses import MODEL, SENSES, TEXTS, live, shown
 from tests.support.senses import senses_view
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.analysis.separation import scaled
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
@@ -14,7 +15,6 @@ from components.features.senses.compute.course import curve_rows, units_at
 from components.features.senses.compute.senses import Senses, senses_of
 from components.features.senses.compute.word import Found, column_of, word_in
 from components.features.senses.controls import labels_among
-from components.features.senses.measures.vectors import scaled
 from tests.features.senses.compute.live_senses import MODEL, SENSES, live, missing, shown
 from tests.support.senses import senses_view
 

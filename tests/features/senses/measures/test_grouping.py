@@ -8,6 +8,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from components.analysis.separation import (
+    MAX_TABLE,
+    cosine_table,
+    cosines_to,
+    scaled,
+)
 from components.core.errors import RequestError
 from components.features.senses.measures.grouping import (
     agreement,
@@ -17,12 +23,6 @@ from components.features.senses.measures.grouping import (
     found_groups,
     k_groups,
     shuffled_agreement,
-)
-from components.features.senses.measures.vectors import (
-    MAX_TABLE,
-    cosine_table,
-    cosines_to,
-    scaled,
 )
 from tests.support.senses import clouds
 

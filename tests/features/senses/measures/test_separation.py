@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, silhouette_score
 from sklearn.model_selection import StratifiedKFold
 
-from components.features.senses.measures.separation import (
+from components.analysis.separation import (
     best_of,
     centroids,
+    scaled,
     separation,
     silhouette,
+    trial_of,
     two_nearest,
     wilson,
 )
-from components.features.senses.measures.trials import trial_of
-from components.features.senses.measures.vectors import scaled
 from tests.support.senses import clouds
 
 

@@ -42,7 +42,7 @@ def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) 
     app = settled(run(DEFAULT, PAGE))
     assert_whole(app)
     assert "“python” stands **32** times" in reading(app)
-    assert "part best at layer" in reading(app)
+    assert "separates the senses of" in reading(app)
     assert len(lines(app)) == PAGE_SIZE
     assert {trace["name"] for trace in chart(app, "senses_curve")["data"] if trace.get("name")} == {
         "right sense",
@@ -141,4 +141,4 @@ def test_tabs_have_numbers_formula_and_a_script() -> None:
     app.session_state["tabs"] = "Under the hood"
     app = app.run()
     assert any("accuracy.append" in code.value for code in app.code)
-    assert "At layer 2 **" in said(app, "reading_taken")
+    assert "At layer 2, **88%** of the uses" in said(app, "reading_taken")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from components.analysis.separation import trial_of
 from components.corpus.searchable import Occurrences
 from components.features.senses.compute.word import Found
-from components.features.senses.measures.trials import trial_of
 
 __all__ = ["HALF", "found_of"]
 

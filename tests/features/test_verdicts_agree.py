@@ -1,0 +1,86 @@
+"""What pages conclude about the same uses of the same word agrees, over all words that ship."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from components.analysis.ruler import Ruler, Verdict, load
+from components.analysis.separation import verdict_of
+from components.analysis.words import word_vectors
+from components.core import BUNDLED_ID, EncoderService
+from components.core.schema import FloatArray
+from components.corpus.bundled import ambiguous_corpus
+from components.corpus.live import LiveCorpus
+from components.features.map.compute.finding import sense_tests
+from components.features.pairs.compute.bundled import bundled_pairs
+from components.features.pairs.measures import SAME
+from components.features.senses.compute.course import course_of
+from components.features.senses.compute.word import Found, word_in
+from components.maps.gathering import gather
+from components.ui.models import tasks
+from components.ui.widgets.comparison.ruler import pair_on_ruler
+from tests.support.measured import measured
+
+WORDS = tuple(dict.fromkeys(ambiguous_corpus().labels["word"]))
+
+
+@pytest.fixture(scope="module")
+def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Ruler:
+    found = load(tasks.ruler_path(service.load(BUNDLED_ID), measured(tmp_path_factory)))
+    assert found is not None
+    return found
+
+
+@pytest.mark.slow
+def test_senses_and_map_conclude_the_same_of_every_word(service: EncoderService) -> None:
+    service.load(BUNDLED_ID)
+    corpus = ambiguous_corpus()
+    live = LiveCorpus(corpus, service, BUNDLED_ID)
+    spans = corpus.spans or ()
+    for word in WORDS:
+        found = word_in(live, word, "sense")
+        assert isinstance(found, Found)
+        on_senses = verdict_of(course_of(found, live).curve, found.trial)
+        rows = [i for i, own in enumerate(corpus.labels["word"]) if own == word]
+        gathered = gather(
+            service.encode(BUNDLED_ID, [corpus.texts[i] for i in rows]),
+            unit="words",
+            spans=[spans[i] for i in rows],
+            labels={name: [own[i] for i in rows] for name, own in corpus.labels.items()},
+        )
+        tests = sense_tests(gathered.points, gathered.vectors, gathered.layers)
+        assert tests is not None
+        on_map = verdict_of(tests.curve, tests.trial)
+        assert on_map.state == on_senses.state, word
+        assert (on_map.n, on_map.baseline) == (on_senses.n, on_senses.baseline)
+        assert on_map.accuracy == pytest.approx(on_senses.accuracy, abs=1.5 / on_map.n), word
+
+
+@pytest.mark.slow
+def test_a_verdict_on_two_uses_is_never_against_their_labels(
+    service: EncoderService, ruler: Ruler
+) -> None:
+    """What Start here and Meaning say of the pairs of Pairs: of verdicts given 85% are right."""
+    pairs = bundled_pairs()
+    encodings = dict(zip(pairs.texts, service.encode(BUNDLED_ID, list(pairs.texts)), strict=True))
+
+    def vector(pair: int, side: int) -> FloatArray:
+        span = pairs.span(pair, side)
+        assert span is not None
+        own: FloatArray = word_vectors(encodings[pairs.text(pair, side)], span)[6]
+        return own / np.linalg.norm(own)
+
+    given, right, alarms = 0, 0, 0
+    for pair, gold in enumerate(pairs.gold.tolist()):
+        words = [pairs.word(pair, side) for side in (0, 1)]
+        cosine = float(vector(pair, 0) @ vector(pair, 1))
+        shown = pair_on_ruler(words, cosine, ruler, at=(6, "mean"), band=None)
+        assert shown is not None
+        if shown.verdict is Verdict.CANNOT_TELL:
+            continue
+        given += 1
+        right += (shown.verdict is Verdict.SAME) == (gold == SAME)
+        alarms += shown.verdict is Verdict.DIFFERENT and gold == SAME
+    assert right >= 0.85 * given
+    assert alarms <= 0.05 * int((pairs.gold == SAME).sum())

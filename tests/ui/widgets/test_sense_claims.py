@@ -1,0 +1,146 @@
+"""What labelled senses show, in words: the same verdict and the same numbers on every page."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from components.analysis.separation import (
+    RISK,
+    Separation,
+    best_of,
+    separation,
+    trial_of,
+    verdict_of,
+    wilson,
+)
+from components.ui.widgets.sense_claims import (
+    senses_claim,
+    senses_sure,
+    senses_title,
+    senses_title_at,
+    uses_title_at,
+)
+from tests.support.leading import layers_in
+from tests.support.true_words import LABELS, PERCENT, bare, is_percent
+
+HALF = trial_of(["animal"] * 16 + ["language"] * 16)
+
+
+def curve_of(n: int, *rights: int) -> list[Separation]:
+    nothing, table = np.zeros(0), np.zeros((2, 2), int)
+    return [
+        Separation(layer, right, n, wilson(right, n), nothing, nothing, table, np.nan, 0.1, 0.2)
+        for layer, right in enumerate(rights)
+    ]
+
+
+def test_the_story_as_it_is_hoped_for() -> None:
+    curve = curve_of(32, 15, 20, 20, 21, 20, 32, 24)
+    assert senses_title("python", curve, HALF) == (
+        "Layer 5 separates the senses of python best (100% right, guessing 50%)"
+    )
+    assert senses_claim("python", curve, HALF, 6) == [
+        "Layer 5 separates the senses of “python” best: **100%** of its uses get the right sense "
+        "(always guessing “animal”: 50%).",
+        "At layer 6 it is **75%**.",
+    ]
+    assert len(senses_claim("python", curve, HALF, 5)) == 1
+    assert senses_sure(curve, HALF) == [
+        "32 uses were tested: the true share lies between 89% and 100% (95% interval).",
+        "No other layer lies within that interval.",
+        "Each use was tested on sense averages of other uses (5-fold cross-validation): it gets "
+        "the sense whose average is most similar.",
+    ]
+
+
+def test_layers_within_the_interval_are_named() -> None:
+    sure = senses_sure(curve_of(32, 15, 28, 29, 30, 28), HALF)
+    assert "Layers 1, 2, 4 lie within that interval and may do as well." in sure
+
+
+def test_where_no_layer_is_clear_none_is_called_best() -> None:
+    curve = curve_of(32, 15, 17, 20)
+    assert senses_title("python", curve, HALF) == "No layer clearly separates the senses of python"
+    said = senses_claim("python", curve, HALF, 0)[0]
+    assert said.startswith("No layer clearly separates the senses of “python”: at best, **62%** of")
+
+
+def test_the_best_of_many_layers_must_do_better_than_that_of_one() -> None:
+    assert wilson(22, 32)[0] > 0.505
+    assert verdict_of(curve_of(32, 22), HALF).state == "separate"
+    assert verdict_of(curve_of(32, *[22] * 13), HALF).state == "unclear"
+
+
+def test_shuffled_senses_are_seldom_separate() -> None:
+    """One-sided and corrected for the best of seven layers: at most 2.5% is meant."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(7, 40, 16)).astype(np.float32)
+    n_separate = 0
+    for _ in range(120):
+        trial = trial_of(rng.permutation(["a", "b"] * 20).tolist())
+        curve = [separation(own, trial, layer) for layer, own in enumerate(vectors)]
+        n_separate += verdict_of(curve, trial).state == "separate"
+    assert n_separate <= 7
+
+
+def test_equal_layers_are_best_together() -> None:
+    said = senses_claim("python", curve_of(32, 15, 30, 30, 30), HALF, 1)
+    assert said[0].startswith("Layers 1 to 3 separate the senses of “python” best: **94%**")
+    said = senses_claim("python", curve_of(32, 30, 30), HALF, 0)
+    assert said[0].startswith("Every layer separates the senses of “python” equally well: **94%**")
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["", ""], "No senses of “python” are labelled here"),
+        (["*a*", "*a*"], r"All labelled uses of “python” have the sense “\*a\*”"),
+        (["a", "b"], "at least two senses need two labelled uses each."),
+    ],
+)
+def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
+    trial = trial_of(labels)
+    (sentence,) = senses_claim("python", [], trial, 0)
+    assert said in sentence
+    assert senses_title("python", [], trial) == "The senses of python cannot be tested here"
+    assert senses_sure([], trial) == []
+    assert uses_title_at("python", 2, 4) == "Layer 4: 2 uses of python"
+
+
+def test_a_split_is_named() -> None:
+    trial = trial_of(["a", "b"] * 8, split=("train",) * 8 + ("test",) * 8)
+    assert any("test rows" in sentence for sentence in senses_sure(curve_of(8, 8), trial))
+
+
+def test_any_word_and_any_numbers_are_said_in_lines_that_fit_and_are_so() -> None:
+    for seed in range(300):
+        chance = random.Random(seed)
+        n, k = chance.choice((4, 10, 32, 200, 2_000)), chance.choice((2, 3, 7))
+        word = chance.choice(LABELS)
+        trial = trial_of(["abcdefg"[i % k] for i in range(max(n, 2 * k))])
+        n = len(trial.tested)
+        rights = [chance.randint(n // 2, n) for _ in range(chance.choice((1, 2, 7, 13, 25)))]
+        curve = curve_of(n, *rights)
+        layer = chance.randrange(len(curve))
+        assert len(senses_title(word, curve, trial)) <= 80
+        assert len(senses_title_at(word, curve[layer], trial)) <= 80
+        said = senses_claim(word, curve, trial, layer)
+        assert all(sentence.endswith(".") and "nan" not in sentence for sentence in said)
+        best, near = best_of(curve)
+        top = curve[best[0]]
+        shares = re.findall(PERCENT, bare(said[0]).rsplit(":", 2)[-2] + ":")
+        assert is_percent(shares[0], top.accuracy), said
+        low = wilson(top.right, n, risk=RISK / len(curve))[0]
+        is_clear = round(100 * low) > round(100 * trial.chance)
+        assert ("No layer clearly" in said[0]) == (not is_clear)
+        named = [re.search(r"^[Ll]ayers? ([\d, to]+) lies? within", own) for own in senses_sure(
+            curve, trial
+        )]  # fmt: skip
+        found = next((own for own in named if own), None)
+        assert (found is not None) == bool(near)
+        if found is not None:
+            assert layers_in(f"layers {found[1]}") == near
