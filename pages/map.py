@@ -1,4 +1,4 @@
-"""Map: tokens, words or sentences placed so that what the model holds alike lies together."""
+"""Map: tokens, words or sentences placed so that what the model treats as similar lies together."""
 
 from components.features.map import controls
 from components.features.map.compute.asked import asked_map

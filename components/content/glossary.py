@@ -44,8 +44,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "long."
         ),
         "attention mask": (
-            "A row of ones and zeros, one for each token, that tells the model to heed a token (1) "
-            "or to ignore it as padding (0)."
+            "A row of ones and zeros, one for each token, that tells the model to attend to it "
+            "(1) or to ignore it as padding (0)."
         ),
         "attention": (
             "The step in which each token gathers information from the others, weighted by how "
@@ -146,7 +146,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "context": "The other tokens of the text that a token stands in.",
         "map": (
             "A picture in two or three dimensions of vectors that have hundreds, drawn so that "
-            "near points are, as far as possible, those that the model holds alike."
+            "near points are, as far as possible, those that the model treats as similar."
         ),
         "full space": "The space of all dimensions that the model's vectors really have.",
         "UMAP": (

@@ -146,7 +146,7 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
 
     viewer.goto(uploader.url)  # handed on, an address shows its page, and no more
     expect(viewer.locator(card)).to_be_visible()
-    viewer.get_by_role("button", name="Keep or delete").click()
+    viewer.get_by_role("button", name="Export or delete").click()
     expect(viewer.get_by_text("you can search it, not export or delete it")).to_be_visible()
     viewer.goto(f"{place.app}/corpora")
     settle(viewer)
@@ -260,7 +260,7 @@ def test_under_a_base_path_one_comes_back_too_and_takes_a_corpus_away(
         page.goto(wanted)
         sign_in(page, "uwe")
         assert page.url == wanted
-        page.get_by_role("button", name="Keep or delete").click()
+        page.get_by_role("button", name="Export or delete").click()
         link = page.get_by_role("link", name=re.compile("Parquet")).get_attribute("href")
         rows = pq.read_table(io.BytesIO(page.request.get(urljoin(wanted, str(link))).body()))
         assert "sentence" in rows.column_names

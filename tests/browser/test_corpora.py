@@ -79,7 +79,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     expect(here.main.locator(".st-key-reading")).not_to_contain_text("“python” occurs")
     here.reload()  # it is still there, and still the one that is looked at
     assert here.title.startswith("“python” and “number” lead")
-    menu = here.menu("Keep or delete")
+    menu = here.menu("Export or delete")
     link = menu.get_by_role("link", name="Export as Parquet")
     address = link.evaluate("link => link.href")
     answer = here.page.request.get(address)

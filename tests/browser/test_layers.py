@@ -73,7 +73,7 @@ def test_every_look_fits_a_dark_phone_which_cuts_no_button(visit: Callable[..., 
 
 def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
     height = here.page.viewport_size["height"]
-    assert here.title == "At layer 6, the cosine to layer 0 averages 0.31"
+    assert here.title == "At layer 6, average similarity to layer 0: 0.31"
     assert box(here.figure)["bottom"] < height
     assert box(here.main.locator(".st-key-reading"))["bottom"] < height
 

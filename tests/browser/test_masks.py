@@ -70,7 +70,7 @@ def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
     told = here.title, here.reading
     with here.still(FIGURES):
         switch(here)
-    assert here.title == "With the mask, padding turns no token"
+    assert here.title == "With the mask, padding changes no token's direction"
     assert "every real token of A points where it points alone (cosine 1.00)" in here.reading
     healed = here.title, here.reading
     here.choose("64")
@@ -167,7 +167,7 @@ def test_a_dark_phone_s_reader_edits_switches_and_has_eight_texts(visit: Callabl
     here.leave_menu()
     assert "67% of the 64 positions" in here.reading
     switch(here)
-    assert here.title == "With the mask, padding turns no token"
+    assert here.title == "With the mask, padding changes no token's direction"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.follow(address_of(*EIGHT))
     eight_texts_fit_and_their_tokens_can_be_read(here)

@@ -68,7 +68,7 @@ def anatomy_reading(
         f"{escape(architecture.title)} has **{counted.n_values:,}** parameters in "
         f"**{counted.n_named}** arrays, **{_megabytes(counted.n_bytes)}** as {held}{tied}.",
         _where(tree, architecture),
-        f"Counting only what has two dimensions gives **{counted.n_in_matrices:,}**: that leaves "
+        f"Counting matrices only gives **{counted.n_in_matrices:,}**: that leaves "
         "out biases and LayerNorms."
         if counted.n_in_matrices != counted.n_values
         else "",
@@ -100,7 +100,7 @@ def held_reading(part: Node, own: ModelCard | None) -> str:
     if trained == {False}:
         return f"{held}. **Nothing shows that it was trained**. {escape(_why_untrained(part, own))}"
     apart = [c.name for c in part.children if all(p.trained is False for p in c.parameters)]
-    return f"{held}. Nothing shows that this was trained: {escape(', '.join(apart) or part.name)}."
+    return f"{held}. No sign that it was trained: {escape(', '.join(apart) or part.name)}."
 
 
 def absent_reading(tree: Node, architecture: Architecture, own: ModelCard | None) -> list[str]:

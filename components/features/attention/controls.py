@@ -42,7 +42,7 @@ SHOW = choice(
     PAGE, "show", "Show", list(SCOPES), help=f"Layer and All are means over heads. {ROLLOUT}"
 )
 
-HEAD = choice(PAGE, "head", "Head, sorted", ())
+HEAD = choice(PAGE, "head", "Heads, best match first", ())
 """Among the heads of the model, as "3.7"; none, as long as the first one in the order counts."""
 
 SORT = choice(PAGE, "sort", "Sort heads by", (*HABITS, "focus"))

@@ -10,7 +10,7 @@ _EXPORT = """\
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-file = pq.ParquetFile("{file}")  # from "Keep or delete": Parquet
+file = pq.ParquetFile("{file}")  # from "Export or delete": Parquet
 words = file.read(columns=["word"])["word"]
 counts = pc.value_counts(words)
 found = [(own["values"], own["counts"]) for own in counts.to_pylist()]

@@ -78,9 +78,7 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     pair = pairs[0]
     shown = ruler_of(portrait, ruler)
     with st.container(key="headline", gap="xxsmall"):
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.header(reading.headline(portrait, pair, shown), anchor=False)
-            open_meaning(view)
+        st.header(reading.headline(portrait, pair, shown), anchor=False)
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)
     _picture(view, portrait, pair)
@@ -93,9 +91,10 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
             help=None if shown is None else ruler_note(shown),
         )
     if shown is not None:
-        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=120, note=False)
+        drawing.ruler(shown, scale=portrait.scale, key="home_ruler", height=136, note=False)
     elif ruler is None:
         runtime.await_measures(card)
+    open_meaning(view)
 
 
 def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:

@@ -78,7 +78,7 @@ SOURCES = {
     "kept": "A kept corpus",
 }
 SOURCE = choice(PAGE, "source", "Map of", SOURCES)
-UNIT = choice(PAGE, "unit", "Each point is one of the", UNITS)
+UNIT = choice(PAGE, "unit", "Points", UNITS)
 ALL_WORDS = "all"
 WORD = choice(PAGE, "word", "Word", {"python": "python", ALL_WORDS: "all of them"})
 """Of the ready-made corpus, which of its words; `word_of` knows them all."""

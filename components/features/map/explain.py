@@ -29,7 +29,7 @@ ONLY_CHOSEN = (
 LIMITS = (
     "A map of two or three dimensions cannot keep all distances of hundreds, so trust a nearness "
     "only as far as the measures here go, read nothing from the gaps between groups or from their "
-    "size, and do not take what this model holds alike for what words mean."
+    "size, and do not take what this model treats as similar for what words mean."
 )
 
 MISREAD = (

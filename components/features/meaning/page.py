@@ -73,7 +73,7 @@ def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
         return
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
-        draw_ruler(shown, scale=portrait.scale, key="meaning_ruler", height=140)
+        draw_ruler(shown, scale=portrait.scale, key="meaning_ruler", height=160)
     with right, st.container(key="ruler_words"):
         st.markdown(ruler_reading(shown))
 

@@ -61,7 +61,7 @@ GROUPS = choice(
     PAGE,
     "groups",
     "Groups",
-    {FOUND: "as found", **{str(k): str(k) for k in range(2, MOST_GROUPS + 1)}},
+    {FOUND: "automatic", **{str(k): str(k) for k in range(2, MOST_GROUPS + 1)}},
     help="As found: HDBSCAN looks for dense places; where nothing is dense, k-means makes as many "
     "as lie furthest apart. A number: k-means makes so many.",
 )
@@ -75,7 +75,7 @@ PANEL = choice(
     {
         "own": "Your own sentence",
         "beside": "Beside it",
-        "taken": "Which is taken for which",
+        "taken": "Mix-ups",
     },
 )
 

@@ -71,7 +71,7 @@ SHARES, LEAVE_OUT, SWITCH_OFF, SWAP_IN = ("shares", "leave_out", "switch_off", "
 LOOK = choice(
     PAGE,
     "look",
-    "How to take it apart",
+    "Explain the similarity by",
     {
         SHARES: "Shares",
         LEAVE_OUT: "Leave out",

@@ -100,7 +100,7 @@ PAGES = (
         "Senses",
         ":material/forum:",
         "Meaning",
-        "How many meanings does a word have here, and where do they part?",
+        "Which meanings does a word have here, and which layer separates them?",
     ),
     PageRow(
         "pairs",
@@ -114,7 +114,7 @@ PAGES = (
         "Map",
         ":material/scatter_plot:",
         "Meaning",
-        "Which words or sentences does the model hold alike?",
+        "Which words or sentences does the model consider similar?",
     ),
     PageRow(
         "corpora",

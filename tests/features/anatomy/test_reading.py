@@ -184,7 +184,7 @@ def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
     said = held_reading(pooler, card)
     assert "**Nothing shows that it was trained**. Every bias of the pooler is exactly 0" in said
     said = held_reading(tree, card)
-    assert said == "90.9 MB as float32. Nothing shows that this was trained: Pooler."
+    assert said == "90.9 MB as float32. No sign that it was trained: Pooler."
     assert held_reading(query, None).endswith(
         "The weights are not here: sizes come from the config."
     )

@@ -82,7 +82,7 @@ def test_with_the_mask_nothing_is_lost_but_a_mean_with_padding(service: EncoderS
     text = said(lab)
     assert "every real token of A points where it points alone (cosine **1.00**)" in text
     assert r"But a mean that counts the \[PAD\] vectors too is only **0.60** like" in text
-    assert batch_title(lab, lab.rows[0], 6) == "With the mask, padding turns no token"
+    assert batch_title(lab, lab.rows[0], 6) == "With the mask, padding changes no token's direction"
     assert layers_title(lab.rows[0]) == "A's mean stays at 1.00"
 
 
@@ -166,7 +166,7 @@ def test_padding_is_said_to_have_vectors_that_mean_nothing(service: EncoderServi
         in note
     )
     assert note.startswith(r"Hatched, not always to scale: \[PAD\], mask 1, as if it were a token")
-    assert note.endswith("of no token of the text: leave them out.")
+    assert note.endswith("represent no word: leave them out.")
     lab = lab_of(service, A, masked=True)
     note = padding_note(lab, lab.rows[0], 6)
     assert r"\[PAD\], mask 0, so that nothing attends to it." in note

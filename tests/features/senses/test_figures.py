@@ -154,7 +154,7 @@ def test_the_curve_has_its_band_its_chance_and_its_silhouette() -> None:
     np.testing.assert_allclose(silhouette.y, [own.silhouette for own in curve], atol=1e-5)
     assert [shape.y0 for shape in figure.layout.shapes] == [0, 0.45]
     assert figure.layout.shapes[0].x0 == 3
-    assert "by chance" in [note.text for note in figure.layout.annotations]
+    assert "always guessing" in [note.text for note in figure.layout.annotations]
     assert figure.layout.yaxis.range[0] <= min(0, *silhouette.y)
 
 

@@ -11,7 +11,7 @@ __all__ = ["habits_caption", "head_titles", "heads_said", "sort_titles"]
 
 def sort_titles(attention: AttentionView) -> list[str]:
     """What heads can be sorted by, in the control's order."""
-    return [*habit_names(attention.selection), "widest spread", "narrowest spread"]
+    return [*habit_names(attention.selection), "least focused", "most focused"]
 
 
 def head_titles(attention: AttentionView) -> dict[str, str]:

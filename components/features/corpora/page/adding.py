@@ -41,7 +41,7 @@ _GUESSED = "corpora_guessed"
 """Under which a visit keeps what was guessed of its columns, with the file's name."""
 _NONE = "—"
 _WAYS: Mapping[str, str] = {
-    "": "no word: all of them alike",
+    "": "none: index every word",
     "ends": "start and end characters",
     "span": "a span of characters",
     "index": "the index of a token",

@@ -24,7 +24,7 @@ _LONGEST = 60
 
 def menu(view: ViewState, kept: Kept) -> None:
     """Export and deletion, in a menu."""
-    with st.popover("Keep or delete", icon=":material/folder_managed:"):
+    with st.popover("Export or delete", icon=":material/folder_managed:"):
         about = kept.about
         if about is not None and about.n_occurrences and changing.may_export(about):
             st.caption(

@@ -93,7 +93,7 @@ def share_note(shares: Mapping[str, FloatArray], constant: Sequence[str]) -> str
         span = low if low == high else f"{low} to {high}"
         said.append(
             f"The {name} row is the same for all {len(own)} tokens and has a share of {span}, "
-            "though it tells no two of them apart."
+            "though it cannot distinguish them."
         )
     return " ".join(said)
 

@@ -36,7 +36,7 @@ def layers_picture_title(measure: Measure, first: str) -> str:
     if not layers:
         return "There is no layer to compare with"
     if measure.kind == "start":
-        return f"At layer {layers[-1]}, the cosine to layer 0 averages {two(averages[-1])}"
+        return f"At layer {layers[-1]}, average similarity to layer 0: {two(averages[-1])}"
     if are_alike(averages, _margin(averages, measure)):
         return f"{_all_alike_title(measure, first)} ({span(averages)})"
     best = _leading(averages, measure)

@@ -188,10 +188,13 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
         layers: which layer each row of `vectors` is of.
     """
     words = set(points.labels.get("word", ()))
-    trial = trial_of(points.labels["sense"])
-    if len(words) != 1 or trial.problem:
+    if len(words) != 1:
+        return None
+    word = words.pop()
+    trial = trial_of([label.removeprefix(f"{word}: ") for label in points.labels["sense"]])
+    if trial.problem:
         return None
     curve = tuple(
         separation(scaled(own), trial, layer) for own, layer in zip(vectors, layers, strict=True)
     )
-    return SenseTests(words.pop(), trial, curve)
+    return SenseTests(word, trial, curve)

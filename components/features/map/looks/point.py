@@ -41,7 +41,7 @@ def _buttons(shown: MapShown, point: int) -> None:
                 args=(of, "A", point))  # fmt: skip
     middle.button("Pin as B", key="map_to_pin_b", width="stretch", on_click=marks.pin,
                   args=(of, "B", point))  # fmt: skip
-    right.button("Let go", key="map_let_go", width="stretch", on_click=marks.choose,
+    right.button("Clear selection", key="map_let_go", width="stretch", on_click=marks.choose,
                  args=(of, None))  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
         on_ruler = _on_ruler(shown, a, b, ruler, band)
         if on_ruler is not None and on_ruler.ranges:
             lowest = min(each.low for each in on_ruler.ranges)
-            drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=130)
+            drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
             st.markdown(ruler_reading(on_ruler))
     of = marks.name_of(shown.picture)
     st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(of,))

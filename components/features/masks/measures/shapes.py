@@ -31,7 +31,9 @@ def shape_steps(card: ModelCard, n_texts: int, n_tokens: int) -> list[ShapeStep]
     )
     return [
         _ids('batch["input_ids"]', ids, "The token's number in the vocabulary, padding included."),
-        _ids('batch["attention_mask"]', ids, "1 for a token to heed, 0 for padding to ignore."),
+        _ids(
+            'batch["attention_mask"]', ids, "1 for a token to attend to, 0 for padding to ignore."
+        ),
         _segments(card, ids),
         ShapeStep(
             "output.hidden_states[0]", _TOKENS, vectors, "Layer 0: the embedding layer's output."

@@ -18,7 +18,7 @@ def batch_title(lab: Lab, row: LabRow, layer: int) -> str:
     if told is None:
         return "No padding: the mask has nothing to hide"
     if lab.masked and all(_stays(each, layer) for each in lab.rows if each.n_padding):
-        return "With the mask, padding turns no token"
+        return "With the mask, padding changes no token's direction"
     only = "only " if _is_far(_at(told, layer)) else ""
     mask = "With" if lab.masked else "Without"
     return f"{mask} the mask, {told.label} is {only}{two(_at(told, layer))} like itself"
@@ -81,7 +81,7 @@ def _padding_note(row: LabRow, layer: int) -> str:
     return (
         f"Hatched, not always to scale: {escape(row.pad_token)}, mask {given}, {means}. These "
         f"positions have vectors too (of length {two(pad)} on average in {row.label}, real tokens "
-        f"{two(real)}), but of no token of the text: leave them out."
+        f"{two(real)}), but represent no word: leave them out."
     )
 
 

@@ -58,7 +58,7 @@ def curve_rows(found: Found, curve: Sequence[Separation]) -> list[dict[str, floa
             "tested": own.n,
             "95% from": own.interval[0],
             "95% to": own.interval[1],
-            "by chance": found.trial.chance,
+            "always guessing": found.trial.chance,
             "silhouette": own.silhouette,
         }
         for own in curve

@@ -43,7 +43,8 @@ class Fall:
         low_margin: a tenth of the word's own occurrences, tested, have a lower margin.
         low_cosine: a twentieth of them have a lower cosine to their nearest centroid.
         verdict: "in" the first; "between" the first two, where the margin is below `low_margin`;
-            "unlike" any, where the cosine is below `low_cosine`.
+            "unlike" any, where the cosine is below `low_cosine` in the digits shown; "unclear"
+            where the tested senses do no better at this layer than always guessing one.
     """
 
     kind: Literal["sense", "group"]
@@ -53,7 +54,7 @@ class Fall:
     margin: float
     low_margin: float
     low_cosine: float
-    verdict: Literal["in", "between", "unlike"]
+    verdict: Literal["in", "between", "unlike", "unclear"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +196,13 @@ def _fall(
     order = [i for i in np.argsort(-cosines, kind="stable").tolist() if (codes == i).any()]
     _, _, best, second = two_nearest(unit[None], centres)
     margin = float(best[0] - second[0])
-    verdict: Literal["in", "between", "unlike"] = "in"
+    verdict: Literal["in", "between", "unlike", "unclear"] = "in"
     if margin < tested.low_margin:
         verdict = "between"
-    if float(best[0]) < tested.low_cosine:
+    if round(float(best[0]), 2) < round(tested.low_cosine, 2):
         verdict = "unlike"
+    if kind == "sense" and round(100 * tested.interval[0]) <= round(100 * found.trial.chance):
+        verdict = "unclear"
     return Fall(
         kind=kind,
         names=tuple(names[i] for i in order),

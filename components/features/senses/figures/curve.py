@@ -31,7 +31,7 @@ def separation_curve(
     narrow: bool = False,
     height: int = 340,
 ) -> go.Figure:
-    """The share that gets its own sense at each layer, with its band and chance; silhouette beside.
+    """The share that gets the right sense at each layer, with its interval; silhouette beside.
 
     Args:
         curves: one word's, or two to compare, each with its name; silhouettes of one alone.
@@ -174,7 +174,7 @@ def _chance_line(chance: float) -> dict[str, Any]:
 
 def _chance_label(chance: float) -> dict[str, Any]:
     where = {"x": 0, "xref": "paper", "xanchor": "left", "y": chance, "yanchor": "bottom"}
-    return {"text": "by chance", **where, "showarrow": False}
+    return {"text": "always guessing", **where, "showarrow": False}
 
 
 def _mark(layer: int) -> dict[str, Any]:

@@ -32,8 +32,13 @@ def concordance(shown: Shown, band: Band | None) -> None:
             st.button("Show all", icon=":material/close:", key="senses_clear", type="tertiary",
                       on_click=marks.clear)  # fmt: skip
         if senses.chosen is not None:
-            st.button("Let go", icon=":material/close:", key="senses_let_go", type="tertiary",
-                      on_click=marks.let_go)  # fmt: skip
+            st.button(
+                "Clear selection",
+                icon=":material/close:",
+                key="senses_let_go",
+                type="tertiary",
+                on_click=marks.let_go,
+            )
         _pages(shown)
     row = None if senses.chosen is None else shown.every_row[senses.chosen]
     to = "to your sentence" if senses.cosine_to == "own" else "to the chosen"

@@ -86,7 +86,7 @@ def _numbers(shown: Shown) -> None:
     senses = shown.senses
     if senses.course.curve:
         rows = curve_rows(senses.found, senses.course.curve)
-        exact = ["accuracy", "95% from", "95% to", "by chance", "silhouette"]
+        exact = ["accuracy", "95% from", "95% to", "always guessing", "silhouette"]
         kit.table(rows, key="senses_layers", exact=exact)
     if senses.grouping.each:
         kit.table(groups_rows(senses.found, senses.grouping), key="senses_groups_table")

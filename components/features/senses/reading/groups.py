@@ -23,11 +23,11 @@ def stands_reading(found: Found, n_texts: int) -> str:
     times = "once" if own.n_total == 1 else f"**{own.n_total:,}** times"
     corpus = escape(found.corpus)
     if own.is_sample:
-        return f"{quoted(found.word)} stands {times} in {corpus}."
+        return f"{quoted(found.word)} occurs {times} in {corpus}."
     texts = len(set(own.texts.tolist()))
     of = f" of {n_texts:,}" if n_texts else ""
     unit = "text" if n_texts == 1 else "texts"
-    return f"{quoted(found.word)} stands {times} in {texts:,}{of} {unit} of {corpus}."
+    return f"{quoted(found.word)} occurs {times} in {texts:,}{of} {unit} of {corpus}."
 
 
 def groups_reading(own: Grouping, layer: int) -> list[str]:
@@ -51,8 +51,8 @@ def _count(own: Grouping, layer: int) -> str:
     if own.asked:
         return f"Asked for {many} at layer {layer}, k-means makes these ({sizes}{apart})."
     return (
-        f"No part of the cloud is dense at layer {layer}; by k-means it comes apart best into "
-        f"{many} ({sizes}{apart}), which need not be meanings."
+        f"There are no dense groups at layer {layer}; k-means finds {many} ({sizes}{apart}), "
+        "which need not be meanings."
     )
 
 
@@ -65,8 +65,7 @@ def _sizes(own: Grouping) -> str:
 
 
 def _agree(own: Grouping) -> str:
-    numbers = f"adjusted Rand index {bold(own.rand)}"
-    shuffled = f"shuffled labels reach {two(own.shuffled)} in 5 of 100 cases"
+    numbers = f"adjusted Rand index {bold(own.rand)}; 5 in 100 shuffles reach {two(own.shuffled)}"
     if float(two(own.rand)) > float(two(own.shuffled)):
-        return f"They agree with the labelled senses more than by chance ({numbers}; {shuffled})."
-    return f"They do not clearly agree with the labelled senses ({numbers}; {shuffled})."
+        return f"They match the labelled senses better than shuffled labels do ({numbers})."
+    return f"They do not clearly match the labelled senses ({numbers})."

@@ -26,10 +26,10 @@ def own_reading(own: Own, found: Found, *, layer: int, band: Band | None = None)
         return [escape(own.problem)]
     said = [_nearest(own, found, layer, band)]
     if own.fall is not None:
-        said.append(_falls(own.fall))
+        said.append(_falls(own.fall, layer))
     if own.n_more:
         times = "time" if own.n_more == 1 else "times"
-        said.append(f"The word stands there {own.n_more} more {times}; the first counts.")
+        said.append(f"The word occurs there {own.n_more} more {times}; the first counts.")
     return said
 
 
@@ -47,7 +47,12 @@ def _nearest(own: Own, found: Found, layer: int, band: Band | None) -> str:
     )
 
 
-def _falls(fall: Fall) -> str:
+def _falls(fall: Fall, layer: int) -> str:
+    if fall.verdict == "unclear":
+        return (
+            f"At layer {layer} the senses cannot be told apart, so your sentence gets none: the "
+            "test does no better there than always guessing one sense."
+        )
     first, second = (quoted(name) for name in fall.names[:2])
     a = "an " if fall.kind == "sense" else ""
     kind = "labelled" if a else "grouped"

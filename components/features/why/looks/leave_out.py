@@ -61,7 +61,7 @@ def _bars(shown: LeftOut) -> None:
             for own, share in zip(shown.words, shown.shares, strict=True)
         ],
         quantity="change of the cosine",
-        beside="if only its share went" if is_known else "",
+        beside="predicted from its share" if is_known else "",
         title=title,
         height=HEIGHT,
     )

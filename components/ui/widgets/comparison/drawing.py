@@ -45,7 +45,7 @@ def old_references(view: ViewState) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(f"{names} were there for {about}.", width="content")
         st.button(
-            "Take them away",
+            "Remove them",
             icon=":material/close:",
             type="tertiary",
             key="old_references",

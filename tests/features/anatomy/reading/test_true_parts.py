@@ -85,7 +85,7 @@ def check_whole(said: str, made: Architecture, millions: float | None) -> None:
             rf"(?:The word table holds (?P<table>{SHARE}), )?the weights that its (?P<n>\d+) "
             rf"layers share (?P<share>{SHARE}): they are stored once and used again, or the layers "
             r"would take (?P<all_>[\d,]+)\.": shared,
-            r"Counting only what has two dimensions gives (?P<n>[\d,]+): that leaves out biases "
+            r"Counting matrices only gives (?P<n>[\d,]+): that leaves out biases "
             r"and LayerNorms\.": matrices,
             r"The often quoted (?P<m>[\d.e+-]+) million are this number to within 1 %\.": close,
             rf"Often (?P<m>[\d.e+-]+) million are quoted; counted, there are (?P<by>{SHARE}) "

@@ -32,7 +32,7 @@ def test_orders_are_named_by_the_models_own_special_tokens(tiny_service: Encoder
     for family, (first, others) in tokens.items():
         titles = sort_titles(seen(tiny_service, model=f"folder:{family}"))
         assert titles[:5] == ["previous token", "next token", first, others, "same word"]
-        assert titles[5:] == ["widest spread", "narrowest spread"]
+        assert titles[5:] == ["least focused", "most focused"]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_the_start_is_told_from_the_text_s_own_tokens() -> None:
     assert "To the other tokens at layer 0 the average is 0.03." in said
     assert "falls at every layer, from **1.00** at layer 0 to **0.35** at layer 2" in said
     assert (
-        layers_picture_title(FALLING, "[CLS]") == "At layer 2, the cosine to layer 0 averages 0.35"
+        layers_picture_title(FALLING, "[CLS]") == "At layer 2, average similarity to layer 0: 0.35"
     )
 
 

@@ -186,7 +186,7 @@ class Picture:
                 assert self.found.kind == kind
                 self.assert_layers(found["layers"], found["span"], -1 if kind == "before" else 1)
                 return
-        last = re.fullmatch(rf"At layer (\d+), the cosine to layer 0 averages ({N})", title)
+        last = re.fullmatch(rf"At layer (\d+), average similarity to layer 0: ({N})", title)
         if last:
             assert self.found.kind == "start"
             assert int(last[1]) == self.found.layers[-1]

@@ -168,7 +168,7 @@ def check_title(said: str, lab: Lab, told: LabRow | None, layer: int) -> None:
         said,
         {
             "No padding: the mask has nothing to hide": none,
-            "With the mask, padding turns no token": turns_none,
+            "With the mask, padding changes no token's direction": turns_none,
             rf"(?P<mask>With|Without) the mask, (?P<name>[A-H]) is (?P<only>only )?"
             rf"(?P<value>{NUMBER}) like itself": like,
         },

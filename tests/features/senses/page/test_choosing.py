@@ -41,10 +41,10 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        (senses_view(word="noodle"), "stands once"),
-        (senses_view(word="  "), "“python” stands"),
+        (senses_view(word="noodle"), "occurs once"),
+        (senses_view(word="  "), "“python” occurs"),
         (senses_view(word="bank", labels="none", groups="3"), "No senses of “bank” are labelled"),
-        (senses_view(f"I say python {RUDE}", word="python"), "stands once"),
+        (senses_view(f"I say python {RUDE}", word="python"), "occurs once"),
         (senses_view("a python", "my python", word="python", labels="0"), "cannot be tested"),
         (senses_view("the bank", "a bank", word="bank", labels="none", own="x"), "No senses"),
         (senses_view(" ", "", word="a"), "Your sentences are empty"),

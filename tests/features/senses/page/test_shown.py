@@ -41,7 +41,7 @@ from tests.support.senses import senses_view
 def test_a_word_whose_senses_part_is_there_at_once(run: Callable[..., AppTest]) -> None:
     app = settled(run(DEFAULT, PAGE))
     assert_whole(app)
-    assert "“python” stands **32** times" in reading(app)
+    assert "“python” occurs **32** times" in reading(app)
     assert "separates the senses of" in reading(app)
     assert len(lines(app)) == PAGE_SIZE
     assert {trace["name"] for trace in chart(app, "senses_curve")["data"] if trace.get("name")} == {

@@ -43,7 +43,7 @@ def test_groups_are_counted_by_how_they_were_made() -> None:
     ]
     assert groups_reading(grouping(sizes=(7,)), 5)[0].startswith("HDBSCAN finds **1** dense group ")
     said = groups_reading(grouping(method="k"), 5)[0]
-    assert "No part of the cloud is dense at layer 5" in said
+    assert "no dense groups at layer 5" in said
     assert "need not be meanings" in said
     said = groups_reading(grouping(method="k", asked=8, sizes=(9, 8, 7, 6, 5, 4, 3, 1)), 5)[0]
     assert "Asked for **8** groups" in said
@@ -59,17 +59,17 @@ def test_agreement_is_said_only_where_shuffled_labels_have_less(
     rand: float, shuffled: float, agrees: bool
 ) -> None:
     said = groups_reading(grouping(rand=rand, shuffled=shuffled), 5)[1]
-    assert said.startswith("They agree" if agrees else "They do not clearly agree")
+    assert said.startswith("They match" if agrees else "They do not clearly match")
 
 
 def test_how_often_it_stands_there() -> None:
     assert stands_reading(HALF, 362) == (
-        r"“python” stands **32** times in 32 of 362 texts of Some \*texts\*."
+        r"“python” occurs **32** times in 32 of 362 texts of Some \*texts\*."
     )
     once = found_of(["a"])
-    assert "stands once in 1 of 1 text of" in stands_reading(once, 1)
+    assert "occurs once in 1 of 1 text of" in stands_reading(once, 1)
     many = replace(HALF, occurrences=replace(HALF.occurrences, n_total=5_000))
-    assert stands_reading(many, 9) == r"“python” stands **5,000** times in Some \*texts\*."
+    assert stands_reading(many, 9) == r"“python” occurs **5,000** times in Some \*texts\*."
 
 
 # The own sentence
@@ -97,6 +97,8 @@ def test_where_a_sentence_falls_is_said_by_its_verdict() -> None:
     assert "0.010 is smaller than that of 9 in 10 labelled occurrences (0.030)" in between
     unlike = own_reading(own_of(replace(FALL, verdict="unlike")), HALF, layer=3)[1]
     assert unlike.startswith("It is unlike any sense here")
+    unclear = own_reading(own_of(replace(FALL, verdict="unclear")), HALF, layer=0)[1]
+    assert unclear.startswith("At layer 0 the senses cannot be told apart")
     group = own_reading(own_of(replace(FALL, kind="group")), HALF, layer=3)[1]
     assert "grouped occurrences" in group
 
@@ -105,5 +107,5 @@ def test_the_random_pair_mark_stands_beside_the_cosine() -> None:
     band = Band(np.zeros(4), np.array([0.1, 0.2, 0.3, 0.41]), np.ones(4), "English words")
     said = own_reading(own_of(None, n_more=1), HALF, layer=3, band=band)
     assert "random pairs of English words have 0.41 on average" in said[0]
-    assert said[1] == "The word stands there 1 more time; the first counts."
+    assert said[1] == "The word occurs there 1 more time; the first counts."
     assert own_reading(own_of(None, problem="No *word*."), HALF, layer=3) == [r"No \*word\*\."]
