@@ -89,6 +89,10 @@ HOSTILE: dict[str, tuple[Rule, str]] = {
         "on the way back to text",
     ),
     "a map to a long text": (charsmap(b"x" * 200 + b"\0"), UNREADABLE),
+    "a map to a text that is too long": (
+        charsmap(b"x" * 200 + b"\0", n_trie=2048),
+        "table of characters",
+    ),
     "a map that breaks off": (charsmap(b""), UNREADABLE),
     # patterns without end
     "a pattern that gives up": (split("(x+x+)+y"), UNREADABLE),
