@@ -27,7 +27,7 @@ __all__ = ["Marks", "against", "await_pairs", "band_of", "marks_of", "score_row"
 
 _HEIGHT, _ROW = 82, 14  # pixels; of a row beyond the first
 _PLACE = "why_pairs"
-_NAMES = {"mean": "Cosine of the sentence vectors", "cls": "Cosine of [CLS]"}
+_NAMES = {"mean": "Cosine of the sentence vectors", "cls": "Cosine of {first}"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def await_pairs(card: ModelCard) -> None:
 
 
 def _name(score: Score) -> str:
-    name = _NAMES.get(score.what, "Cosine of the chosen words")
+    first = score.first.encoding.tokens[0]
+    name = _NAMES.get(score.what, "Cosine of the chosen words").format(first=first)
     return f"{name}, layer {score.layer}"
 
 

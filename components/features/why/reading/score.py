@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.analysis.baseline import Band
-from components.content.wording import bold, quoted, two
+from components.content.wording import bold, escape, quoted, two
 from components.features.why.compute.score import Score
 
 __all__ = ["score_reading"]
@@ -34,7 +34,11 @@ def _who(score: Score) -> str:
     if score.what == "word":
         names = [f"{quoted(side.word)} in {side.letter}" for side in score.sides]
     both = " and ".join(names)
-    return f"The [CLS] vectors of {both}" if score.what == "cls" else both
+    return (
+        f"The {escape(score.first.encoding.tokens[0])} vectors of {both}"
+        if score.what == "cls"
+        else both
+    )
 
 
 def _where(cosine: float, low: float, high: float) -> str:

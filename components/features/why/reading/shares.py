@@ -14,6 +14,9 @@ from components.features.why.reading.names import best, named, placed_in
 
 __all__ = ["integrated_reading", "integrated_title", "shares_reading", "shares_title"]
 
+CONVERGED = 0.001
+"""What the steps of integrated gradients may leave over for the shares to be told apart."""
+
 _ALONE = {
     "cls": "Only the first token of each is compared, so one cell is the whole score.",
     "word": "Only the chosen words are compared, so their own cells are the whole score.",
@@ -102,6 +105,8 @@ def _special(shown: SharesShown) -> str:
 
 def integrated_title(shown: Integrated) -> str:
     """The finding, short and plain."""
+    if any(abs(own.remainder) > CONVERGED for own in shown.sides):
+        return "Shares are rough: the steps did not add up"
     names = [_leader(own.side, own.by_word) for own in shown.sides]
     if not all(names):
         return "What each input token adds"
@@ -122,6 +127,12 @@ def _integrated(own: IntegratedSide) -> list[str]:
         f"{bold(own.end)}: their shares add up to {bold(float(np.sum(own.shares)))}, and the "
         f"{own.n_steps} steps leave {_remainder(own.remainder)}."
     )
+    if abs(own.remainder) > CONVERGED:
+        caution = (
+            f"The shares of {letter} are rough: after {own.n_steps} steps they still miss more "
+            f"than {CONVERGED} of the sum."
+        )
+        return [sums, caution]
     if len(values) < 2 or are_alike(values, MARGIN):
         return [sums]
     names, most, n = best(values, lambda k: named(own.side.units[words[k]], own.side))

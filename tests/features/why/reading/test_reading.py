@@ -150,6 +150,8 @@ def test_a_score_is_held_against_random_pairs(service: EncoderService) -> None:
     assert bare(score_reading(score, None)) == "A and B have a cosine of 0.59 at layer 6."
     same = score_on(service, sentence("My cat"), sentence("My cat"))
     assert "the model reads the same in both" in score_reading(same, None)
+    first = score_on(service, what="cls")
+    assert bare(score_reading(first, None)).startswith("The [CLS] vectors of A and B")
     word = score_on(service, what="word")
     assert score_reading(word, None).startswith("“python” in A and “python” in B")
 
@@ -216,5 +218,11 @@ def test_there_is_no_reading_of_anything_else(scores: list[Score]) -> None:
     shares = np.zeros(side.encoding.n_tokens)
     own = IntegratedSide(side, shares, by_unit(shares, side.units), 0.5, 0.5, 0.0, 16)
     assert reading_of(Integrated(scores[0], own, own))
+    rough = replace(own, remainder=-0.0011)
+    assert title_of(Integrated(scores[0], own, rough)).startswith("Shares are rough")
+    assert "after 16 steps they still miss more than 0.001" in " ".join(
+        reading_of(Integrated(scores[0], own, rough))
+    )
+    assert "rough" not in title_of(Integrated(scores[0], own, replace(own, remainder=0.0009)))
     assert NAMES
     assert Numbers([0.5]).are_alike
