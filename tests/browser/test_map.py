@@ -97,7 +97,7 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
     here = on_map(**DESK)
     assert here.title.startswith("Layer 6: 94% of uses of python get the right sense")
     reading = here.main.locator(".st-key-reading")
-    expect(reading).to_contain_text("the nearest occurrence has the same sense")
+    expect(reading).to_contain_text("Layer 6 separates the senses of")
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
     assert_fits(here)
     the_download_holds_the_numbers_on_the_map(here)

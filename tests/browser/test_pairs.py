@@ -58,8 +58,8 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     expect(here.main.get_by_text("40 rows")).to_be_visible()
     here.click("Compare these pairs")
     computed(here)
-    expect(here.main.locator(".st-key-reading").first).to_contain_text("of the 20 test pairs")
-    assert "judges" in here.title
+    expect(here.main.locator(".st-key-reading").first).to_contain_text("of the pairs right")
+    assert "one threshold gets" in here.title
     here.to_layer(0)
     assert "At layer 0" in here.reading
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

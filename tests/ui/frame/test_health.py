@@ -160,7 +160,7 @@ def test_this_machine_may_read_the_metrics(with_token: None, address: str) -> No
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain")
     assert "contextlens_sessions 0.0" in answer.text
-    assert "contextlens_cache_max_bytes 5.12e+08" in answer.text
+    assert "contextlens_cache_max_bytes 1e+09" in answer.text
     assert client(address).get("/_stcore/metrics").text == "streamlit's own"
 
 
