@@ -107,8 +107,7 @@ RULER: Mapping[str, str] = {
 """What a cosine of two words says: of one word by its verdict, of two words by random pairs."""
 
 PAIRS_TITLE: Mapping[str, str] = {
-    "clear": "Layer {layer}: one threshold gets {accuracy} right (always “{commonest}”: "
-    "{baseline})",
+    "clear": "Layer {layer} gets {accuracy} right (guessing {baseline})",
     "unclear": "No layer does clearly better than always giving the same answer",
 }
 """Titles of the picture of all layers, in plain text."""

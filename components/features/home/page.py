@@ -77,7 +77,7 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
         return
     pair = pairs[0]
     shown = ruler_of(portrait, ruler)
-    with st.container(key="headline", gap="xxsmall"):
+    with st.container(key="headline", gap="small"):
         st.header(reading.headline(portrait, pair, shown), anchor=False)
         if leaning := reading.leaning(portrait, pair):
             st.caption(leaning)

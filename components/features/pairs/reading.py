@@ -23,7 +23,6 @@ def pairs_title(shown: PairsShown) -> str:
     return PAIRS_TITLE["clear"].format(
         layer=layers[scores.best],
         accuracy=percent(scores.accuracy[scores.best]),
-        commonest=scores.commonest,
         baseline=percent(scores.majority),
     )
 

@@ -28,7 +28,7 @@ def table(service: EncoderService, model: str = BUNDLED_ID) -> str:
         found = word_in(corpus, word, "sense")
         if isinstance(found, Found):
             curves.append((found, course_of(found, corpus).curve))
-    head = ["word", "senses", "n", "by chance", *(f"layer {n}" for n in corpus.layers)]
+    head = ["word", "senses", "n", "guessing", *(f"layer {n}" for n in corpus.layers)]
     lines = [_row(head), _row(["---", *["--:"] * (len(head) - 1)])]
     lines += [_row(_cells(found, curve)) for found, curve in curves]
     return "\n".join([*lines, _row(_means(curves))])

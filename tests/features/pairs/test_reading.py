@@ -71,7 +71,7 @@ def parted(n: int = 40, *, train: bool = True) -> PairsShown:
 
 
 def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> None:
-    said = "Layer 1: one threshold gets {} right (always “different”: 50%)"
+    said = "Layer 1 gets {} right (guessing 50%)"
     assert pairs_title(parted()) == said.format("90%")
     assert pairs_title(parted(train=False)) == said.format("95%")
 

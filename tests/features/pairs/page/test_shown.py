@@ -55,7 +55,7 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert_whole(app)
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
-    assert re.fullmatch(r"Layer \d: one threshold gets \d+% right \(always “\w+”: 50%\)", title)
+    assert re.fullmatch(r"Layer \d gets \d+% right \(guessing 50%\)", title)
     assert "one threshold on the similarity gets" in reading(app)
     assert len(numbers(app)) == 7
     assert "pairs of words · threshold from" in plainly_said(app)
