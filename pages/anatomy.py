@@ -18,7 +18,6 @@ with kit.box():
     page.toolbar(view, service, card)
 page.picture(view, anatomy)
 page.words(anatomy)
-page.terms()
 looks.closer(view, anatomy, service)
 page.explain(anatomy)
 page.downloads(anatomy, downloads)

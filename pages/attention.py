@@ -20,7 +20,6 @@ with kit.box():
 page.picture(view, attention)
 page.words(attention)
 page.notes(view, attention)
-page.terms()
 page.explain(attention)
 again = partial(attention_view, view, runtime.service(), card)
 page.downloads(attention, downloads, again)

@@ -23,7 +23,6 @@ with left:
 with right:
     shelf.shelf(view, shown)
 if shown.words.n:
-    tabs.terms()
     tabs.explain(shown)
     tabs.downloads(shown, downloads)
 with own_file:  # last: it waits for the model, and the rest needs none

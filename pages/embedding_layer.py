@@ -22,7 +22,6 @@ with kit.box():
     page.toolbar(view, embedding)
 page.picture(embedding)
 page.reading(embedding)
-page.terms()
 kit.look_closer(
     view,
     SECTION,

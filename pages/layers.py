@@ -37,7 +37,6 @@ of_look = kit.look_closer(
         "Pooler": lambda: pooler.pooler(view, states, service),
     },
 )
-page.terms()
 page.explain(states)
 again = partial(hidden_states, view, service, card, baseline)
 page.downloads(view, states, again, service, downloads, of_look or {})

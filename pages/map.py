@@ -18,6 +18,5 @@ with kit.box():
 shown = beside.first_map(view, card, asked)
 if shown is not None:
     beside.one_or_two(view, shown, card, asked)
-    tabs.terms()
     tabs.explain(shown, card)
     tabs.downloads(shown, downloads)

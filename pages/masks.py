@@ -29,6 +29,5 @@ else:
     layer_bar(view, masks.lab.layers)
     page.words(masks)
     looks.closer(masks, view, service, card)
-    page.terms()
     page.explain(masks, card)
     page.downloads(masks, downloads, partial(masks_of, view, service, card))

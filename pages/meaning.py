@@ -29,7 +29,6 @@ else:
     layer_bar(view, portrait.comparison.layers)
     page.in_words(portrait, ruler)
     drawing.old_references(view)
-    page.terms()
     page.explain(portrait, card)
     page.downloads(portrait, downloads)
     if ruler is None:

@@ -27,7 +27,6 @@ if pairs is not None and compared is not None:
         layer_bar(view, compared.layers)
         picture.in_words(shown)
         looks.look_closer(view, shown)
-        tabs.terms()
         tabs.explain(shown, card)
         tabs.downloads(shown, downloads)
     if baseline is None:

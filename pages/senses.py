@@ -32,7 +32,6 @@ elif shown is not None:
         groups.groups(shown)
     concordance.concordance(shown, band)
     tabs.look_closer(view, shown, band)
-    tabs.terms()
     tabs.explain(shown, card)
     tabs.downloads(shown, downloads)
     if card is None:

@@ -21,7 +21,6 @@ with kit.box():
     page.toolbar(view, card)
     page.strip(tokenized)
 page.words(tokenized)
-page.terms()
 kit.look_closer(
     view,
     controls.SECTION,

@@ -33,7 +33,6 @@ else:
         picture.in_words(shown)
         score.against(found, marks)
         tabs.look_closer(view, found, card)
-        tabs.terms()
         tabs.explain(view, shown)
         tabs.downloads(view, shown, downloads)
     if found.what != "word":

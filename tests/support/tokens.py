@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pandas as pd
@@ -56,13 +55,7 @@ def table(app: AppTest) -> pd.DataFrame:
 
 def said(app: AppTest, key: str = "reading") -> str:
     """A reading, without Markdown's signs."""
-    blocks, waiting = [], [app._tree]
-    while waiting:
-        block = waiting.pop()
-        waiting += [child for child in block.children.values() if hasattr(child, "children")]
-        if block._block_id.endswith(f"-{key}"):
-            blocks += [markdown.value for markdown in block.markdown]
-    return re.sub(r"\\(.)", r"\1", " ".join(blocks)).replace("**", "")
+    return pages.said(app, key).replace("**", "")
 
 
 def assert_fine(app: AppTest) -> None:

@@ -98,7 +98,8 @@ def is_percent(said: str, share: float) -> bool:
 
 def is_two(said: str, value: float) -> bool:
     """Whether a number is said right to two decimals."""
-    return abs(float(said) - float(value)) <= 0.005001 and not said.startswith("-0.00")
+    number = float(said.replace("\N{MINUS SIGN}", "-"))
+    return abs(number - float(value)) <= 0.005001 and not said.startswith(("-", "−0.00"))
 
 
 def nothing(**_: Any) -> None:

@@ -28,7 +28,7 @@ from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit
 
-__all__ = ["downloads", "explain", "picture", "terms", "toolbar", "words"]
+__all__ = ["downloads", "explain", "picture", "toolbar", "words"]
 
 _FILE = "anatomy"
 _CHART = "anatomy_map"
@@ -71,14 +71,6 @@ def words(anatomy: AnatomyView) -> None:
     kit.reading(anatomy_reading(tree, anatomy.totals, architecture, said))
     for sentence in absent_reading(tree, architecture, anatomy.own):
         st.caption(sentence)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        "parameter", "layer", "attention", "head", "feed-forward", "LayerNorm", "pooler",
-        "multiply-add", "singular value",
-    )  # fmt: skip
 
 
 def explain(anatomy: AnatomyView) -> None:

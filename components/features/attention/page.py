@@ -47,7 +47,7 @@ from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["downloads", "explain", "notes", "picture", "terms", "toolbar", "words"]
+__all__ = ["downloads", "explain", "notes", "picture", "toolbar", "words"]
 
 _FILE = "attention"
 _CHART = "attention_heatmap"
@@ -96,11 +96,6 @@ def notes(view: ViewState, attention: AttentionView) -> None:
     said = attention_notes(view, attention)
     if said:
         st.caption(" ".join(said))
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("attention", "head", "layer", "token", "special token", "attention rollout")
 
 
 def explain(attention: AttentionView) -> None:

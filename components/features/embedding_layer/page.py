@@ -44,7 +44,7 @@ from components.features.embedding_layer.snippet import embedding_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
 
-__all__ = ["downloads", "explain", "picture", "reading", "terms", "toolbar"]
+__all__ = ["downloads", "explain", "picture", "reading", "toolbar"]
 
 _CHART = "embedding_sum"
 _FILE = "embedding-layer"
@@ -108,11 +108,6 @@ def reading(embedding: EmbeddingView) -> None:
     )
     st.caption(share_note(embedding.shares, constant_parts(embedding.parts)))
     st.caption(VARIANTS[embedding.card.family])
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("embedding layer", "position embedding", "segment", "LayerNorm", "norm", "dimension")
 
 
 def explain(embedding: EmbeddingView) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from components.analysis.ruler import Verdict
 from components.analysis.similarity import Comparison, Pair
-from components.content.claims import MEANING_HEADLINE
+from components.content.language import say
 from components.content.wording import bold, quoted, shortened, two
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.reading import EQUAL, NOISE, against, side_of
@@ -20,22 +20,23 @@ _WORD = 16  # characters of a word in a headline
 def headline(portrait: Portrait, pair: Pair, ruler: RulerShown | None) -> str:
     """What the model makes of two words, in everyday words; plain text."""
     if not _same_word(portrait.comparison, pair):
-        return MEANING_HEADLINE[_of_two_words(portrait, pair)]
+        return say(f"home.headline.{_of_two_words(portrait, pair)}")
     if portrait.cosine(pair) >= EQUAL:
-        return MEANING_HEADLINE["equal"]
+        return say("home.headline.equal")
     if ruler is not None and ruler.verdict is not Verdict.CANNOT_TELL:
-        return MEANING_HEADLINE[ruler.verdict.value]
+        return say(f"home.headline.{ruler.verdict.value}")
     closer = _closer(portrait, pair)
     if closer:
         first, second = (portrait.comparison.items[i] for i in (pair.first, pair.second))
-        return MEANING_HEADLINE["references"].format(
+        return say(
+            "home.headline.references",
             word=shortened(first.word, _WORD),
             first=shortened(closer[0].reference, _WORD),
             a=first.label,
             second=shortened(closer[1].reference, _WORD),
             b=second.label,
         )
-    return MEANING_HEADLINE["cannot tell"]
+    return say("home.headline.cannot tell")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from components.features.layers.snippet import layers_snippet
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import export, inputs, kit, sentences
 
-__all__ = ["downloads", "explain", "notes", "picture", "reading", "terms", "toolbar"]
+__all__ = ["downloads", "explain", "notes", "picture", "reading", "toolbar"]
 
 _CHART = "layers_heatmap"
 _FILE = "layer-by-layer"
@@ -80,14 +80,6 @@ def notes(states: HiddenStates) -> None:
         has_segments=card.has_segments,
     ):
         st.caption(note)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        "hidden state", "layer", "cosine similarity", "vector length", "[CLS]", "anisotropy",
-        "linear CKA", "pooler",
-    )  # fmt: skip
 
 
 def explain(states: HiddenStates) -> None:

@@ -37,7 +37,6 @@ __all__ = [
     "nothing",
     "picture",
     "problems",
-    "terms",
     "toolbar",
     "words",
 ]
@@ -98,13 +97,6 @@ def words(masks: Masks) -> None:
     kit.reading(masks_reading(lab, row, masks.layer))
     if note := padding_note(lab, row, masks.layer):
         st.caption(note)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        "batch", "padding", "attention mask", "segment", "[CLS]", "pooler", "cosine similarity"
-    )
 
 
 def explain(masks: Masks, card: ModelCard) -> None:

@@ -27,7 +27,7 @@ from components.ui.widgets.comparison.drawing import lines, words
 from components.ui.widgets.comparison.drawing import ruler as draw_ruler
 from components.ui.widgets.comparison.ruler import ruler_of, ruler_reading
 
-__all__ = ["downloads", "explain", "in_words", "picture", "terms", "toolbar"]
+__all__ = ["downloads", "explain", "in_words", "picture", "toolbar"]
 
 CHART = "meaning_chart"
 _FILE = "meaning-in-context"
@@ -76,11 +76,6 @@ def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
         draw_ruler(shown, scale=portrait.scale, key="meaning_ruler", height=160)
     with right, st.container(key="ruler_words"):
         st.markdown(ruler_reading(shown))
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("word vector", "cosine similarity", "layer", "random-pair baseline", "static vector")
 
 
 def explain(portrait: Portrait, card: ModelCard) -> None:

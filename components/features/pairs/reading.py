@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.content.claims import PAIRS_CAUTION, PAIRS_CLAIM, PAIRS_SURE, PAIRS_TITLE
+from components.content.language import say
 from components.content.wording import bold, percent, shortened, two
 from components.features.pairs.compute.shown import PairsShown
 from components.features.pairs.measures import SAME, Scores
@@ -19,8 +19,9 @@ def pairs_title(shown: PairsShown) -> str:
         medians = np.median(shown.compared.cosines[:, shown.there], axis=1)
         return _spread_title(medians.tolist(), layers)
     if not scores.is_clear:
-        return PAIRS_TITLE["unclear"]
-    return PAIRS_TITLE["clear"].format(
+        return say("pairs.title.unclear")
+    return say(
+        "pairs.title.clear",
         layer=layers[scores.best],
         accuracy=percent(scores.accuracy[scores.best]),
         baseline=percent(scores.majority),
@@ -58,13 +59,14 @@ def _judged(shown: PairsShown, scores: Scores) -> list[str]:
     row = shown.row
     right, low, high = scores.accuracy[row], scores.low[row], scores.high[row]
     above = "better" if low > scores.majority else "worse" if high < scores.majority else "unclear"
-    claim = PAIRS_CLAIM[above].format(
+    claim = say(
+        f"pairs.claim.{above}",
         layer=shown.layer,
         accuracy=percent(right),
         commonest=scores.commonest,
         baseline=percent(scores.majority),
     )
-    return [claim, PAIRS_CAUTION] if shown.pairs.has_words else [claim]
+    return [claim, say("pairs.claim.caution")] if shown.pairs.has_words else [claim]
 
 
 def pairs_sure(shown: PairsShown) -> list[str]:
@@ -75,7 +77,8 @@ def pairs_sure(shown: PairsShown) -> list[str]:
     row = shown.row
     low, high = (percent(ends[row]) for ends in (scores.low, scores.high))
     return [
-        PAIRS_SURE.format(
+        say(
+            "pairs.sure.interval",
             n=f"{scores.n:,}",
             kind="test pairs" if scores.how == "split" else "pairs",
             threshold=two(scores.thresholds[row]),

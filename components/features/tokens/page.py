@@ -38,7 +38,7 @@ from components.ui.state.view import ViewState, letter
 from components.ui.widgets import export, inputs, kit, sentences
 from components.ui.widgets.token_strip import token_strip
 
-__all__ = ["downloads", "explain", "strip", "terms", "toolbar", "words"]
+__all__ = ["downloads", "explain", "strip", "toolbar", "words"]
 
 _FILE = "tokens"
 
@@ -83,11 +83,6 @@ def words(tokenized: TokenizedSentence) -> None:
     kit.reading(tokens_reading(tokenized.tokens, tokenized.kinds, tokenized.labels))
     for note in unknown_notes(tokenized.tokens, tokenized.reasons):
         st.caption(note)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("token", "sub-token", "token ID", "vocabulary", "special token", "padding", "[UNK]")
 
 
 def explain(tokenized: TokenizedSentence, model: ModelCard) -> None:

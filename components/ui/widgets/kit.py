@@ -5,7 +5,6 @@ A page says only what is its own; how the parts look and behave is decided here,
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from components.content.glossary import GLOSSARY
+from components.content.glossary import GLOSSARY, explained
+from components.content.language import say
 from components.core.schema import Passport
 from components.ui.frame import errors
 from components.ui.state import session
@@ -40,7 +40,6 @@ __all__ = [
     "shapes",
     "table",
     "tabs",
-    "terms",
     "under_the_hood",
 ]
 
@@ -109,30 +108,22 @@ def chart(
     st.plotly_chart(figure, key=key, height=room, config=dict(config or usual), alt=alt, **own)
 
 
-def reading(sentences: Sequence[str], *, sure: Sequence[str] = (), key: str = "reading") -> None:
+def reading(
+    sentences: Sequence[object], *, sure: Sequence[object] = (), key: str = "reading"
+) -> None:
     """Write what is on screen: one claim with its number, and at most one caution.
 
     Args:
-        sentences: Markdown.
+        sentences: claims, or Markdown.
         sure: what else an engineer wants to know, folded under "How sure is this?".
         key: further readings of a page have keys that begin with "reading", too.
     """
     with st.container(key=key, gap="xsmall"):
-        st.markdown(" ".join(sentences))
+        st.html(f'<p class="said">{explained(" ".join(map(str, sentences)))}</p>')
         if sure:
-            with st.expander("How sure is this?"):
-                st.markdown("\n".join(f"- {sentence}" for sentence in sure))
-
-
-def terms(*names: str) -> None:
-    """Terms of the glossary in one muted line; each shows its meaning on hover, focus or touch."""
-    marked = " ".join(
-        f'<span class="term" tabindex="0" role="note" aria-label="{html.escape(name)}: '
-        f'{html.escape(GLOSSARY[name])}" data-meaning="{html.escape(GLOSSARY[name])}">'
-        f"{html.escape(name)}</span>"
-        for name in names
-    )
-    st.html(f'<div class="terms">{marked}</div>')
+            with st.expander(say("page.sure")):
+                items = "".join(f"<li>{explained(str(sentence))}</li>" for sentence in sure)
+                st.html(f'<ul class="said">{items}</ul>')
 
 
 def table(

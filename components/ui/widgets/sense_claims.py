@@ -1,7 +1,7 @@
 """What labelled senses show at a layer and over all layers, worded alike on every page.
 
 The conclusion is `components.analysis.separation.verdict_of`'s, the sentences are in
-`components.content.claims`. Without streamlit.
+`english.toml`. Without streamlit.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.analysis.separation import SenseVerdict, Separation, Trial, verdict_of
-from components.content import claims
+from components.content.language import say
 from components.content.wording import listed, percent, quoted, shortened
 
 __all__ = ["senses_claim", "senses_sure", "senses_title", "senses_title_at", "uses_title_at"]
@@ -19,7 +19,8 @@ _LONGEST, _TITLE = 24, 80
 
 def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
     """The finding at one layer, at most 80 characters; plain text, not Markdown."""
-    return claims.SENSES_TITLE_AT_LAYER["tested"].format(
+    return say(
+        "senses.title_at_layer.tested",
         layer=own.layer,
         accuracy=percent(own.accuracy),
         word=shortened(word, _LONGEST - 8),
@@ -29,9 +30,8 @@ def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
 
 def uses_title_at(word: str, n: int, layer: int) -> str:
     """The title of the map of one layer where no sense can be tested; plain text."""
-    case = "one" if n == 1 else "several"
     name = shortened(word, _LONGEST)
-    return claims.SENSES_TITLE_AT_LAYER[case].format(layer=layer, n=f"{n:,}", word=name)
+    return say("senses.title_at_layer.untested", layer=layer, n=n, word=name)
 
 
 def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:
@@ -40,8 +40,11 @@ def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:
     for longest in (_LONGEST, 12, 6):
         name = shortened(word, longest)
         for layers in (listed(verdict.best), f"{len(verdict.best)} layers"):
-            title = claims.SENSES_TITLE[_case(verdict, len(curve))].format(
-                **_numbers(verdict), word=name, Layers=_capital(layers)
+            title = say(
+                f"senses.title.{_case(verdict, len(curve))}",
+                **_numbers(verdict),
+                word=name,
+                Layers=_capital(layers),
             )
             if len(title) <= _TITLE:
                 return title
@@ -60,15 +63,19 @@ def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: in
     verdict = verdict_of(curve, trial)
     if verdict.state == "untested":
         sense = quoted(trial.senses[0]) if trial.senses else ""
-        return [claims.SENSES_UNTESTED[trial.problem].format(word=quoted(word), sense=sense)]
-    claim = claims.SENSES_CLAIM[_case(verdict, len(curve))]
+        return [say(f"senses.untested.{trial.problem}", word=quoted(word), sense=sense)]
     sentences = [
-        claim.format(**_numbers(verdict), word=quoted(word), Layers=_capital(listed(verdict.best)))
+        say(
+            f"senses.claim.{_case(verdict, len(curve))}",
+            **_numbers(verdict),
+            word=quoted(word),
+            Layers=_capital(listed(verdict.best)),
+        )
     ]
     shown = next((own for own in curve if own.layer == layer), None)
     if shown is not None and layer not in verdict.best:
         accuracy = percent(shown.accuracy)
-        sentences.append(claims.SENSES_AT_LAYER.format(layer=layer, accuracy=accuracy))
+        sentences.append(say("senses.claim.at_layer", layer=layer, accuracy=accuracy))
     return sentences
 
 
@@ -79,13 +86,13 @@ def senses_sure(curve: Sequence[Separation], trial: Trial) -> list[str]:
         return []
     low, high = map(percent, verdict.interval)
     sentences = [
-        claims.SENSES_SURE["interval"].format(n=f"{verdict.n:,}", low=low, high=high),
-        claims.SENSES_SURE[trial.how].format(n_folds=trial.n_folds),
+        say("senses.sure.interval", n=verdict.n, low=low, high=high),
+        say(f"senses.sure.{trial.how}", n_folds=trial.n_folds),
     ]
     if len(verdict.best) < len(curve):
         case = ("alone", "one")[len(verdict.near)] if len(verdict.near) < 2 else "several"
         near = _capital(listed(verdict.near))
-        sentences.insert(1, claims.SENSES_SURE[case].format(Layers=near))
+        sentences.insert(1, say(f"senses.sure.{case}", Layers=near))
     return sentences
 
 

@@ -14,16 +14,11 @@ from components.ui.corpora.exports import file_name
 from components.ui.state import session
 from components.ui.widgets import kit
 
-__all__ = ["downloads", "explain", "terms"]
+__all__ = ["downloads", "explain"]
 
 _FILE = "word-counts"
 _EXPORT = "**The same numbers from the exported Parquet**"
 _TEXTS = "**The same numbers from the texts**, in this page's NPZ"
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("word vector", "layer")
 
 
 def explain(shown: Shown) -> None:

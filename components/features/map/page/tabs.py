@@ -21,7 +21,7 @@ from components.features.map.page.chart import CHART
 from components.features.map.reading.frames import frame_reading
 from components.ui.widgets import export, kit
 
-__all__ = ["downloads", "explain", "notes", "terms", "words"]
+__all__ = ["downloads", "explain", "notes", "words"]
 
 _FILE = "map"
 _MOST_ROWS = 5_000
@@ -52,14 +52,6 @@ def notes(shown: MapShown) -> None:
     frame = frame_reading(n_layers, shown.layer, shown.enlarged, n_axes=n_axes)
     if frame and not shown.finding.every_layer:
         st.caption(frame)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        "map", "UMAP", "PCA", "t-SNE", "trustworthiness", "continuity", "neighbour recall",
-        "true neighbours", "joint fit", "aligned fit", "cluster label",
-    )  # fmt: skip
 
 
 def explain(shown: MapShown, card: ModelCard) -> None:

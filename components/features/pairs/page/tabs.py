@@ -19,7 +19,7 @@ from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit
 
-__all__ = ["downloads", "explain", "terms", "toolbar"]
+__all__ = ["downloads", "explain", "toolbar"]
 
 _FILE = "pairs"
 _N_SNIPPET = 3
@@ -34,11 +34,6 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> None:
         if controls.SOURCE.of(view) == "file" and pairs is not None:
             with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
                 file_panel.columns(view)
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms("word vector", "cosine similarity", "layer", "random-pair baseline")
 
 
 def explain(shown: PairsShown, card: ModelCard) -> None:

@@ -24,7 +24,7 @@ from components.ui.models import runtime
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, kit
 
-__all__ = ["downloads", "explain", "look_closer", "terms"]
+__all__ = ["downloads", "explain", "look_closer"]
 
 _FILE = "senses"
 
@@ -40,15 +40,6 @@ def look_closer(view: ViewState, shown: Shown, band: Band | None) -> None:
     if not shown.senses.course.curve:
         offered.pop("taken")
     kit.look_closer(view, PANEL.among(offered), {name: looks[name] for name in offered})
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        *("word vector", "occurrence", "concordance", "cosine similarity", "nearest centroid"),
-        *("silhouette", "HDBSCAN", "k-means", "adjusted Rand index", "PCA"),
-        "random-pair baseline",
-    )
 
 
 def explain(shown: Shown, card: ModelCard | None) -> None:

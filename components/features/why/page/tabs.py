@@ -23,7 +23,7 @@ from components.ui.models.background import jobs
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, kit
 
-__all__ = ["downloads", "explain", "look_closer", "terms"]
+__all__ = ["downloads", "explain", "look_closer"]
 
 _FILE = "why-alike"
 _EXACT = ("share", "change", "cosine", "part of the way", "start", "end", "remainder")
@@ -34,14 +34,6 @@ _GONE = "This had to make room for others. Look at the page again, then download
 def look_closer(view: ViewState, score: Score, card: ModelCard) -> None:
     """Edits of the first sentence."""
     kit.look_closer(view, PANEL, {"edits": lambda: picture.edits(score, card)})
-
-
-def terms() -> None:
-    """The terms that the page uses, each with its meaning at hand."""
-    kit.terms(
-        *("sentence vector", "cosine similarity", "token", "special token", "hidden state"),
-        *("layer", "head", "feed-forward", "random-pair baseline"),
-    )
 
 
 def explain(view: ViewState, shown: picture.Shown) -> None:

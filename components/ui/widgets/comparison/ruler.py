@@ -18,7 +18,7 @@ from components.analysis.ruler import (
     Verdict,
 )
 from components.analysis.words import Pooling
-from components.content.claims import RULER
+from components.content.language import say
 from components.content.wording import percent, quoted, two
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.reading import EQUAL, side_of
@@ -122,13 +122,14 @@ def ruler_reading(shown: RulerShown) -> str:
     """What the pair's cosine tells: of two uses of one word, or of two words."""
     numbers = {"Measure": _measure(shown), "cosine": two(shown.cosine)}
     if shown.cosine >= EQUAL:
-        return RULER["equal"].format(**numbers)
+        return say("ruler.equal", **numbers)
     if not shown.same_word:
         return _of_two_words(shown, numbers)
     one, two_senses = (_range(shown, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
     if one is None or two_senses is None:
-        return RULER["unknown"].format(**numbers)
-    return RULER[shown.verdict.value].format(
+        return say("ruler.unknown", **numbers)
+    return say(
+        f"ruler.{shown.verdict.value}",
         **numbers,
         one_low=two(one.low),
         one_high=two(one.high),
@@ -142,15 +143,15 @@ def ruler_reading(shown: RulerShown) -> str:
 def ruler_note(shown: RulerShown) -> str:
     """On what it was measured, and what the bars are."""
     names = " and ".join(map(quoted, shown.left_out))
-    return RULER["note"].format(left_out=f" without {names}" if names else "")
+    return say("ruler.note_without", names=names) if names else say("ruler.note")
 
 
 def _of_two_words(shown: RulerShown, numbers: dict[str, str]) -> str:
     if shown.side is None:
-        return RULER["unknown"].format(**numbers)
+        return say("ruler.unknown", **numbers)
     own = shown.ranges[0]
     case = {1: "above", 0: "within", -1: "below"}[shown.side]
-    return RULER[case].format(**numbers, low=two(own.low), high=two(own.high))
+    return say(f"ruler.{case}", **numbers, low=two(own.low), high=two(own.high))
 
 
 def _range(shown: RulerShown, kind: str) -> Range | None:

@@ -69,7 +69,7 @@ def test_a_row_is_said_with_its_first_values_and_norm() -> None:
     (said,) = row_reading("#*x", 7, 1000, np.array([3.0, -4.0, 0.001, 0.0], dtype=np.float32))
     assert "“\\#\\*x” has the ID **7**" in said
     assert "row 7 of its table of 1,000 rows: **4** numbers that begin" in said
-    assert "**3.00**, **-4.00**, **0.00** (norm **5.00**)" in said
+    assert "**3.00**, **−4.00**, **0.00** (norm **5.00**)" in said
 
 
 def test_an_id_behind_the_table_is_said_to_have_no_row() -> None:

@@ -48,7 +48,7 @@ def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
 def test_two_words_are_held_against_random_pairs(side: int, said: str) -> None:
     found = ruler_reading(shown(0.3, same=False, side=side))
     assert found.startswith(f"Similarity (cosine) **0.30** {said}")
-    assert found.endswith("9 in 10 random pairs of words get -0.10 to 0.20.")
+    assert found.endswith("9 in 10 random pairs of words get −0.10 to 0.20.")
 
 
 def test_with_too_few_words_that_is_said() -> None:

@@ -60,11 +60,11 @@ def test_of_several_pairs_the_average_stands_beside() -> None:
 
 
 def test_a_reference_that_is_close_to_neither_is_not_closer_to_one() -> None:
-    """-0.02 and -0.04 are both what random pairs get."""
+    """−0.02 and −0.04 are both what random pairs get."""
     far = made({"AB": [0.9], "A0": [-0.02], "B0": [-0.04]}, references=("snake",))
     said = meaning_in_context(far, 0, band_of(-0.1, 0.0, 0.1, 1))[1]
     assert said == (
-        "“snake” is close to neither (**-0.02** and **-0.04**): no closer than random pairs of "
+        "“snake” is close to neither (**−0.02** and **−0.04**): no closer than random pairs of "
         "words often are."
     )
 

@@ -51,7 +51,7 @@ def check_numbers(comparison: Comparison, layer: int, sentence: str) -> None:
 
 
 def two_decimals(value: float) -> str:
-    return f"{value:.2f}".replace("-0.00", "0.00")
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def check_order(comparison: Comparison, layer: int, sentence: str) -> None:

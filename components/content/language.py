@@ -1,0 +1,88 @@
+"""What visitors read, whole sentences in one file: `english.toml`, by key.
+
+A translator works through that file alone; a page hands in the numbers. Imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Formatter
+from typing import Any
+
+__all__ = ["Claim", "claim", "say", "table"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a page, as data: which one, and its numbers.
+
+    Attributes:
+        key: where it stands in `english.toml`, such as "pairs.claim.better"; its last part is the
+            verdict. A table with "one" and "several" there is chosen from by the number `n`.
+        numbers: what fills its gaps: numbers as they were computed, texts ready to be shown.
+    """
+
+    key: str
+    numbers: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """The sentence: whole numbers as "1,234", others in two decimals unless it says more."""
+        return _FORMATTER.vformat(self._sentence(), (), self.numbers)
+
+    def _sentence(self) -> str:
+        entry = _entry(self.key)
+        if isinstance(entry, dict):
+            entry = entry["one" if self.numbers["n"] == 1 else "several"]
+        return str(entry)
+
+
+def claim(key: str, /, **numbers: Any) -> Claim:
+    """A sentence of `english.toml` with its numbers, to be read or tested."""
+    return Claim(key, numbers)
+
+
+def say(key: str, /, **numbers: Any) -> str:
+    """The same, as text."""
+    return str(Claim(key, numbers))
+
+
+def table(key: str) -> Mapping[str, Any]:
+    """All that stands under a key.
+
+    Raises:
+        KeyError: nothing stands there.
+    """
+    entry = _entry(key)
+    if not isinstance(entry, dict):
+        raise KeyError(key)
+    return entry
+
+
+class _Numbers(Formatter):
+    """Fills in numbers as sentences have them; zero has no sign."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, str) and not format_spec:
+            return value
+        text = format(value, format_spec or ("," if isinstance(value, int) else ".2f"))
+        return text.replace("-", "" if not text.strip("-+0.") else "\N{MINUS SIGN}")
+
+
+_FORMATTER = _Numbers()
+
+
+def _entry(key: str) -> Any:
+    entry = _english()
+    for part in key.split("."):
+        entry = entry[part]
+    return entry
+
+
+@cache
+def _english() -> Any:
+    source = resources.files("components.content").joinpath("english.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))

@@ -1,0 +1,76 @@
+"""The file of what visitors read: whole sentences, all of them said somewhere, gaps all filled."""
+
+from __future__ import annotations
+
+import re
+import string
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.content.glossary import explained
+from components.content.language import Claim, claim, say
+
+ROOT = Path(__file__).parents[2] / "components"
+ENGLISH = tomllib.loads((ROOT / "content/english.toml").read_text(encoding="utf-8"))
+
+
+def sentences(entry: Any, key: str) -> Iterator[tuple[str, str]]:
+    for name, value in entry.items():
+        whole = f"{key}.{name}"
+        yield from sentences(value, whole) if isinstance(value, dict) else [(whole, value)]
+
+
+EVERY = [
+    found
+    for page, entries in ENGLISH.items()
+    if page != "glossary"
+    for found in sentences(entries, page)
+]
+
+
+def test_each_sentence_is_named_in_the_code() -> None:
+    """Its whole key, or the part before its verdict, or before "one" and "several"."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
+    named = set(re.findall(r'"([a-z_]+(?:\.[^"{}.]+)*)\.?["{]', code))
+    missing = [
+        key
+        for key, _ in EVERY
+        if not any(key.rsplit(".", n)[0] in named for n in range(3) if key.count(".") >= n)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize(("key", "sentence"), EVERY)
+def test_a_gap_has_a_name_and_no_claim_is_long(key: str, sentence: str) -> None:
+    gaps = [name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None]
+    assert all(name.isidentifier() for name in gaps)
+    assert len(sentence.split()) <= 40
+    assert sentence == sentence.strip()
+
+
+def test_numbers_are_said_as_people_read_them() -> None:
+    made = Claim("senses.title_at_layer.untested", {"layer": 3, "n": 1234, "word": "bank"})
+    assert str(made) == "Layer 3: 1,234 uses of bank"
+    assert say("senses.title_at_layer.untested", layer=3, n=1, word="x") == "Layer 3: 1 use of x"
+    below = claim("ruler.above", Measure="Similarity", cosine=0.5, low=-0.1, high=-0.001)
+    assert str(below).endswith("get −0.10 to 0.00.")
+
+
+def test_a_gap_without_its_number_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        say("pairs.claim.better", layer=3)
+    with pytest.raises(KeyError):
+        claim("pairs.claim.no such verdict").__str__()
+
+
+def test_terms_are_explained_where_they_first_stand_and_nothing_typed_is_markup() -> None:
+    shown = explained(r"**Layer 3** and layers: “a token \<b\>”, <i>x</i> `code`.")
+    assert shown.count('class="term"') == 1
+    assert shown.startswith('<strong><span class="term" tabindex="0" role="note" data-meaning="One')
+    assert shown.endswith(
+        "and layers: “a token &lt;b&gt;”, &lt;i&gt;x&lt;/i&gt; <code>code</code>."
+    )
