@@ -1,6 +1,6 @@
 """What visitors read, whole sentences in one file: `english.toml`, by key.
 
-A translator works through that file alone; a page hands in the numbers. Imports nothing of ours.
+A translator works through that file alone; a page hands in the numbers.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from functools import cache
 from importlib import resources
 from string import Formatter
 from typing import Any
+
+from components.content.wording import percent
 
 __all__ = ["Claim", "claim", "say", "table"]
 
@@ -30,7 +32,10 @@ class Claim:
     numbers: Mapping[str, Any]
 
     def __str__(self) -> str:
-        """The sentence: whole numbers as "1,234", others in two decimals unless it says more."""
+        """The sentence: whole numbers as "1,234", others in two decimals unless it says more.
+
+        A share is said in per cent where the gap is `{share:%}`, see `wording.percent`.
+        """
         return _FORMATTER.vformat(self._sentence(), (), self.numbers)
 
     def _sentence(self) -> str:
@@ -68,6 +73,8 @@ class _Numbers(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str) and not format_spec:
             return value
+        if format_spec == "%":
+            return percent(value).replace("-", "\N{MINUS SIGN}")
         text = format(value, format_spec or ("," if isinstance(value, int) else ".2f"))
         return text.replace("-", "" if not text.strip("-+0.") else "\N{MINUS SIGN}")
 

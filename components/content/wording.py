@@ -123,8 +123,8 @@ def listed(layers: Sequence[int]) -> str:
 def percent(share: float) -> str:
     """A share in whole per cent; what is neither none nor all never reads as 0% or 100%."""
     rounded = round(100 * share)
-    if rounded == 0 and share > 0:
-        return "under 1%"
+    if rounded == 0 and share:
+        return "under 1%" if share > 0 else "just below 0%"
     if rounded == 100 and share < 1:
         return "over 99%"
     return f"{rounded}%"

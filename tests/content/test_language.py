@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from components.content import language
 from components.content.glossary import explained
 from components.content.language import Claim, claim, say
 
@@ -58,6 +59,24 @@ def test_numbers_are_said_as_people_read_them() -> None:
     assert say("senses.title_at_layer.untested", layer=3, n=1, word="x") == "Layer 3: 1 use of x"
     below = claim("ruler.above", Measure="Similarity", cosine=0.5, low=-0.1, high=-0.001)
     assert str(below).endswith("get −0.10 to 0.00.")
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.0, "0%"),
+        (0.001, "under 1%"),
+        (-0.001, "just below 0%"),
+        (-0.3, "\N{MINUS SIGN}30%"),
+        (0.999, "over 99%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_share_that_is_neither_none_nor_all_is_never_said_as_either(
+    share: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language, "_english", lambda: {"a": {"share": "{share:%}"}})
+    assert say("a.share", share=share) == said
 
 
 def test_a_gap_without_its_number_is_an_error() -> None:

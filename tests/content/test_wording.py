@@ -30,7 +30,7 @@ from components.content.wording import (
         (0.996, "over 99%"),
         (1, "100%"),
         (1.2, "120%"),
-        (-0.001, "0%"),
+        (-0.001, "just below 0%"),
         (-0.2, "-20%"),
     ],
 )
