@@ -24,14 +24,8 @@ __all__ = [
 ]
 
 WORD_POOLINGS = ("mean", "first", "last")
-SENTENCE_POOLINGS = {
-    "mean": "mean of all tokens",
-    "own": "mean without special tokens",
-    "cls": "[CLS], the first token",
-    "max": "largest of each dimension",
-    "pooler": "the model's pooler",
-}
-"""Ways to make a sentence's vector from its tokens', with their titles."""
+SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
+"""Ways to make a sentence's vector from its tokens': of all, of its own alone, [CLS], ..."""
 _PARTS = ("first third", "middle third", "last third")
 
 

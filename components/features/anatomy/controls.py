@@ -23,28 +23,21 @@ __all__ = [
 
 PAGE = "anatomy"
 
-SUBJECT = choice(PAGE, "subject", "Take apart", ())
+SUBJECT = choice(PAGE, "subject", ())
 """Among the models' ids; empty is the chosen model."""
 
 DRAWINGS: Mapping[str, Literal["treemap", "icicle"]] = {"Treemap": "treemap", "Tree": "icicle"}
-DRAWING = choice(PAGE, "drawing", "Picture", list(DRAWINGS))
+DRAWING = choice(PAGE, "drawing", list(DRAWINGS))
 
-SEARCH = text(PAGE, "search", "Find", placeholder="bias, query, layer.3 ...")
+SEARCH = text(PAGE, "search")
 
-PART = choice(PAGE, "part", "Part", ())
+PART = choice(PAGE, "part", ())
 """Among the paths of the model's parts; empty is the whole model."""
 
 MODELS, WEIGHTS = "Beside other models", "Inside the weights"
-SECTION = choice(PAGE, "section", "Look closer", (MODELS, WEIGHTS))
+SECTION = choice(PAGE, "section", (MODELS, WEIGHTS))
 
-TOKENS = number(
-    PAGE,
-    "tokens",
-    "Tokens of a text",
-    between=(1, 512),
-    default=128,
-    help="How long a text is, special tokens included, for which operations are counted.",
-)
+TOKENS = number(PAGE, "tokens", between=(1, 512), default=128)
 
-ARRAY = choice(PAGE, "array", "Array", ())
+ARRAY = choice(PAGE, "array", ())
 """Among the arrays of the chosen part; none, as long as the largest one counts."""

@@ -37,42 +37,18 @@ FEW = 64
 """Rows, or dimensions, of a table that are few enough to be told apart."""
 
 SENTENCE = sentence_choice(PAGE)
-TOKEN = choice(PAGE, "token", "Tokens", {"": "All tokens"})
-WIDTH = choice(PAGE, "width", "Dimensions", ("All", "64", "16", "8"))
-FIRST_DIM = number(
-    PAGE,
-    "first_dim",
-    "First dimension",
-    between=(0, 0),  # how many there are, the model says
-    default=0,
-    help="With fewer than all dimensions: where to begin.",
-)
-FIRST_TOKEN = number(
-    PAGE,
-    "first_token",
-    "First token",
-    between=(0, 0),  # and the text how many tokens
-    default=0,
-    help=f"Of a longer text, {MAX_ROWS} tokens are drawn at once.",
-)
+TOKEN = choice(PAGE, "token", ("",))
+WIDTH = choice(PAGE, "width", ("All", "64", "16", "8"))
+FIRST_DIM = number(PAGE, "first_dim", between=(0, 0), default=0)
+FIRST_TOKEN = number(PAGE, "first_token", between=(0, 0), default=0)
 SECTION = choice(
-    PAGE,
-    "section",
-    "Look closer",
-    ("Same word", "Neighbours", "Positions", "Segments", "What is learned"),
+    PAGE, "section", ("Same word", "Neighbours", "Positions", "Segments", "What is learned")
 )
-OTHER = choice(PAGE, "other", "Compare with", {})  # the texts there are
-NEAR = choice(PAGE, "near", "Token", {})  # the tokens there are
-POSITIONS = choice(PAGE, "positions", "Positions", ("All", f"First {FEW}"))
+OTHER = choice(PAGE, "other", ())  # the texts there are
+NEAR = choice(PAGE, "near", ())  # the tokens there are
+POSITIONS = choice(PAGE, "positions", ("All", f"First {FEW}"))
 PAIR, SEGMENT_ONLY, ALONE = "Pair", "Segment only", "Alone"
-CHANGE = choice(
-    PAGE,
-    "change",
-    "Second text",
-    (PAIR, SEGMENT_ONLY, ALONE),
-    help="Pair: another text follows this one. Segment only: this text alone, its segment row "
-    "exchanged.",
-)
+CHANGE = choice(PAGE, "change", (PAIR, SEGMENT_ONLY, ALONE))
 
 
 def token_in(labels: Sequence[str]) -> Choice:

@@ -32,22 +32,14 @@ MEASURES: Mapping[str, Kind] = MappingProxyType(
 )
 
 SENTENCE = sentence_choice(PAGE)
-MEASURE = choice(
-    PAGE,
-    "measure",
-    "Cosine or length of each token",
-    list(MEASURES),
-)
+MEASURE = choice(PAGE, "measure", list(MEASURES))
 TOKEN = Control[int](page=PAGE, name="token", default=-1, label="Token")
 """The token that is followed, by its position; -1 leaves that to the chosen word."""
 SECTION = choice(
-    PAGE,
-    "section",
-    "Look closer",
-    ("One token", "Token pairs", "Layers compared", "Spread", "Pooler"),
+    PAGE, "section", ("One token", "Token pairs", "Layers compared", "Spread", "Pooler")
 )
-WORDS = choice(PAGE, "words", "Words from", ("Your sentences", "Sample sentences"))
-OTHER = choice(PAGE, "other", "With the layers of", {"": "This model itself"})
+WORDS = choice(PAGE, "words", ("Your sentences", "Sample sentences"))
+OTHER = choice(PAGE, "other", ("",))
 
 
 def other_in(models: Iterable[ModelSpec], own: str) -> Choice:

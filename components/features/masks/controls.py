@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from components.content.language import say
 from components.core.schema import ModelCard
 from components.features.masks.figures.batch import Color
 from components.features.masks.measures.laboratory import SIZES, pad_sizes
@@ -33,30 +34,11 @@ COLORS: Mapping[str, Color] = MappingProxyType(
 )
 """What the colours of the batch can tell, by the option's title."""
 
-COLOR = choice(PAGE, "color", "Colour the batch by", COLORS.keys())
-MASK = switch(
-    PAGE,
-    "mask",
-    "Mask",
-    help=(
-        "The attention mask. On, the model is told which positions are padding and gives them no "
-        "attention, as it should be. Off, every position counts as a token of the text, which is "
-        "a common mistake."
-    ),
-)
-PAD_TO = choice(
-    PAGE,
-    "pad_to",
-    "Pad to",
-    (LONGEST, *map(str, SIZES)),
-    default="32",
-    help=(
-        "A batch is one block of numbers, so its texts must be equally long: to the longest of "
-        "them, or to a fixed number of tokens."
-    ),
-)
+COLOR = choice(PAGE, "color", COLORS.keys())
+MASK = switch(PAGE, "mask")
+PAD_TO = choice(PAGE, "pad_to", (LONGEST, *map(str, SIZES)), default="32")
 SENTENCE = sentence_choice(PAGE)
-REPEAT = number(PAGE, "repeat", "Say a sentence this many times over", between=(1, 600), default=1)
+REPEAT = number(PAGE, "repeat", between=(1, 600), default=1)
 
 
 def color_within(card: ModelCard) -> Choice:
@@ -74,4 +56,4 @@ def pad_within(longest: int, limit: int) -> Choice:
 def repeat_within(letter: str, least: int, most: int) -> Number:
     """How often a sentence can be said over; so often that it is too long, unless chosen."""
     asked = REPEAT.between(1, most, default=least)
-    return replace(asked, label=f"Say sentence {letter} this many times over")
+    return replace(asked, label=say("masks.repeat_of", letter=letter))

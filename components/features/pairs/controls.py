@@ -24,11 +24,11 @@ __all__ = [
 
 PAGE = "pairs"
 
-SOURCE = choice(PAGE, "source", "Pairs", {"bundled": "Ready-made pairs", "file": "A file of pairs"})
-FILE = text(PAGE, "file", "The file's digest")
-FILE_NAME = text(PAGE, "file_name", "The file's name", default="a file")
+SOURCE = choice(PAGE, "source", ("bundled", "file"))
+FILE = text(PAGE, "file")
+FILE_NAME = text(PAGE, "file_name", default="a file")
 GUESSED = "guessed"
-COLUMNS = text(PAGE, "columns", "The file's columns", default=GUESSED)
+COLUMNS = text(PAGE, "columns", default=GUESSED)
 """The places of the columns in the order of `compute.files.ROLES`, with commas between; or those
 guessed."""
 
@@ -37,13 +37,7 @@ guessed."""
 ROC, TO_READ, ALL = ("ROC curve", "Pairs to read", "Every pair")
 LABELLED_PANELS = (TO_READ, ROC, ALL)
 PLAIN_PANELS = (TO_READ, ALL)
-PANEL = choice(PAGE, "panel", "Look closer", LABELLED_PANELS)
-WRONGS = {
-    "wrong": "Judged wrong",
-    "called_same": "Called same, but different",
-    "called_different": "Called different, but same",
-    "most": "Most alike",
-    "least": "Least alike",
-}
-WRONG = choice(PAGE, "wrong", "Which pairs", WRONGS)
-FROM = number(PAGE, "from", "From pair", between=(1, 100_000), default=1)
+PANEL = choice(PAGE, "panel", LABELLED_PANELS)
+WRONGS = ("wrong", "called_same", "called_different", "most", "least")
+WRONG = choice(PAGE, "wrong", WRONGS)
+FROM = number(PAGE, "from", between=(1, 100_000), default=1)

@@ -50,7 +50,7 @@ def look_closer(view: ViewState, shown: PairsShown) -> None:
 
 
 def _read(view: ViewState, shown: PairsShown) -> None:
-    plain = {name: WRONGS[name] for name in ("most", "least")}
+    plain = ("most", "least")
     wrong = WRONG.among(plain if shown.scores is None else WRONGS)
     with kit.controls("read"):
         which = inputs.select(view, wrong)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 from components.core import ModelSpec
 from components.features.senses.measures.grouping import MOST_GROUPS
@@ -44,91 +43,47 @@ PAGE = "senses"
 # What is looked at
 
 SENTENCES = "sentences"
-LIVE: Mapping[str, str] = MappingProxyType(
-    {"ambiguous": "Ambiguous words", "sentiment": "Sentiment", SENTENCES: "Your sentences"}
-)
+LIVE = ("ambiguous", "sentiment", SENTENCES)
 """Corpora whose vectors are computed when they are asked for; any other name is a stored one's."""
-CORPUS = choice(PAGE, "corpus", "Corpus", LIVE)
-WORD = text(PAGE, "word", "Word", placeholder="a word of the corpus")
+CORPUS = choice(PAGE, "corpus", LIVE)
+WORD = text(PAGE, "word")
 """Nothing typed stands for the corpus's own first word."""
 GUESSED, NO_LABELS = "guessed", "none"
-LABELS = choice(
-    PAGE, "labels", "Senses from", {GUESSED: "the column that suits", NO_LABELS: "No labels"}
-)
+LABELS = choice(PAGE, "labels", (GUESSED, NO_LABELS))
 """A column by its place; its titles can be longer than an address takes."""
 FOUND = "found"
-GROUPS = choice(
-    PAGE,
-    "groups",
-    "Groups",
-    {FOUND: "automatic", **{str(k): str(k) for k in range(2, MOST_GROUPS + 1)}},
-    help="As found: HDBSCAN looks for dense places; where nothing is dense, k-means makes as many "
-    "as lie furthest apart. A number: k-means makes so many.",
-)
-COLOR = choice(PAGE, "color", "Colour by", {"sense": "sense", "group": "group"})
-OWN = text(PAGE, "own", "Your own sentence", placeholder="a sentence with the word")
+GROUPS = choice(PAGE, "groups", (FOUND, *map(str, range(2, MOST_GROUPS + 1))))
+COLOR = choice(PAGE, "color", ("sense", "group"))
+OWN = text(PAGE, "own")
 
-PANEL = choice(
-    PAGE,
-    "panel",
-    "Look closer",
-    {
-        "own": "Your own sentence",
-        "beside": "Beside it",
-        "taken": "Mix-ups",
-    },
-)
+PANEL = choice(PAGE, "panel", ("own", "beside", "taken"))
 
 # The concordance
 
-SORT = choice(
-    PAGE,
-    "sort",
-    "Sort by",
-    {
-        "text": "text order",
-        "left": "word before",
-        "right": "word after",
-        "sense": "sense",
-        "group": "group",
-        "cosine": "cosine",
-    },
-)
-ROWS = number(PAGE, "rows", "Page of the concordance", between=(1, 1_000_000), default=1)
-CHOSEN = number(PAGE, "chosen", "The occurrence that is looked at", between=(-1, 2**53), default=-1)
+SORT = choice(PAGE, "sort", ("text", "left", "right", "sense", "group", "cosine"))
+ROWS = number(PAGE, "rows", between=(1, 1_000_000), default=1)
+CHOSEN = number(PAGE, "chosen", between=(-1, 2**53), default=-1)
 """An occurrence by what names it in its corpus; -1 for none."""
-ONLY = choice(PAGE, "only", "Only", {"": "all of them"})
+ONLY = choice(PAGE, "only", ("",))
 """A group or a sense by its number: "g0", "s1"; "g-1" for those in no group."""
 
 # Another word, corpus, layer or model beside it
 
-BESIDE = choice(
-    PAGE,
-    "beside",
-    "Beside it",
-    {
-        "": "Nothing",
-        "word": "Another word",
-        "corpus": "Another corpus",
-        "layer": "Another layer",
-        "model": "Another model",
-        "table": "The word table",
-    },
-)
-OTHER_WORD = text(PAGE, "other_word", "The other word", placeholder="a word of the corpus")
-OTHER_CORPUS = choice(PAGE, "other_corpus", "The other corpus", LIVE, default="sentiment")
-OTHER_LAYER = number(PAGE, "other_layer", "The other layer", between=(0, 1_000), default=0)
-OTHER_MODEL = choice(PAGE, "other_model", "The other model", ())
+BESIDE = choice(PAGE, "beside", ("", "word", "corpus", "layer", "model", "table"))
+OTHER_WORD = text(PAGE, "other_word")
+OTHER_CORPUS = choice(PAGE, "other_corpus", LIVE, default="sentiment")
+OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=0)
+OTHER_MODEL = choice(PAGE, "other_model", ())
 
 
 def corpus_among(stored: Mapping[str, str]) -> Choice:
     """The corpora that ship with the app, and stored ones: their titles by name."""
-    return CORPUS.among({**LIVE, **stored})
+    return CORPUS.among({**CORPUS.options, **stored})
 
 
 def other_corpus_among(stored: Mapping[str, str]) -> Choice:
     """The same for the corpus beside it."""
-    return OTHER_CORPUS.among({**LIVE, **stored})
+    return OTHER_CORPUS.among({**CORPUS.options, **stored})
 
 
 def labels_among(columns: Sequence[str]) -> Choice:

@@ -44,29 +44,15 @@ KINDS: Mapping[str, Literal["all", "start", "continuation", "special"]] = Mappin
 """Which pieces of the vocabulary are listed, by the option's title."""
 
 SENTENCE = sentence_choice(PAGE)
-PAD = number(
-    PAGE,
-    "pad",
-    "Pad to (0: no padding)",
-    between=(0, MAX_CHARACTERS),
-    default=0,
-    help="Adds padding until there are so many tokens.",
-)
-CUT = number(PAGE, "cut", "Cut at", between=(1, MAX_CHARACTERS), default=MAX_CHARACTERS)
-HIDE = switch(PAGE, "hide", "Hide special tokens and padding")
-PICKED = number(
-    PAGE, "token", "The token that is looked at closer", between=(-1, MAX_CHARACTERS), default=-1
-)
-SECTION = choice(PAGE, "section", "Look closer", SECTIONS)
-SEARCH = text(
-    PAGE,
-    "search",
-    "Look a word or piece up",
-    help="Left empty, it is the word of the token picked above. A space alone lists all pieces.",
-)
+PAD = number(PAGE, "pad", between=(0, MAX_CHARACTERS), default=0)
+CUT = number(PAGE, "cut", between=(1, MAX_CHARACTERS), default=MAX_CHARACTERS)
+HIDE = switch(PAGE, "hide")
+PICKED = number(PAGE, "token", between=(-1, MAX_CHARACTERS), default=-1)
+SECTION = choice(PAGE, "section", SECTIONS)
+SEARCH = text(PAGE, "search")
 """Empty, it is the word of the token that is looked at closer."""
-KIND = choice(PAGE, "kind", "Show", KINDS.keys())
-OTHER = choice(PAGE, "other", "With the tokenizer of", ())
+KIND = choice(PAGE, "kind", KINDS.keys())
+OTHER = choice(PAGE, "other", ())
 
 
 def pad_within(card: TokenizerCard) -> Number:

@@ -6,6 +6,6 @@ from components.ui.state.controls import text
 
 __all__ = ["MINE"]
 
-MINE = text("corpora", "mine", "The corpora that are kept for this visitor")
+MINE = text("corpora", "mine")
 """Names with commas between, oldest first: whoever has them has the corpora. At most eight, as an
 address takes 200 characters of one control."""

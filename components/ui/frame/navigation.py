@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
+from components.content.language import say
 from components.ui.state import session
 from components.ui.state.view import ViewState
 
@@ -24,10 +25,18 @@ class PageRow:
     """One page: its file in `pages/`, and what visitors see of it."""
 
     name: str
-    title: str
     icon: str
     section: str
-    question: str
+
+    @property
+    def title(self) -> str:
+        """Its name in the menu and at its top."""
+        return say(f"page.title.{self.name}")
+
+    @property
+    def question(self) -> str:
+        """What it answers, in a sentence."""
+        return say(f"page.question.{self.name}")
 
     @property
     def file(self) -> str:
@@ -36,93 +45,19 @@ class PageRow:
 
 
 PAGES = (
-    PageRow(
-        "home", "Start here", ":material/home:", "", "What does a language model see in your text?"
-    ),
-    PageRow(
-        "tokens",
-        "Tokens & IDs",
-        ":material/format_list_numbered:",
-        "Read",
-        "Which pieces is your text cut into, and which numbers does the model get?",
-    ),
-    PageRow(
-        "masks",
-        "Padding & masks",
-        ":material/grid_on:",
-        "Read",
-        "What does padding do to a sentence, and what does the mask prevent?",
-    ),
-    PageRow(
-        "embedding_layer",
-        "Embedding layer",
-        ":material/stacked_bar_chart:",
-        "Inside",
-        "What does the model know of each token before it reads the others?",
-    ),
-    PageRow(
-        "layers",
-        "Layer by layer",
-        ":material/layers:",
-        "Inside",
-        "What does each layer make of every token?",
-    ),
-    PageRow(
-        "attention",
-        "Attention",
-        ":material/hub:",
-        "Inside",
-        "Which other tokens does each token look at?",
-    ),
-    PageRow(
-        "anatomy",
-        "Anatomy",
-        ":material/account_tree:",
-        "Inside",
-        "What is the model made of, and how much of it is where?",
-    ),
-    PageRow(
-        "meaning",
-        "Meaning in context",
-        ":material/compare_arrows:",
-        "Meaning",
-        "Does a word mean the same thing in another sentence?",
-    ),
-    PageRow(
-        "why",
-        "Why alike?",
-        ":material/help_center:",
-        "Meaning",
-        "Which words, layers and heads make these two alike?",
-    ),
-    PageRow(
-        "senses",
-        "Senses",
-        ":material/forum:",
-        "Meaning",
-        "Which meanings does a word have here, and which layer separates them?",
-    ),
-    PageRow(
-        "pairs",
-        "Pairs",
-        ":material/join_inner:",
-        "Meaning",
-        "Does a word mean the same in both texts?",
-    ),
-    PageRow(
-        "map",
-        "Map",
-        ":material/scatter_plot:",
-        "Meaning",
-        "Which words or sentences does the model consider similar?",
-    ),
-    PageRow(
-        "corpora",
-        "Corpora",
-        ":material/library_books:",
-        "Library",
-        "Which texts are kept here, ready to be searched word by word?",
-    ),
+    PageRow("home", ":material/home:", ""),
+    PageRow("tokens", ":material/format_list_numbered:", "Read"),
+    PageRow("masks", ":material/grid_on:", "Read"),
+    PageRow("embedding_layer", ":material/stacked_bar_chart:", "Inside"),
+    PageRow("layers", ":material/layers:", "Inside"),
+    PageRow("attention", ":material/hub:", "Inside"),
+    PageRow("anatomy", ":material/account_tree:", "Inside"),
+    PageRow("meaning", ":material/compare_arrows:", "Meaning"),
+    PageRow("why", ":material/help_center:", "Meaning"),
+    PageRow("senses", ":material/forum:", "Meaning"),
+    PageRow("pairs", ":material/join_inner:", "Meaning"),
+    PageRow("map", ":material/scatter_plot:", "Meaning"),
+    PageRow("corpora", ":material/library_books:", "Library"),
 )
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
+from components.content.language import say, table
 from components.ui.state.view import MAX_SENTENCES, Value, ViewState, letter
 
 __all__ = [
@@ -45,7 +46,7 @@ class Control(Generic[T]):
     page: str
     name: str
     default: T
-    label: str
+    label: str = ""
     help: str = ""
 
     @property
@@ -120,63 +121,50 @@ class Choice(Control[str]):
 
         Without a `default`, the declared one counts where it is among them, else the first.
         """
-        titles = _titles(options)
+        titles = _titles(options, self.options)
         usual = self.default if self.default in titles else next(iter(titles), "")
         return replace(self, options=titles, default=usual if default is None else default)
 
 
-def switch(page: str, name: str, label: str, *, help: str = "") -> Switch:  # noqa: A002
+def switch(page: str, name: str) -> Switch:
     """A control that is off by default."""
-    return Switch(page=page, name=name, label=label, help=help)
+    return Switch(page=page, name=name, **_words(page, name))
 
 
-def text(
-    page: str,
-    name: str,
-    label: str,
-    *,
-    default: str = "",
-    placeholder: str = "",
-    help: str = "",  # noqa: A002
-) -> Text:
+def text(page: str, name: str, *, default: str = "") -> Text:
     """A control that is typed into."""
-    return Text(
-        page=page, name=name, label=label, default=default, placeholder=placeholder, help=help
-    )
+    return Text(page=page, name=name, default=default, **_words(page, name))
 
 
-def number(
-    page: str,
-    name: str,
-    label: str,
-    *,
-    between: tuple[int, int],
-    default: int,
-    help: str = "",  # noqa: A002
-) -> Number:
+def number(page: str, name: str, *, between: tuple[int, int], default: int) -> Number:
     """A control for a whole number."""
     low, high = between
-    return Number(page=page, name=name, label=label, low=low, high=high, default=default, help=help)
+    return Number(page=page, name=name, low=low, high=high, default=default, **_words(page, name))
 
 
 def choice(
     page: str,
     name: str,
-    label: str,
     options: Mapping[str, str] | Iterable[str],
     *,
     default: str | None = None,
-    help: str = "",  # noqa: A002
 ) -> Choice:
-    """A control for one of a few values; the first is the default unless another is named."""
-    titles = _titles(options)
+    """A control for one of a few values; the first is the default unless another is named.
+
+    Options are called what `english.toml` says, else by their given titles, else by themselves.
+    """
+    words = _words(page, name)
+    called = words.pop("options", {})
+    titles = {option: called.get(option, title) for option, title in _titles(options).items()}
     usual = next(iter(titles), "") if default is None else default
-    return Choice(page=page, name=name, label=label, options=titles, default=usual, help=help)
+    return Choice(page=page, name=name, options=MappingProxyType(titles), default=usual, **words)
 
 
-def sentence_choice(page: str, label: str = "Sentence") -> Choice:
+def sentence_choice(page: str, name: str = "sentence") -> Choice:
     """The control of a page that shows one sentence of the view."""
-    return choice(page, "sentence", label, map(letter, range(MAX_SENTENCES)))
+    letters = {letter(i): letter(i) for i in range(MAX_SENTENCES)}
+    words = {"label": say("page.sentence"), **_words(page, name)}
+    return Choice(page=page, name=name, options=letters, default=letter(0), **words)
 
 
 def sentence_index(view: ViewState, control: Choice) -> int:
@@ -185,7 +173,17 @@ def sentence_index(view: ViewState, control: Choice) -> int:
     return letters.index(control.among(letters).of(view)) if letters else 0
 
 
-def _titles(options: Mapping[str, str] | Iterable[str]) -> Mapping[str, str]:
+def _words(page: str, name: str) -> dict[str, Any]:
+    """What `english.toml` has for a control: its label, help, placeholder and options.
+
+    One that is never shown has none.
+    """
+    return dict(table(page).get("controls", {}).get(name, {}))
+
+
+def _titles(
+    options: Mapping[str, str] | Iterable[str], known: Mapping[str, str] = MappingProxyType({})
+) -> Mapping[str, str]:
     if isinstance(options, Mapping):
         return MappingProxyType(dict(options))
-    return MappingProxyType({option: option for option in options})
+    return MappingProxyType({option: known.get(option, option) for option in options})

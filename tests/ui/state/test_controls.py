@@ -14,10 +14,10 @@ from components.ui.state.controls import (
 )
 from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
 
-COLOR = choice("masks", "color", "Colour by", ("Cosine", "Mask"))
-CUT = number("masks", "cut", "Cut to", between=(1, 512), default=128)
-MASK = switch("masks", "mask", "Mask")
-FIND = text("masks", "find", "Find")
+COLOR = choice("masks", "color", ("Cosine", "Mask"))
+CUT = number("masks", "cut", between=(1, 512), default=128)
+MASK = switch("masks", "mask")
+FIND = text("masks", "find")
 EVERY = (COLOR, CUT, MASK, FIND)
 
 

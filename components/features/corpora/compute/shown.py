@@ -87,7 +87,7 @@ def shown_of(view: ViewState) -> Shown:
     if key in READY:
         corpus = ready_made(key)
         words = counted_in(corpus)
-        return Shown(key, READY[key], corpus, None, words, "", _word(view, words))
+        return Shown(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
     kept = kept_of(key)
     if kept.about is None:
         return Shown(key, kept.title, None, kept, _NO_WORDS, kept.problem, "")

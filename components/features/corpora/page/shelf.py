@@ -52,7 +52,7 @@ def shelf(view: ViewState, shown: Shown) -> None:
     ):
         for kept in stored:
             _stored_card(view, kept, is_chosen=kept.name == shown.key)
-        for key, title in READY.items():
+        for key, title in CORPUS.options.items():
             _ready_card(key, title, is_chosen=key == shown.key)
     _watch([kept.name for kept in stored if kept.name != shown.key and kept.is_under_way])
 

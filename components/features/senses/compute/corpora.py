@@ -113,7 +113,7 @@ def _own(view: ViewState) -> Corpus:
     if not own:
         raise CorpusError("Your sentences are empty. Type one, or choose another corpus.")
     return Corpus(
-        name=LIVE[SENTENCES],
+        name=CORPUS.options[SENTENCES],
         texts=tuple(text for _, text in own),
         labels={"sentence": tuple(name for name, _ in own)},
     )

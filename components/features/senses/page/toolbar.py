@@ -48,7 +48,7 @@ def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
     """The stored corpora that a visit knows, by name; the one that is asked for among them."""
     asked = control.asked(view) or ""
     known = titles(view, *([asked] if asked and asked not in controls.LIVE else []))
-    if asked and asked not in {**controls.LIVE, **known}:
+    if asked and asked not in {*controls.LIVE, *known}:
         return {**known, asked: _MISSING}
     return known
 

@@ -21,8 +21,8 @@ from tests.features.corpora.page.headless import assert_whole, has_picture, keys
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import (
     alone,
+    assert_only_own_markup,
     chart,
-    everything_said,
     frame,
     framed,
     offered_files,
@@ -132,7 +132,8 @@ def test_a_corpus_whose_model_is_gone_can_be_looked_at() -> None:
 def test_what_is_called_rudely_takes_no_effect() -> None:
     indexed(store(), made_up_corpus(4, name=RUDE))
     app = opened(on(store().names()[0]))
-    shown = everything_said(app)
+    shown = "".join(element.value for element in [*app.markdown, *app.caption])
     assert "<img" not in shown.replace("\\<img", "")
+    assert_only_own_markup(app)
     assert "**bold**" not in shown
     assert_whole(app)
