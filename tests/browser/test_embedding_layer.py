@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from components.content.language import say
 from components.features.embedding_layer.controls import PAGE, SECTION
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -90,7 +91,7 @@ def every_closer_look_fits(here: Visit) -> None:
 
 def test_one_token_and_a_zoom_can_be_chosen_and_are_downloaded(visit: Callable) -> None:
     here = visit(address(), **DESK)
-    assert here.title == "The word's share leads in 6 of 7 tokens"
+    assert here.title == say("embedding_layer.title.word", share=0.66)
     choose(here, "Tokens", "5 python")
     assert here.title.startswith("Shares of python: word 79%")
     with here.rerun():
@@ -98,7 +99,7 @@ def test_one_token_and_a_zoom_can_be_chosen_and_are_downloaded(visit: Callable) 
     here.leave_menu()
     expect(here.figure.get_by_text("-0.067", exact=True)).to_be_visible()
     here.choose("Neighbours")
-    assert "Nearest to" in here.main.locator(".st-key-reading_near").inner_text()
+    assert "Most similar to" in here.main.locator(".st-key-reading_near").inner_text()
     here.back()
     expect(here.main.locator(".st-key-reading_same")).to_be_visible()
     assert b"word row (ID)" in here.download("CSV")

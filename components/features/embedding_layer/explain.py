@@ -1,52 +1,8 @@
-"""Embedding layer: the formula, how the families differ, and limits."""
+"""Embedding layer: the formula."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-__all__ = ["FORMULA", "LEARNED", "LIMITS", "VARIANTS"]
-
-LIMITS = (
-    "A long row is not an important one: a share tells how far a part points along the sum, and "
-    "leaving a part out how far layer 0 moves; neither tells what later layers make of it, and "
-    "nearness in the word table reflects how words were used in training, not only what they mean."
-)
-
-LEARNED = (
-    "The paper that introduced the transformer used fixed sine and cosine waves for positions, and "
-    "many explanations say the same of BERT. Its checkpoints say otherwise: position and segment "
-    "embeddings are tables of parameters like all the others, trained with them."
-)
-
-VARIANTS: Mapping[str, str] = MappingProxyType(
-    {
-        "bert": "BERT adds three rows: word, position and segment, counted from 0.",
-        "distilbert": "DistilBERT has no segments: it adds two rows, word and position.",
-        "roberta": (
-            "RoBERTa counts positions from the row after that of its padding, so the rows before "
-            "stand for no place in a text; where its segment table has a single row, that is "
-            "added to all tokens."
-        ),
-        "xlm-roberta": (
-            "XLM-RoBERTa counts positions from the row after that of its padding, so the rows "
-            "before stand for no place in a text; where its segment table has a single row, that "
-            "is added to all tokens."
-        ),
-        "mpnet": (
-            "MPNet has no segments and counts positions from the row after that of its padding. "
-            "Its relative positions act in attention, not here."
-        ),
-        "albert": (
-            "ALBERT's tables are narrower than its layers: the sum is normalised first, then a "
-            "linear layer widens it, and layer 0 comes after that."
-        ),
-        "electra": (
-            "ELECTRA adds three rows like BERT. Where its tables are narrower than its layers, a "
-            "linear layer follows, and layer 0 comes after that."
-        ),
-    }
-)
+__all__ = ["FORMULA"]
 
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.content.wording import quoted
 from components.features.embedding_layer.compute.parts import (
     EmbeddingView,
@@ -25,19 +25,16 @@ from components.features.embedding_layer.controls import (
     first_token_in,
     token_in,
 )
-from components.features.embedding_layer.explain import FORMULA, LIMITS, VARIANTS
+from components.features.embedding_layer.explain import FORMULA
 from components.features.embedding_layer.figures.parts import sum_strips, token_strips
 from components.features.embedding_layer.measures.parts import (
     constant_parts,
     part_rows,
     summands,
 )
-from components.features.embedding_layer.reading.parts import (
-    agreement_said,
-    cut_note,
+from components.features.embedding_layer.reading import (
     embedding_reading,
     embedding_title,
-    share_note,
     token_title,
 )
 from components.features.embedding_layer.snippet import embedding_snippet
@@ -68,7 +65,7 @@ def toolbar(view: ViewState, embedding: EmbeddingView) -> None:
 def picture(embedding: EmbeddingView) -> None:
     """The sum of all tokens as strips, or of one token."""
     if embedding.picked is None:
-        title = embedding_title(embedding.shares)
+        title = str(embedding_title(embedding.shares))
         window = embedding.window
         figure = sum_strips(
             embedding.panels(),
@@ -78,41 +75,38 @@ def picture(embedding: EmbeddingView) -> None:
             chosen=embedding.focus - window.start,
         )
     else:
-        title = token_title(embedding.shares, embedding.picked, embedding.labels)
+        title = str(token_title(embedding.shares, embedding.picked, embedding.labels))
         figure = token_strips(embedding.panels(), title=title)
     kit.chart(
         figure,
         key=_CHART,
-        alt=f"{title}. The rows that are added for each token, their sum and layer 0, as strips of "
-        "colour; the table has the numbers.",
+        alt=say("embedding_layer.alt", title=title),
     )
     _left_out(embedding)
 
 
 def reading(embedding: EmbeddingView) -> None:
-    """The reading, what a share is not, and how the model's family adds up."""
-    agreement = agreement_said(
-        list(embedding.shares),
-        embedding.difference,
-        float(np.abs(embedding.layer_0).max(initial=0)),
-        projected=embedding.parts.projected,
+    """The reading, and how the model's family adds up."""
+    claims, sure = embedding_reading(
+        embedding.contributions,
+        embedding.labels,
+        embedding.focus,
+        difference=embedding.difference,
+        agrees=embedding.agrees,
+        state=embedding.card.provenance.embedding_layer,
+        constant=constant_parts(embedding.parts),
     )
-    kit.reading(
-        embedding_reading(
-            embedding.contributions,
-            embedding.labels,
-            embedding.focus,
-            agreement=agreement,
-            state=embedding.card.provenance.embedding_layer,
-        )
-    )
-    st.caption(share_note(embedding.shares, constant_parts(embedding.parts)))
-    st.caption(VARIANTS[embedding.card.family])
+    kit.reading(claims, sure=sure)
+    st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
 
 
 def explain(embedding: EmbeddingView) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(embedding), lambda: _under_the_hood(embedding), LIMITS)
+    kit.tabs(
+        lambda: _numbers(embedding),
+        lambda: _under_the_hood(embedding),
+        say("embedding_layer.limits"),
+    )
 
 
 def downloads(
@@ -142,30 +136,28 @@ def _left_out(embedding: EmbeddingView) -> None:
     """What of a long text is not in the picture."""
     n_tokens = embedding.n_tokens
     first, end = embedding.window.start, embedding.window.stop
-    said = []
+    notes = []
     if embedding.picked is None and n_tokens > MAX_ROWS:
-        said.append(
-            f"Tokens {first} to {end - 1} of {n_tokens} are drawn; Zoom moves on. "
-            "The reading and the table count all."
-        )
-    if note := cut_note(embedding.parts.tokens):
-        said.append(note)
-    if said:
-        st.caption(" ".join(said))
+        notes.append(say("embedding_layer.window", first=first, last=end - 1, n=n_tokens))
+    if n_lost := embedding.parts.tokens.n_truncated:
+        texts = "text" if embedding.parts.tokens.pair is None else "pair"
+        notes.append(say(f"embedding_layer.cut.{texts}", n=n_lost))
+    if notes:
+        st.caption(" ".join(notes))
 
 
 def _numbers(embedding: EmbeddingView) -> None:
     rows = token_table(embedding)
     exact = [name for name in rows.columns if name.endswith(("norm", "share", "moved", "cos"))]
     kit.table(rows, exact=exact, key="embedding_table")
+    st.caption(say("embedding_layer.shares_note"))
     st.caption(
-        "“share” is the part's length along the sum's direction over the sum's length; “without” "
-        "a part, “moved” is how far layer 0 moves, in shares of its length."
-    )
-    st.caption(
-        f"Every value of the token at position {embedding.focus}, "
-        f"{quoted(embedding.labels[embedding.focus])}. "
-        f"Choose another one under {TOKEN.label}."
+        say(
+            "embedding_layer.values_note",
+            token=quoted(embedding.labels[embedding.focus]),
+            position=embedding.focus,
+            control=TOKEN.label,
+        )
     )
     kit.table(value_table(embedding), after=1, height=320, key="embedding_values")
 
@@ -186,4 +178,4 @@ def _shapes(embedding: EmbeddingView) -> None:
         {"step": name, "shape (tokens, dims)": str(array.shape)} for name, array in arrays.items()
     ]
     kit.table(rows, key="embedding_shapes")
-    st.caption(f"ε of this model's LayerNorm: {parts.epsilon:g}")
+    st.caption(say("embedding_layer.epsilon", epsilon=parts.epsilon))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from components.content.language import Claim
 from components.core import EncoderService
 from components.features.embedding_layer.compute.parts import (
     EmbeddingView,
@@ -14,7 +15,8 @@ from components.features.embedding_layer.compute.parts import (
     token_table,
 )
 from components.features.embedding_layer.controls import MAX_ROWS, PAGE
-from components.features.embedding_layer.reading.parts import agreement_said, embedding_reading
+from components.features.embedding_layer.measures.parts import constant_parts
+from components.features.embedding_layer.reading import embedding_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 
@@ -53,19 +55,14 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
     return embedding
 
 
-def told(embedding: EmbeddingView) -> str:
-    agreement = agreement_said(
-        list(embedding.shares),
-        embedding.difference,
-        float(np.abs(embedding.layer_0).max()),
-        projected=embedding.parts.projected,
+def told(embedding: EmbeddingView) -> list[Claim]:
+    claims, sure = embedding_reading(
+        embedding.contributions,
+        embedding.labels,
+        embedding.focus,
+        difference=embedding.difference,
+        agrees=embedding.agrees,
+        state=embedding.card.provenance.embedding_layer,
+        constant=constant_parts(embedding.parts),
     )
-    return " ".join(
-        embedding_reading(
-            embedding.contributions,
-            embedding.labels,
-            embedding.focus,
-            agreement=agreement,
-            state=embedding.card.provenance.embedding_layer,
-        )
-    )
+    return [*claims, *sure]

@@ -26,16 +26,17 @@ from components.features.embedding_layer.controls import SEGMENT_ONLY, TOKEN, ch
 from components.features.embedding_layer.figures.parts import sum_strips, token_strips
 from components.features.embedding_layer.figures.tables import moved_bars, position_heatmap
 from components.features.embedding_layer.figures.words import word_row_heatmap
-from components.features.embedding_layer.reading.parts import embedding_title
-from components.features.embedding_layer.reading.tables import (
+from components.features.embedding_layer.reading import (
+    embedding_title,
     learned_reading,
-    moved_reading,
+    moved_claim,
     positions_reading,
-    segment_rows_reading,
+    same_rows_reading,
+    segment_rows_claim,
 )
-from components.features.embedding_layer.reading.words import same_rows_reading
 from components.ui.state.view import Sentence, ViewState
 from tests.features.embedding_layer.shown import assert_the_model_s, drawn, on, shown, told
+from tests.support.claims import read
 from tests.support.texts import TYPED
 from tests.support.tiny_models import ALL
 
@@ -70,13 +71,13 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> EmbeddingView
     window = embedding.window
     parts = {name: part.of(window) for name, part in embedding.contributions.items()}
     names = embedding.labels[window]
-    spoken = [told(embedding)]
-    title = embedding_title(embedding.shares)
+    spoken = [*told(embedding), embedding_title(embedding.shares)]
+    title = str(spoken[-1])
     figures = [sum_strips(embedding.panels(), parts, names, title=title)]
     figures += [token_strips(shown(TOKEN.put(view, "0"), service).panels(), title="")]
     for other in other_texts(view, embedding).values():
         pair = two_texts(embedding, other, service)
-        spoken += same_rows_reading(pair.shared, embedding.labels, own=pair.share_own)
+        spoken += same_rows_reading(pair.shared, own=pair.share_own)
         labels = pair.drawn_labels
         figures += [
             word_row_heatmap(
@@ -88,17 +89,18 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> EmbeddingView
     assert near is None or len(near.rows()) == 10
     table = position_table(embedding, service)
     rows = drawn_positions(view, len(table.look.cosines))
-    spoken += positions_reading(table.look, len(table.rows))
+    state = embedding.card.provenance.embedding_layer
+    spoken += positions_reading(table.look, state)[0]
     figures += [position_heatmap(table.look.cosines[np.ix_(rows, rows)], rows, title="")]
     segments = segment_rows(embedding, service)
-    spoken += segment_rows_reading(segments, embedding.card.family)
+    spoken += [segment_rows_claim(segments)]
     for change in change_in(0 if segments is None else len(segments)).options:
         moved = moved_tokens(view, embedding, service, change)
-        spoken += moved_reading(moved.shares, moved.text_ids, change)
+        spoken += [moved_claim(moved.shares, moved.text_ids, change)]
         figures += [moved_bars(moved.drawn_names, moved.shares[moved.drawn], second=True, title="")]
     parameters = own_parameters(embedding, service)
-    spoken += learned_reading(parameters, table.look, embedding.card.provenance.embedding_layer)
-    assert all(map(str.strip, spoken))
-    assert not [words for words in spoken if "<b>" in words.replace(r"\<b\>", "")]
+    spoken += learned_reading(parameters, table.look, state)
+    assert read(spoken)
+    assert not [each for each in map(str, spoken) if "<b>" in each.replace(r"\<b\>", "")]
     assert not [figure for figure in figures if "<script" in figure.to_json()]
     return embedding

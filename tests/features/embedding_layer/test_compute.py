@@ -35,7 +35,6 @@ from components.features.embedding_layer.controls import (
     WIDTH,
     near_in,
 )
-from components.features.embedding_layer.reading.parts import embedding_title
 from components.ui.state.view import DEFAULT, Sentence
 from tests.features.embedding_layer.shown import assert_the_model_s, drawn, on, shown, told
 from tests.support.texts import LONG
@@ -48,9 +47,7 @@ PYTHON = 18_750  # the ID of "python"
 
 def test_the_opening_view_shows_the_model_s_numbers(service: EncoderService) -> None:
     embedding = assert_the_model_s(DEFAULT, service)
-    assert embedding_title(embedding.shares) == "The word's share leads in 6 of 7 tokens"
-    assert "(position **62%**)" in told(embedding)
-    assert "within rounding" in told(embedding)
+    assert "embedding_layer.agreement.close" in [each.key for each in told(embedding)]
     table = token_table(embedding)
     for name, share in embedding.shares.items():
         np.testing.assert_allclose(table[f"{name} share"], share, atol=1e-6)
@@ -77,7 +74,7 @@ def test_another_sentence_one_token_and_a_zoom_are_shown(service: EncoderService
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[1].text)
     np.testing.assert_array_equal(drawn(embedding)["word"], parts.word[3:4, 100:108])
     np.testing.assert_array_equal(drawn(embedding)["layer 0"], parts.output[3:4, 100:108])
-    assert "The shares of “coding”: word" in told(embedding)
+    assert told(embedding)[1].numbers["token"] == "“coding”"
 
 
 def test_a_zoom_ends_where_narrower_tables_end(tiny_service: EncoderService) -> None:

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say, table
 from components.core import BUNDLED_ID, EncoderService
 from components.features.embedding_layer.controls import PAGE, SECTION
-from components.features.embedding_layer.explain import VARIANTS
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
@@ -82,8 +82,6 @@ def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbe
     parts = service.embedding_parts(BUNDLED_ID, DEFAULT.sentences[0].text)
     np.testing.assert_allclose(strips(app)["sum"], parts.total, atol=1e-5)
     np.testing.assert_allclose(strips(app)["layer 0"], parts.output, atol=1e-5)
-    assert chart(app, CHART)["layout"]["title"]["text"] == "The word's share leads in 6 of 7 tokens"
-    assert "(position **62%**)" in said(app)
     assert len(frame(app, "word row (ID)")) == 7
     assert len(frame(app, "layer 0, ours")) == 384
     (code,) = [c.value for c in app.code if "word_embeddings" in c.value]
@@ -97,17 +95,20 @@ def test_the_page_by_itself_opens_on_the_example_and_its_snippet_gives_its_numbe
         np.testing.assert_allclose(namespace["shares"][name], table[f"{name} share"], atol=1e-5)
         np.testing.assert_allclose(namespace["shares"][name], bars[name]["x"], atol=1e-5)
         np.testing.assert_allclose(np.transpose(told), bars[name]["customdata"], atol=2e-5)
-        share = f"{name} **{float(namespace['shares'][name][5]):.0%}**"
-        assert share in said(app)
-    assert "The segment row is the same for all 7 tokens" in " ".join(c.value for c in app.caption)
+        assert f"{name} {float(namespace['shares'][name][5]):.0%}" in said(app)
+    mean = float(namespace["shares"]["word"].mean())
+    assert chart(app, CHART)["layout"]["title"]["text"] == say(
+        "embedding_layer.title.word", share=mean
+    )
+    assert say("embedding_layer.constant", n_tokens=7, rows="segment") in everything_said(app)
 
 
 def test_widgets_write_the_view() -> None:
     app = opened()
     app = field(app.selectbox, f"{PAGE}_token").set_value("0").run()
     assert shown_view(app).controls[PAGE] == {"token": "0"}
-    assert chart(app, CHART)["layout"]["title"]["text"].startswith("Shares of [CLS]: word")
-    assert "The shares of “\\[CLS\\]”: word" in said(app)
+    assert chart(app, CHART)["layout"]["title"]["text"].startswith("Shares of [CLS]: position")
+    assert "For “[CLS]”: position" in said(app)
     app = field(app.selectbox, f"{PAGE}_token").set_value("").run()
     assert shown_view(app) == DEFAULT
 
@@ -138,8 +139,8 @@ def test_each_closer_look_has_its_parts_and_shows_no_markup(section: str) -> Non
 def test_a_long_text_is_told_to_be_drawn_in_part() -> None:
     view = replace(DEFAULT, sentences=(Sentence(LONG),), controls={PAGE: {"first_token": 500}})
     captions = " ".join(c.value for c in opened(view).main.caption)
-    assert "Tokens 488 to 511 of 512 are drawn" in captions
-    assert "90 tokens are left out at its end" in captions
+    assert say("embedding_layer.window", first=488, last=511, n=512) in captions
+    assert say("embedding_layer.cut.text", n=90) in captions
 
 
 def test_a_view_without_sentences_is_no_error() -> None:
@@ -162,5 +163,4 @@ def test_the_files_hold_the_numbers_and_the_passport(service: EncoderService) ->
 
 
 def test_every_family_is_told_in_its_own_words() -> None:
-    assert set(VARIANTS) == set(FAMILIES)
-    assert "relative positions act in attention" in VARIANTS["mpnet"]
+    assert set(table("embedding_layer.family")) == set(FAMILIES)

@@ -1,292 +1,362 @@
-"""What is said of the embedding layer, also where the expected story fails."""
+"""What is concluded of the embedding layer, beside oracles, for inputs as odd as they come."""
 
 from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 import pytest
 
+from components.content.language import Claim, say
+from components.content.wording import escape, quoted
 from components.core import BUNDLED_ID, EncoderService
-from components.core.schema import Parameter, PartState
+from components.core.schema import EmbeddingParts, Parameter, PartState, Tokens
 from components.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
-from components.features.embedding_layer.measures.parts import Contribution, shares
+from components.features.embedding_layer.measures.parts import (
+    Norm,
+    constant_parts,
+    contributions,
+    shares,
+)
 from components.features.embedding_layer.measures.positions import look_at_positions, sinusoid
 from components.features.embedding_layer.measures.words import Band, Shared
-from components.features.embedding_layer.reading.parts import (
-    agreement_said,
-    cut_note,
+from components.features.embedding_layer.reading import (
+    curve_title,
     embedding_reading,
     embedding_title,
-    share_note,
-    share_said,
-    tiny,
-    token_title,
-)
-from components.features.embedding_layer.reading.tables import (
-    curve_title,
     learned_reading,
-    moved_reading,
+    moved_claim,
     moved_title,
-    positions_reading,
-    positions_title,
-    segment_rows_reading,
-)
-from components.features.embedding_layer.reading.words import (
     neighbours_reading,
     neighbours_title,
+    positions_reading,
+    positions_title,
     same_rows_reading,
     same_rows_title,
+    segment_rows_claim,
+    token_title,
 )
+from tests.support.claims import read, unreached
 
+PAGE = "embedding_layer"
 TRAINED = PartState("trained", "The checkpoint has weights.")
 UNTRAINED = PartState("untrained", "Every bias is exactly 0.")
-BAND = Band(-0.1, 0.02, 0.15)
-SHARES = {
-    "word": np.array([0.3, 0.8, 0.7]),
-    "position": np.array([0.6, 0.1, 0.2]),
-    "segment": np.array([0.1, 0.1, 0.1]),
-}
-LABELS = ("[CLS]", "py*thon", "[SEP]")
-PARAMETERS = [
-    Parameter("embeddings.word_embeddings.weight", (100, 8), "float32", 3200, None, True),
-    Parameter("embeddings.position_embeddings.weight", (64, 8), "float32", 2048, None, True),
-    Parameter("embeddings.LayerNorm.weight", (8,), "float32", 32, None, True),
-]
+LABELS = ("[CLS]", "the", "##on", "[UNK]", "🐍", "שלי", "<b>", "*", "x" * 40)
+Chance = random.Random
+Draw = np.random.Generator
 
 
-def reading(
-    found: dict[str, np.ndarray] = SHARES, difference: float = 4e-7, state: PartState = TRAINED
-) -> str:
-    labels = LABELS[: len(found["word"])]
-    agreement = agreement_said(list(found), difference, 2.0, projected=False)
-    parts = {
-        name: Contribution(share, share, moved=2 * share, turned=share)
-        for name, share in found.items()
-    }
-    return " ".join(
-        embedding_reading(parts, labels, len(labels) - 2, agreement=agreement, state=state)
-    )
+# The sum
 
 
-def test_agreement_the_exception_and_one_token_are_told() -> None:
-    said = reading(difference=4.4e-7)
-    assert "Adding word, position and segment rows, then normalising, gives" in said
-    assert "largest difference is **4e-7**, within rounding" in said
-    assert "The word row has the largest share of the sum's length, along its own dir" in said
-    assert r"in **2** of **3** tokens; not in “\[CLS\]” (position **60%**)" in said
-    assert r"The shares of “py\*thon”: word **80%**, position **10%**, segment **10%**." in said
-    assert "by this much of its length: word **160%**, position **20%**, segment **20%**." in said
+def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Norm]:
+    """Rows that are added, as models have them or not: equal ones, opposite ones, zeros."""
+    n, d = chance.choice((1, 2, 3, 7)), chance.choice((2, 4, 8))
+    word, position = draw.normal(size=(2, n, d))
+    segment = np.repeat(draw.normal(size=(1, d)), n, axis=0) * chance.choice((1, 4))
+    how = chance.randrange(8)
+    if how == 1:
+        position = word.copy()  # a tie
+    elif how == 2:
+        position = -word * chance.choice((0.5, 1, 2))
+    elif how == 3:
+        word, position, segment = np.zeros((3, n, d))
+    elif how == 4:
+        position = word * (1 + draw.uniform(-0.05, 0.05, size=(n, 1)))  # within noise
+    elif how == 5:
+        word = np.repeat(word[:1], n, axis=0)
+    elif how == 6:
+        position = 3 * position
+    rows = [part.astype(np.float32) for part in (word, position, segment)]
+    two = chance.random() < 0.3
+    total = np.sum(rows[:2] if two else rows, axis=0)
+    ones = np.ones(n, np.int64)
+    tokens = Tokens("", None, ("x",) * n, ones, ones, None, 0 * ones,
+                    np.zeros((n, 2), np.int64), 0 * ones, 0 * ones, 0)  # fmt: skip
+    parts = EmbeddingParts(
+        tokens=tokens, position_ids=np.arange(n), word=rows[0], position=rows[1],
+        segment=None if two else rows[2], total=total, normalized=total, epsilon=1e-12,
+        projected=False, output=total,
+    )  # fmt: skip
+    return parts, Norm(*draw.normal(size=(2, d)).astype(np.float32), epsilon=1e-12)
 
 
-def test_a_layer_that_projects_is_told_to() -> None:
-    said = agreement_said(["word", "position"], 0.0, 2.0, projected=True)
-    assert said.startswith("Adding word and position rows, then normalising and projecting, gives")
+def oracle(parts: EmbeddingParts, norm: Norm) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The share and the shift of each row, computed token by token."""
+    own = {"word": parts.word, "position": parts.position}
+    own |= {} if parts.segment is None else {"segment": parts.segment}
+    wide = {name: rows.astype(np.float64) for name, rows in own.items()}
+
+    def after(row: np.ndarray) -> np.ndarray:
+        z = (row - row.mean()) / np.sqrt(row.var() + norm.epsilon)
+        return z * norm.scale + norm.shift
+
+    found = {name: (np.zeros(len(rows)), np.zeros(len(rows))) for name, rows in wide.items()}
+    for i in range(len(parts.word)):
+        x = sum(rows[i] for rows in wide.values())
+        here = after(x)
+        for name, rows in wide.items():
+            found[name][0][i] = rows[i] @ x / (x @ x) if x.any() else 0
+            gone = np.linalg.norm(after(x - rows[i]) - here)
+            found[name][1][i] = gone / np.linalg.norm(here)
+    return found
 
 
-def test_no_difference_at_all_is_not_called_rounding() -> None:
-    assert "difference is **0**." in reading(difference=0.0)
+def in_words(numbers: dict[str, float]) -> str:
+    """The names and shares, the largest first."""
+    ranked = sorted(numbers, key=lambda name: -numbers[name])
+    return ", ".join(say(f"{PAGE}.share.{name}", share=numbers[name]) for name in ranked)
 
 
-def test_a_sum_that_does_not_agree_is_said_so() -> None:
-    said = reading(difference=0.02)
-    assert "does **not** give the model's own layer 0" in said
-    assert "rounding" not in said
+def check_sum(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    parts, norm = odd_parts(chance, draw)
+    labels = [chance.choice(LABELS) for _ in parts.word]
+    focus, agrees = chance.randrange(len(labels)), chance.random() < 0.8
+    state, difference = chance.choice((TRAINED, UNTRAINED)), chance.choice((0.0, 4e-7, 0.02, 2.4))
+    found = contributions(parts, norm)
+    for name, (share, moved) in oracle(parts, norm).items():
+        np.testing.assert_allclose(found[name].share, share, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(found[name].moved, moved, rtol=1e-3, atol=1e-3)
+    claims, sure = embedding_reading(
+        found, labels, focus, difference=difference, agrees=agrees, state=state,
+        constant=constant_parts(parts),
+    )  # fmt: skip
+    means = {name: float(part.share.astype(float).mean()) for name, part in found.items()}
+    first, second = sorted(means.values(), reverse=True)[:2]
+    top = max(means, key=lambda name: means[name]) if first - second > 0.01 else "even"
+    largest, own, caution = claims
+    title = embedding_title({name: part.share for name, part in found.items()})
+    assert title.key == f"{PAGE}.title.{top}"
+    assert largest.key == f"{PAGE}.claim.{top}"
+    if top != "even":
+        assert largest.numbers["share"] == title.numbers["share"] == pytest.approx(first)
+    rest = {name: share for name, share in means.items() if name != top}
+    assert largest.numbers["others"] == in_words(rest)
+    zeros = not parts.total[focus].any()
+    assert own.key == f"{PAGE}.focus.{'zeros' if zeros else 'shares'}"
+    at = f" at position {focus}" if labels.count(labels[focus]) > 1 else ""
+    assert own.numbers["token"] == quoted(labels[focus]) + at
+    own_shares = in_words({name: float(part.share[focus]) for name, part in found.items()})
+    assert own.numbers["shares"] == own_shares
+    expected = "untrained" if state is UNTRAINED else "claim.caution" if agrees else "agreement.off"
+    assert caution.key == f"{PAGE}.{expected}"
+    removed, agreement = sure[:2]
+    moves = {name: float(part.moved[focus]) for name, part in found.items()}
+    assert removed.numbers["shifts"] == in_words(moves)
+    assert agreement.key == f"{PAGE}.agreement.{'close' if agrees else 'off'}"
+    assert agreement.numbers["difference"] == difference
+    rows = {"word": parts.word, "position": parts.position, "segment": parts.segment}
+    same = [
+        name for name, own_rows in rows.items()
+        if own_rows is not None and len(own_rows) > 1 and len(np.unique(own_rows, axis=0)) == 1
+    ]  # fmt: skip
+    assert [each.numbers["rows"] for each in sure[2:]] == ([", ".join(same)] if same else [])
+    alone = token_title({name: part.share for name, part in found.items()}, focus, labels)
+    assert alone.numbers["shares"] == own_shares
+    yield from [title, alone, *claims, *sure]
 
 
-def test_where_the_word_is_never_the_largest_part_the_position_is_named() -> None:
-    found = {"word": np.array([0.2, 0.3]), "position": np.array([0.8, 0.7])}
-    assert embedding_title(found) == "The position's share leads in every token"
-    assert "along its own direction, in every token." in reading(found)
-    assert "word and position" in reading(found)
+# Rows of the word table
 
 
-def test_titles_count_tokens() -> None:
-    assert embedding_title(SHARES) == "The word's share leads in 2 of 3 tokens"
-    said = "word 30%, position 60%, segment 10%"
-    assert token_title(SHARES, 0, LABELS) == f"Shares of [CLS]: {said}"
-    assert token_title(SHARES, 0, ("a", "b", "a")) == f"Shares of a at position 0: {said}"
+def check_same(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    n, own = chance.choice((0, 1, 2, 20)), chance.random() < 0.5
+    differ = chance.random() < 0.1
+    outputs = [chance.choice((0.0, 3e-7, 0.004, chance.random())) for _ in range(n)]
+    words = [float(differ and i == 0) for i in range(n)]
+    shared = [Shared(i, i, i, *each) for i, each in enumerate(zip(words, outputs, strict=True))]
+    claims, title = same_rows_reading(shared, own=own), same_rows_title(shared)
+    equal, moved = words.count(0), sum(output > 1e-5 for output in outputs)
+    assert title.key == f"{PAGE}.same.title" + ("" if equal else "_none")
+    assert title.numbers["n"] == equal
+    names = ["rows" if equal == n else "differ", "moved" if moved else "still"]
+    names = [*names, *([] if own else ["added"])] if n else ["none"]
+    assert [each.key for each in claims] == [f"{PAGE}.same.{name}" for name in names]
+    if n:
+        assert claims[0].numbers == {"n": n, "equal": equal}
+        assert claims[1].numbers == {"moved": moved, "n_shared": n}
+    yield from [title, *claims]
 
 
-def test_shares_that_cannot_be_told_apart_lead_nowhere() -> None:
-    found = {"word": np.array([0.504, 0.6]), "position": np.array([0.496, 0.4])}
-    assert embedding_title(found) == "The word's share leads in 1 of 2 tokens"
-    assert r"not in “\[CLS\]” (word **50%**, position **50%**)" in reading(found)
-    even = {name: share[:1] for name, share in found.items()}
-    assert embedding_title(even) == "No part's share leads in any token"
-    both = {"word": np.array([0.9, 0.1]), "position": np.array([0.1, 0.9])}
-    assert embedding_title(both) == "By share, word and position lead in 1 of 2 tokens each"
+def check_neighbours(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    cosines = sorted(draw.uniform(-0.2, 1, size=chance.choice((0, 1, 3, 10))).tolist())[::-1]
+    if chance.random() < 0.3:
+        cosines = [cosines[0] for _ in cosines]
+    found = [(chance.choice(LABELS), cosine) for cosine in cosines]
+    band = Band(*sorted(draw.uniform(-0.2, 0.6, size=3).tolist()))
+    state, n_rows = chance.choice((TRAINED, UNTRAINED)), chance.choice((1, 400, 30_522))
+    claims, sure = neighbours_reading("a*", found, band, state, n_rows)
+    title = neighbours_title("a*", len(found), n_rows)
+    assert title.numbers == {"n": len(found), "n_rows": n_rows, "token": "a*"}
+    if not found:
+        assert [each.key for each in claims] == [f"{PAGE}.near.alone"]
+    else:
+        numbers = claims[0].numbers
+        assert numbers["similarity"] == max(cosines)
+        assert numbers["random"] == band.mean
+        ties = [name for name, cosine in found if f"{cosine:.2f}" == f"{cosines[0]:.2f}"]
+        assert numbers["nearest"].startswith(quoted(ties[0]))
+        others = numbers["nearest"].removeprefix(quoted(ties[0]))
+        more = f" and {len(ties) - 1} others" if len(ties) > 2 else f" and {quoted(ties[-1])}"
+        assert others == (more if len(ties) > 1 else "")
+        far = ["near.far"] if max(cosines) <= band.high else []
+        cautions = ["near.untrained"] if state is UNTRAINED else far
+        assert [each.key for each in claims[1:]] == [f"{PAGE}.{name}" for name in cautions]
+        assert list(sure[0].numbers.values()) == [band.mean, band.low, band.high]
+    yield from [title, *claims, *sure]
 
 
-def test_a_constant_row_is_said_to_have_a_share_all_the_same() -> None:
-    said = share_note(SHARES, ["segment"])
-    assert said.startswith("A share is not how much a part matters to what the model does later.")
-    assert "The segment row is the same for all 3 tokens and has a share of 10%, though" in said
-    assert "a share of 10% to 60%" in share_note(SHARES, ["position"])
-    assert "row" not in share_note(SHARES, [])
+# Positions, segments, and what is learned
 
 
-def test_a_sum_of_zeros_has_no_shares() -> None:
-    nothing = {"word": np.zeros(2), "position": np.zeros(2)}
-    assert r"The rows of “\[CLS\]” add up to zeros, so no part has a share." in reading(nothing)
-    assert "No part has a clearly largest share" in reading(nothing)
-    assert share_said(-0.001) == "just below 0%"
+def check_positions(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    n, first = chance.choice((1, 2, 3, 4, 20, 60)), chance.choice((0, 0, 1, 2))
+    rows = draw.normal(size=(n + first, chance.choice((2, 3, 6))))
+    rows += chance.choice((0, 3)) * draw.normal(size=(1, rows.shape[1]))
+    rows = rows.cumsum(axis=0) if chance.random() < 0.4 else rows
+    if chance.random() < 0.2:
+        rows = rows[:1] * np.where(np.arange(n + first) % 2, 1, -1)[:, None]  # neighbours opposite
+    rows = (np.ones_like(rows) if chance.random() < 0.1 else rows).astype(np.float32)
+    look, state = look_at_positions(rows, first), chance.choice((TRAINED, UNTRAINED))
+    claims, sure = positions_reading(look, state)
+    title, curve = positions_title(look), curve_title(look)
+    yield from [title, curve, *claims, *sure]
+    if n < 3:
+        assert title.key.endswith(".few")
+        assert [each.key for each in claims] == [f"{PAGE}.positions.few"]
+        assert claims[0].numbers == {"n": n}
+        return
+    own = rows[first:].astype(np.float64)
+    units = own / np.linalg.norm(own, axis=1, keepdims=True)
+    distance = min(50, n - 1)
+    near, far = (np.mean([units[i] @ units[i + k] for i in range(n - k)]) for k in (1, distance))
+    numbers = claims[0].numbers
+    assert (numbers["near"], numbers["far"]) == pytest.approx((near, far), abs=1e-5)
+    assert numbers["distance"] == distance
+    if abs(abs(near - far) - 0.1) > 1e-5:
+        verdict = "even" if abs(near - far) < 0.1 else "nearer" if near > far else "farther"
+        assert claims[0].key == f"{PAGE}.positions.{verdict}"
+        assert title.key == f"{PAGE}.positions.title.{verdict}"
+    squares = np.linalg.svd(own - own.mean(axis=0), compute_uv=False) ** 2
+    shown = squares[:2].sum() / squares.sum() if squares.sum() > 1e-9 else 0
+    assert claims[1].numbers["share"] == curve.numbers["share"] == pytest.approx(shown, abs=1e-5)
+    assert claims[1].key.endswith("curve.some" if shown else "curve.none")
+    assert [each.key for each in claims[2:]] == ([] if state is TRAINED else [f"{PAGE}.untrained"])
+    assert [each.numbers["first"] for each in sure] == ([first] if first else [])
 
 
-def test_what_did_not_fit_is_said_of_one_text_and_of_two(service: EncoderService) -> None:
-    one, two, whole = (
-        service.tokenize(BUNDLED_ID, ["python " * 600], pairs=[pair])[0]
-        for pair in (None, "snake " * 600, None)
-    )
-    assert "The text is longer" in cut_note(one)
-    assert "90 tokens are left out at its end" in cut_note(whole)
-    assert "The two texts are longer than the model takes: 691 tokens are" in cut_note(two)
-    assert cut_note(service.tokenize(BUNDLED_ID, ["python"])[0]) == ""
+def check_segments(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    rows = draw.normal(size=(chance.choice((1, 2, 3)), 4)) * chance.choice((0, 1, 1, 1))
+    told = segment_rows_claim(rows if chance.random() < 0.9 else None)
+    if told.key in (f"{PAGE}.segments.apart", f"{PAGE}.segments.equal"):
+        apart = np.sqrt(((rows[0] - rows[1]) ** 2).sum())
+        first, second = np.sqrt((rows[:2] ** 2).sum(axis=1))
+        assert list(told.numbers.values()) == pytest.approx([apart, first, second])
+        assert told.key.endswith("apart" if apart else "equal")
+    else:
+        assert told.key.endswith("none") or len(rows) == 1
+    n, change = chance.choice((0, 1, 2, 8)), chance.choice((ALONE, PAIR, SEGMENT_ONLY))
+    ids = sorted(chance.choice((0, 1)) for _ in range(n))
+    moved = draw.uniform(0, chance.choice((0, 0.004, 1, 3)), size=n)
+    own, title = moved_claim(moved, ids, change), moved_title(moved)
+    assert title.numbers["most"] == max(moved, default=0)
+    assert title.key.endswith("moved" if moved.any() else "still")
+    means = {
+        name: np.mean([m for m, i in zip(moved, ids, strict=True) if i == which])
+        for which, name in enumerate(("first", "second")) if which in ids
+    }  # fmt: skip
+    if change == ALONE or not n:
+        assert own.key == f"{PAGE}.moved.{'alone' if change == ALONE else 'empty'}"
+    elif change == SEGMENT_ONLY:
+        assert own.numbers == {"share": pytest.approx(moved.mean())}
+    else:
+        assert own.numbers == pytest.approx(means)
+        assert own.key.endswith("both" if len(means) == 2 else next(iter(means)))
+    yield from [told, own, title]
 
 
-def test_an_untrained_embedding_layer_is_told() -> None:
-    assert "This embedding layer looks untrained: Every bias is exactly 0" in reading(
-        state=UNTRAINED
-    )
-    assert "untrained" not in reading()
+def check_learned(chance: Chance, draw: Draw) -> Iterator[Claim]:
+    rows = sinusoid(6, 4) if chance.random() < 0.3 else draw.normal(size=(6, 4))
+    kinds = ["word", "position", "token_type"][: chance.choice((2, 3))]
+    shapes = [(chance.randrange(1, 99), 4) for _ in kinds]
+    own = [
+        Parameter(f"embeddings.{kind}_embeddings.weight", shape, "float32", 0, None, True)
+        for kind, shape in zip(kinds, shapes, strict=True)
+    ]
+    own.append(Parameter("embeddings.LayerNorm.weight", (4,), "float32", 0, None, True))
+    look = chance.choice((None, look_at_positions(rows.astype(np.float32), 0)))
+    state = chance.choice((TRAINED, UNTRAINED))
+    count, *rest = learned_reading(own, look, state)
+    n = sum(a * b for a, b in shapes) + 4
+    assert count.numbers == {"n": n, "share": pytest.approx(4 * shapes[0][0] / n)}
+    if look is not None:
+        formula = sinusoid(6, 4)
+        cosines = (rows * formula).sum(1) / np.linalg.norm(rows, axis=1)
+        mean = float((cosines / np.linalg.norm(formula, axis=1)).mean())
+        assert rest[0].numbers["similarity"] == pytest.approx(mean, abs=1e-5)
+        assert rest.pop(0).key.endswith("fixed" if mean >= 0.99 else "free")
+    assert [each.key for each in rest] == ([] if state is TRAINED else [f"{PAGE}.untrained"])
+    yield from [count, *([] if look is None else learned_reading(own, look, state)[1:])]
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(0, "0"), (4.4e-7, "4e-7"), (1e-12, "1e-12"), (0.02, "2e-2"), (2.4, "2.40")]
-)
-def test_tiny_numbers(value: float, said: str) -> None:
-    assert tiny(value) == said
+CHECKS: dict[Callable[[Chance, Draw], Iterator[Claim]], int] = {
+    check_sum: 2000, check_same: 500, check_neighbours: 500, check_positions: 500,
+    check_segments: 500, check_learned: 300,
+}  # fmt: skip
+
+
+@cache
+def keys(check: Callable[[Chance, Draw], Iterator[Claim]]) -> frozenset[str]:
+    chance, draw = random.Random(1), np.random.default_rng(1)
+    return frozenset().union(*(read(check(chance, draw)) for _ in range(CHECKS[check])))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_claim_is_what_the_numbers_show(
+    check: Callable[[Chance, Draw], Iterator[Claim]],
+) -> None:
+    assert keys(check)
+
+
+@pytest.mark.slow
+def test_no_sentence_of_the_page_is_dead() -> None:
+    parts = {f"{PAGE}.{table}.{name}" for table in ("share", "row")
+             for name in ("word", "position", "segment")}  # fmt: skip
+    assert not unreached(PAGE, parts.union(*map(keys, CHECKS)))
+
+
+# As they are read
 
 
 def test_the_bundled_model_s_story(service: EncoderService) -> None:
-    parts = service.embedding_parts(BUNDLED_ID, "I love my pet python")
-    assert embedding_title(shares(parts)) == "The word's share leads in 6 of 7 tokens"
-    assert round(float(shares(parts)["position"][0]), 2) == 0.62
-
-
-# Two texts
-
-
-def shared(*rows: tuple[int, int, float, float]) -> list[Shared]:
-    return [Shared(i, j, 100 + i, word, output) for i, j, word, output in rows]
-
-
-def test_equal_rows_at_equal_places_are_equal_at_layer_0_too() -> None:
-    rows = shared((0, 0, 0, 0), (1, 1, 0, 0))
-    said = " ".join(same_rows_reading(rows, LABELS, own=True))
-    assert "**2** different tokens are in both texts" in said
-    assert "same numbers in both (largest difference **0**)" in said
-    assert "even its layer 0 is the same" in said
-    assert same_rows_title(rows) == "2 tokens have the same word row in both"
-
-
-def test_a_token_elsewhere_keeps_its_word_row_and_moves_at_layer_0() -> None:
-    said = " ".join(same_rows_reading(shared((0, 0, 0, 0), (1, 4, 0, 1.234)), LABELS, own=True))
-    assert "layer 0 is the same for **1** of **2**" in said
-    assert "stands at position 1 here and 4 there, and differs by up to **1.23**, as" in said
-
-
-def test_only_added_tokens_in_common_is_said() -> None:
-    rows = shared((0, 0, 0, 0))
-    said = " ".join(same_rows_reading(rows, LABELS, own=False))
-    assert "**1** token is in both texts" in said
-    assert "share no token of their own" in said
-    assert same_rows_title(rows) == "1 token has the same word row in both"
-
-
-def test_no_common_token_and_unequal_rows() -> None:
-    assert same_rows_reading([], LABELS, own=False) == ["The two texts have no token in common."]
-    assert same_rows_title([]) == "No token has the same word row in both"
-    odd = same_rows_reading(shared((0, 0, 0.1, 0.1), (1, 1, 0, 0)), LABELS, own=True)
-    assert odd == ["**1** of **2** common tokens has an equal word row."]
-
-
-# Neighbours
-
-
-def test_neighbours_are_told_beside_random_rows() -> None:
-    (first, second) = neighbours_reading("py*", [("<b>", 0.4), ("x", 0.3)], BAND, TRAINED)
-    assert (
-        first
-        == r"Nearest to “py\*” in the word table, by cosine: “\<b\>” (**0.40**), “x” (**0.30**)."
+    own = shares(service.embedding_parts(BUNDLED_ID, "I love my pet python"))
+    assert str(embedding_title(own)) == (
+        "The word itself contributes most: 66% of the sum on average"
     )
-    assert second == "Random pairs of rows average 0.02."
-
-
-def test_a_row_without_near_neighbours_is_said_to_have_none() -> None:
-    said = " ".join(neighbours_reading("x", [("y", 0.12)], BAND, TRAINED))
-    assert "no nearer than one in twenty random pairs" in said
-
-
-def test_neighbours_in_an_untrained_table_mean_nothing() -> None:
-    assert "may mean nothing" in " ".join(neighbours_reading("x", [("y", 0.5)], BAND, UNTRAINED))
-    assert neighbours_title("<x>", 10, 30_522) == "Of 30,522 rows, the 10 nearest to <x>"
-    assert neighbours_reading("x", [], BAND, TRAINED) == [
-        "The table has no other row than that of “x”."
-    ]
-
-
-# Positions, segments, parameters
-
-
-def test_near_positions_that_are_alike(service: EncoderService) -> None:
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
-    look = look_at_positions(table, 0)
-    assert positions_title(look) == "Near positions more alike: 0.85, far 0.34"
-    said = " ".join(positions_reading(look, 512))
-    assert "**0.85** on average, rows 50 apart **0.34**" in said
-    assert "those that are nearer are more alike" in said
-    assert curve_title(look) == f"{sum(look.explained):.0%} of the variance, as a curve"
-
-
-def test_random_positions_know_nothing_of_distance() -> None:
-    rows = np.random.default_rng(0).normal(size=(66, 300)).astype(np.float32)
-    look = look_at_positions(rows, 2)
-    assert positions_title(look).startswith("Near and far about as alike: ")
-    said = " ".join(positions_reading(look, 66))
-    assert "nearer" not in said
-    assert "A text begins at row **2**; rows 0 to 1 stand for no place in a text." in said
-    assert "row 0 stands for no place" in " ".join(
-        positions_reading(look_at_positions(rows, 1), 66)
+    claims, _ = positions_reading(look_at_positions(table, 0), TRAINED)
+    assert str(claims[0]) == (
+        "Neighbouring positions have more similar vectors (cosine similarity **0.85** on average) "
+        "than positions 50 apart (**0.34**)."
     )
-    assert "too few" in " ".join(positions_reading(look_at_positions(rows[:2], 0), 2))
 
 
-def test_segment_rows_by_how_many_there_are() -> None:
-    assert "no segment embeddings" in segment_rows_reading(None, "distilbert")[0]
-    assert "**1** row" in segment_rows_reading(np.ones((1, 4)), "roberta")[0]
-    two = segment_rows_reading(np.array([[3.0, 4.0], [0.0, 4.0]]), "bert")[0]
-    assert "**5.00** and **4.00** and are **3.00** apart (cosine **0.80**)" in two
-
-
-def test_what_moves_with_a_second_text() -> None:
-    ids = [0, 0, 1, 1]
-    said = " ".join(moved_reading(np.array([0, 0, 0.2, 0.4]), ids, PAIR))
-    assert "first text's tokens do not move at layer 0" in said
-    assert "**30%** of their length" in said
-    shifted = " ".join(moved_reading(np.array([0.1, 0, 0.2, 0.4]), ids, PAIR))
-    assert "first text's tokens move by up to **10%**" in shifted
-    assert "segment row 1 in place of 0" in moved_reading(np.array([0.1]), [0], SEGMENT_ONLY)[0]
-    assert "nothing moves" in moved_reading(np.zeros(2), [0, 1], ALONE)[0]
-    assert "nothing to move" in moved_reading(np.zeros(0), [], PAIR)[0]
-
-
-def test_the_bars_title_says_how_far_the_farthest_moved() -> None:
-    assert moved_title(np.array([0, 0.42, 0.1])) == "Layer 0 moves by up to 42% of its length"
-    assert moved_title(np.zeros(2)) == moved_title(np.zeros(0)) == "Layer 0 stays as it is"
-
-
-def test_learned_positions_are_told_from_fixed_ones() -> None:
-    rows = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
-    learned = " ".join(learned_reading(PARAMETERS, look_at_positions(rows, 0), TRAINED))
-    assert "Word embeddings and position embeddings are tables of parameters" in learned
-    assert "**1,320** numbers" in learned
-    assert "are not the fixed sine and cosine formula's" in learned
-    fixed = " ".join(learned_reading(PARAMETERS, look_at_positions(sinusoid(64, 8), 0), TRAINED))
-    assert "they look set, not learned" in fixed
-    assert "are not" not in fixed
-
-
-def test_an_untrained_layer_was_not_learned() -> None:
-    rows = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
-    said = " ".join(learned_reading(PARAMETERS, look_at_positions(rows, 0), UNTRAINED))
-    assert "looks untrained: Every bias" in said
-    assert "position rows" not in " ".join(learned_reading(PARAMETERS, None, TRAINED))
+def test_sentences_are_read_whole() -> None:
+    near, _ = neighbours_reading(
+        "py*", [("<b>", 0.404), ("x", 0.396)], Band(-0.1, 0.02, 0.15), TRAINED, 9
+    )
+    assert str(near[0]) == (
+        f"Most similar to {quoted('py*')} before any context: {quoted('<b>')} and “x”, cosine "
+        "similarity **0.40** (random pairs: 0.02)."
+    )
+    moved = moved_claim(np.array([0.0, 0.2, 0.4]), [0, 1, 1], PAIR)
+    assert str(moved) == (
+        "Read as a pair, not alone, the first text's tokens change at layer 0 by **0%** of their "
+        "length on average, the second's by **30%**."
+    )
+    assert say(f"{PAGE}.untrained", reason=escape(UNTRAINED.reason)).startswith(
+        "No sign that the embedding layer was trained. Every bias"
+    )

@@ -59,6 +59,7 @@ _DOWNLOADED = {
     "left_out_turned": "turned",
 }
 """What is downloaded of each part, by the end of its name."""
+_AGREE = 1e-5  # largest difference over the largest value, which counts from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,11 @@ class EmbeddingView:
     def difference(self) -> float:
         """The largest one between our layer 0 and the model's."""
         return float(np.abs(self.rebuilt - self.layer_0).max(initial=0))
+
+    @property
+    def agrees(self) -> bool:
+        """True if rounding explains the difference: as far as the service promises it."""
+        return self.difference <= _AGREE * max(1.0, float(np.abs(self.layer_0).max(initial=0)))
 
     @property
     def shares(self) -> dict[str, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import EncoderService
 from components.core.errors import RequestError
@@ -23,21 +24,20 @@ from components.features.embedding_layer.compute.tables import (
     segment_rows,
 )
 from components.features.embedding_layer.controls import FEW, POSITIONS, change_in
-from components.features.embedding_layer.explain import LEARNED
 from components.features.embedding_layer.figures.tables import (
     moved_bars,
     position_curve,
     position_heatmap,
 )
 from components.features.embedding_layer.measures.positions import Positions, sinusoid
-from components.features.embedding_layer.reading.tables import (
+from components.features.embedding_layer.reading import (
     curve_title,
     learned_reading,
-    moved_reading,
+    moved_claim,
     moved_title,
     positions_reading,
     positions_title,
-    segment_rows_reading,
+    segment_rows_claim,
 )
 from components.figures.strips import vector_strips
 from components.ui.state.view import ViewState
@@ -54,7 +54,9 @@ def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService
         st.info(escape(str(exc)))
         return
     chosen = inputs.choice(view, POSITIONS)
-    kit.reading(positions_reading(table.look, len(table.rows)), key="reading_positions")
+    state = embedding.card.provenance.embedding_layer
+    claims, sure = positions_reading(table.look, state)
+    kit.reading(claims, sure=sure, key="reading_positions")
     n = len(table.look.cosines)
     drawn = drawn_positions(view, n)
     left, right = st.columns(2, gap="medium")
@@ -63,10 +65,7 @@ def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService
     with right:
         _curve(table.look, n if chosen == POSITIONS.default else len(drawn))
     if drawn.step > 1:
-        st.caption(
-            f"The matrix draws one of every {drawn.step} of {n} positions; choose the first {FEW} "
-            "for each one. Distances in the curve are those of two components only."
-        )
+        st.caption(say("embedding_layer.positions.thinned", step=drawn.step, n=n, few=FEW))
 
 
 def segments(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
@@ -74,11 +73,10 @@ def segments(view: ViewState, embedding: EmbeddingView, service: EncoderService)
     rows = segment_rows(embedding, service)
     change = inputs.choice(view, change_in(0 if rows is None else len(rows)))
     moved = moved_tokens(view, embedding, service, change)
-    said = [
-        *segment_rows_reading(rows, embedding.card.family),
-        *moved_reading(moved.shares, moved.text_ids, change),
-    ]
-    kit.reading(said, key="reading_segments")
+    kit.reading(
+        [moved_claim(moved.shares, moved.text_ids, change), segment_rows_claim(rows)],
+        key="reading_segments",
+    )
     _moved(moved)
     if rows is not None and len(rows) > 1:
         _segment_strips(rows)
@@ -91,7 +89,7 @@ def learned(embedding: EmbeddingView, service: EncoderService) -> None:
     look = None if table is None else table.look
     kit.reading(learned_reading(parameters, look, part), key="reading_learned")
     if part.state == "trained" and look is not None and not look.is_fixed:
-        st.caption(LEARNED)
+        st.caption(say("embedding_layer.learned_note"))
     numbers = {"numbers": st.column_config.NumberColumn(format="localized")}
     kit.table(parameter_rows(parameters), columns=numbers, key="embedding_learned")
     if table is not None:
@@ -99,33 +97,33 @@ def learned(embedding: EmbeddingView, service: EncoderService) -> None:
 
 
 def _alike(look: Positions, drawn: range) -> None:
-    title = positions_title(look)
+    title = str(positions_title(look))
     kit.chart(
         position_heatmap(look.cosines[np.ix_(drawn, drawn)], drawn, title=title),
         key="embedding_positions",
-        alt=f"{title}. Cosines of position rows with each other.",
+        alt=say("embedding_layer.positions.alt", title=title),
     )
 
 
 def _curve(look: Positions, n: int) -> None:
-    title = curve_title(look)
+    title = str(curve_title(look))
     kit.chart(
         position_curve(look.curve[:n], look.explained, title=title),
         key="embedding_curve",
-        alt=f"{title}. The position rows on their first two principal components.",
+        alt=say("embedding_layer.positions.alt_curve", title=title),
     )
 
 
 def _moved(moved: Moved) -> None:
-    title, drawn = moved_title(moved.shares), moved.drawn
+    title, drawn = str(moved_title(moved.shares)), moved.drawn
     two = 1 in moved.text_ids
     kit.chart(
         moved_bars(moved.drawn_names, moved.shares[drawn], second=two, title=title, height=280),
         key="embedding_moved",
-        alt=f"{title}. How far each token's vector at layer 0 moves.",
+        alt=say("embedding_layer.moved.alt", title=title),
     )
     if len(drawn) < len(moved.names):
-        st.caption(f"The first {MAX_BARS} tokens of a text are drawn; the reading counts all.")
+        st.caption(say("embedding_layer.moved.drawn", n=MAX_BARS))
 
 
 def _segment_strips(rows: FloatArray) -> None:
@@ -133,11 +131,11 @@ def _segment_strips(rows: FloatArray) -> None:
         vector_strips(
             np.vstack([rows[:2], rows[1:2] - rows[:1]]),
             ["segment 0", "segment 1", "difference"],
-            title="The two segment rows, and what sets them apart",
+            title=say("embedding_layer.segments.title"),
             height=220,
         ),
         key="embedding_segments",
-        alt="The rows of segments 0 and 1 and their difference.",
+        alt=say("embedding_layer.segments.alt"),
     )
 
 
@@ -147,9 +145,9 @@ def _beside_the_formula(table: PositionTable) -> None:
     own, formula = (rows[first, :FEW] for rows in (table.rows, sinusoid(*table.rows.shape)))
     left, right = st.columns(2, gap="medium")
     with left:
-        _position_strips(own, "This model's position rows", key="own")
+        _position_strips(own, say("embedding_layer.learned.own"), key="own")
     with right:
-        _position_strips(formula, "The fixed formula's rows", key="formula")
+        _position_strips(formula, say("embedding_layer.learned.formula"), key="formula")
 
 
 def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:
@@ -157,5 +155,5 @@ def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:
     kit.chart(
         vector_strips(rows, names, title=title, height=340),
         key=f"embedding_learned_{key}",
-        alt=f"{title}, the first {FEW} dimensions.",
+        alt=say("embedding_layer.learned.alt", title=title, n=FEW),
     )

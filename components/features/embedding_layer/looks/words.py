@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import quoted, shortened
 from components.core import EncoderService
 from components.features.embedding_layer.compute.parts import EmbeddingView
@@ -18,7 +19,7 @@ from components.features.embedding_layer.compute.words import (
 )
 from components.features.embedding_layer.controls import OTHER, near_in
 from components.features.embedding_layer.figures.words import neighbour_bars, word_row_heatmap
-from components.features.embedding_layer.reading.words import (
+from components.features.embedding_layer.reading import (
     neighbours_reading,
     neighbours_title,
     same_rows_reading,
@@ -37,10 +38,9 @@ def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService
     with st.container(width=360):
         chosen = inputs.select(view, OTHER.among(titles))
     pair = two_texts(embedding, others[chosen], service)
-    said = same_rows_reading(pair.shared, embedding.labels, own=pair.share_own)
-    kit.reading(said, key="reading_same")
+    kit.reading(same_rows_reading(pair.shared, own=pair.share_own), key="reading_same")
     _matrix(pair, (letter(embedding.index), chosen))
-    with st.expander("As a table"):
+    with st.expander(say("embedding_layer.as_table")):
         kit.table(pair.rows(), key="embedding_same_table")
 
 
@@ -52,34 +52,34 @@ def neighbours(view: ViewState, embedding: EmbeddingView, service: EncoderServic
     label = embedding.labels[position]
     near = near_rows(embedding, position, service)
     if near is None:
-        st.info(f"The row of {quoted(label)} is all zeros, so nothing is near it.")
+        st.info(say("embedding_layer.no_row", token=quoted(label)))
         return
     state = embedding.card.provenance.embedding_layer
     found = list(zip(near.names, near.cosines, strict=True))
-    kit.reading(neighbours_reading(label, found, near.band, state), key="reading_near")
+    n_rows = embedding.card.vocabulary_size
+    claims, sure = neighbours_reading(label, found, near.band, state, n_rows)
+    kit.reading(claims, sure=sure, key="reading_near")
     bars, table = st.columns([3, 2], gap="medium")
     with bars:
-        _bars(near, neighbours_title(label, len(found), embedding.card.vocabulary_size))
+        _bars(near, str(neighbours_title(label, len(found), n_rows)))
     with table:
         kit.table(near.rows(), exact=("cosine",), key="embedding_near_table")
 
 
 def _matrix(pair: TwoTexts, names: tuple[str, str]) -> None:
-    title = same_rows_title(pair.shared)
+    title = str(same_rows_title(pair.shared))
     kit.chart(
         word_row_heatmap(
             pair.drawn_cosines, pair.drawn_labels, pair.drawn_equal, labels=names, title=title
         ),
         key="embedding_same",
-        alt=f"{title}. Cosines of the word rows of the two texts.",
+        alt=say("embedding_layer.same.alt", title=title),
     )
     band = pair.band
-    st.caption(
-        f"= marks rows that are equal number by number. Random pairs of rows average "
-        f"{band.mean:.2f}, nine in ten lie between {band.low:.2f} and {band.high:.2f}."
-    )
+    random = say("embedding_layer.random", mean=band.mean, low=band.low, high=band.high)
+    st.caption(f"{say('embedding_layer.equals')} {random}")
     if pair.is_cut:
-        st.caption(f"The first {MAX_TOKENS} tokens of each text are drawn; the reading counts all.")
+        st.caption(say("embedding_layer.cut_rows", n=MAX_TOKENS))
 
 
 def _bars(near: NearRows, title: str) -> None:
@@ -87,5 +87,5 @@ def _bars(near: NearRows, title: str) -> None:
     kit.chart(
         neighbour_bars(names, np.array(near.cosines, np.float32), near.band, title=title),
         key="embedding_near",
-        alt=f"{title}, by cosine.",
+        alt=say("embedding_layer.near.alt", title=title),
     )

@@ -1,0 +1,277 @@
+"""What the Embedding layer page concludes: verdicts with their numbers, from plain arrays.
+
+The sentences are in `english.toml`, under `embedding_layer`. Readings come with what folds under
+"How sure is this?". Without streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from components.content.language import Claim, claim, say
+from components.content.wording import escape, leading, occurrence, placed, quoted, several, two
+from components.core.schema import FloatArray, Parameter, PartState
+from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
+from components.features.embedding_layer.measures.parts import Contribution
+from components.features.embedding_layer.measures.positions import Positions, distance_means
+from components.features.embedding_layer.measures.words import Band, Shared
+
+__all__ = [
+    "curve_title",
+    "embedding_reading",
+    "embedding_title",
+    "learned_reading",
+    "moved_claim",
+    "moved_title",
+    "neighbours_reading",
+    "neighbours_title",
+    "positions_reading",
+    "positions_title",
+    "same_rows_reading",
+    "same_rows_title",
+    "segment_rows_claim",
+    "token_title",
+]
+
+Claims: TypeAlias = list[Claim]
+_SAME = 1e-5  # of layer 0: what rounding may leave
+_FAR = 50
+_FEWEST = 3  # positions that can be compared
+_APART = 0.1  # of two mean similarities, for one to be called higher
+
+
+# The sum
+
+
+def embedding_title(shares: Mapping[str, FloatArray]) -> Claim:
+    """The finding of the main picture: which row contributes most on average."""
+    means, top = _means(shares)
+    return claim(f"embedding_layer.title.{top}", share=means.get(top))
+
+
+def token_title(shares: Mapping[str, FloatArray], token: int, labels: Sequence[str]) -> Claim:
+    """The finding of one token's picture: its shares; the label is not escaped here."""
+    own = _ranked({name: float(rows[token]) for name, rows in shares.items()})
+    name = occurrence(labels[token], token, labels)
+    return claim("embedding_layer.title.token", token=name, shares=own)
+
+
+def embedding_reading(
+    contributions: Mapping[str, Contribution],
+    labels: Sequence[str],
+    focus: int,
+    *,
+    difference: float,
+    agrees: bool,
+    state: PartState,
+    constant: Sequence[str],
+) -> tuple[Claims, Claims]:
+    """The row that contributes most, one token's shares, and one caution.
+
+    Args:
+        contributions: what each row does to each token.
+        labels: the tokens.
+        focus: the position of the token that is told about.
+        difference: the largest one between our layer 0 and the model's.
+        agrees: True if rounding explains that.
+        state: whether the embedding layer was trained.
+        constant: the rows that are the same for every token.
+    """
+    means, top = _means({name: part.share for name, part in contributions.items()})
+    others = _ranked({name: share for name, share in means.items() if name != top})
+    own = {name: float(part.share[focus]) for name, part in contributions.items()}
+    moved = {name: float(part.moved[focus]) for name, part in contributions.items()}
+    token = placed(labels[focus], focus, labels)
+    verdict = "shares" if any(own.values()) else "zeros"
+    agreement = claim(
+        f"embedding_layer.agreement.{'close' if agrees else 'off'}", difference=difference
+    )
+    caution = claim("embedding_layer.claim.caution") if agrees else agreement
+    claims = [
+        claim(f"embedding_layer.claim.{top}", share=means.get(top), others=others),
+        claim(f"embedding_layer.focus.{verdict}", token=token, shares=_ranked(own)),
+        *(_cautions(state) or [caution]),
+    ]
+    sure = [claim("embedding_layer.removed", token=token, shifts=_ranked(moved)), agreement]
+    if constant:
+        rows = ", ".join(say(f"embedding_layer.row.{name}") for name in constant)
+        sure.append(claim("embedding_layer.constant", rows=rows, n_tokens=len(labels)))
+    return claims, sure
+
+
+def _means(shares: Mapping[str, FloatArray]) -> tuple[dict[str, float], str]:
+    """Each row's share on average, and the name of the largest; "even" where it is not clear."""
+    means = {name: float(np.mean(rows, dtype=np.float64)) for name, rows in shares.items()}
+    first = leading(list(means.values()))
+    return means, list(means)[first[0]] if len(first) == 1 else "even"
+
+
+def _ranked(shares: Mapping[str, float]) -> str:
+    """Names with their shares in a row, the largest first."""
+    ranked = sorted(shares.items(), key=lambda item: -item[1])
+    return ", ".join(say(f"embedding_layer.share.{name}", share=own) for name, own in ranked)
+
+
+def _cautions(state: PartState) -> Claims:
+    """That nothing shows training, where it is so."""
+    if state.state == "trained":
+        return []
+    return [claim("embedding_layer.untrained", reason=escape(state.reason))]
+
+
+# Rows of the word table
+
+
+def same_rows_title(shared: Sequence[Shared]) -> Claim:
+    """The finding of the matrix: how many tokens have one row in both texts."""
+    n = sum(each.word == 0 for each in shared)
+    return claim("embedding_layer.same.title" if n else "embedding_layer.same.title_none", n=n)
+
+
+def same_rows_reading(shared: Sequence[Shared], *, own: bool) -> Claims:
+    """How many tokens two texts share, and how many of these differ at layer 0.
+
+    Args:
+        shared: the tokens in both, at their first places.
+        own: True if any of them stands in both texts without being added by the tokenizer.
+    """
+    if not shared:
+        return [claim("embedding_layer.same.none")]
+    n, equal = len(shared), sum(each.word == 0 for each in shared)
+    moved = sum(each.output > _SAME for each in shared)
+    claims = [
+        claim(f"embedding_layer.same.{'rows' if equal == n else 'differ'}", n=n, equal=equal),
+        claim(f"embedding_layer.same.{'moved' if moved else 'still'}", moved=moved, n_shared=n),
+    ]
+    return claims if own else [*claims, claim("embedding_layer.same.added")]
+
+
+def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
+    """What the bars are; the label is not escaped here."""
+    return claim("embedding_layer.near.title", n=n_found, n_rows=n_rows, token=label)
+
+
+def neighbours_reading(
+    label: str, found: Sequence[tuple[str, float]], band: Band, state: PartState, n_rows: int
+) -> tuple[Claims, Claims]:
+    """The row nearest to a token's own, against random rows; a caution where it proves little."""
+    token = quoted(label)
+    if not found:
+        return [claim("embedding_layer.near.alone", token=token)], []
+    best = found[0][1]
+    nearest = several([quoted(name) for name, cosine in found if two(cosine) == two(best)])
+    numbers = {"similarity": best, "random": band.mean}
+    claims = [claim("embedding_layer.near.first", token=token, nearest=nearest, **numbers)]
+    if state.state != "trained":
+        claims.append(claim("embedding_layer.near.untrained"))
+    elif best <= band.high:
+        claims.append(claim("embedding_layer.near.far", token=token))
+    random = claim("embedding_layer.random", mean=band.mean, low=band.low, high=band.high)
+    return claims, [random, claim("embedding_layer.near.best_of", n_rows=n_rows)]
+
+
+# Positions, segments, and what is learned
+
+
+def positions_title(look: Positions) -> Claim:
+    """The finding of the matrix: are near positions more similar than far ones?"""
+    verdict, near, far = _near_and_far(look)
+    return claim(f"embedding_layer.positions.title.{verdict}", near=near, far=far)
+
+
+def curve_title(look: Positions) -> Claim:
+    """How much the curve shows."""
+    verdict, share = _curve(look)
+    return claim(f"embedding_layer.positions.curve_title.{verdict}", share=share)
+
+
+def positions_reading(look: Positions, state: PartState) -> tuple[Claims, Claims]:
+    """How similar near and far positions are, what the curve shows, and one caution."""
+    verdict, near, far = _near_and_far(look)
+    n = len(look.cosines)
+    if verdict == "few":
+        return [claim("embedding_layer.positions.few", n=n)], []
+    numbers = {"near": near, "far": far, "distance": min(_FAR, n - 1)}
+    curve, share = _curve(look)
+    claims = [
+        claim(f"embedding_layer.positions.{verdict}", **numbers),
+        claim(f"embedding_layer.positions.curve.{curve}", share=share),
+        *_cautions(state),
+    ]
+    first = claim("embedding_layer.positions.first", first=look.first)
+    return claims, [first] if look.first else []
+
+
+def _curve(look: Positions) -> tuple[str, float]:
+    share = min(1.0, sum(look.explained))
+    return ("some" if share else "none"), share
+
+
+def _near_and_far(look: Positions) -> tuple[str, float, float]:
+    """The verdict, and the mean similarity of neighbouring rows and of rows far apart."""
+    if len(look.cosines) < _FEWEST:
+        return "few", 1.0, 1.0
+    means = distance_means(look.cosines)
+    near, far = float(means[1]), float(means[min(_FAR, len(means) - 1)])
+    if abs(near - far) < _APART:
+        return "even", near, far
+    return ("nearer" if near > far else "farther"), near, far
+
+
+def segment_rows_claim(rows: FloatArray | None) -> Claim:
+    """How many segment rows there are, and how far two of them lie apart."""
+    n = 0 if rows is None else len(rows)
+    if rows is None or n < 2:
+        return claim(f"embedding_layer.segments.{'one' if n else 'none'}")
+    apart, first, second = map(float, np.linalg.norm([rows[0] - rows[1], rows[0], rows[1]], axis=1))
+    verdict = "apart" if apart else "equal"
+    return claim(f"embedding_layer.segments.{verdict}", apart=apart, first=first, second=second)
+
+
+def moved_title(moved: FloatArray) -> Claim:
+    """The finding of the bars."""
+    most = float(moved.max(initial=0))
+    return claim(f"embedding_layer.moved.title.{'moved' if most else 'still'}", most=most)
+
+
+def moved_claim(moved: FloatArray, text_ids: Sequence[int], change: str) -> Claim:
+    """How far layer 0 moves, of the first text's tokens and of the second's.
+
+    Args:
+        moved: (n_tokens,) in shares of the length.
+        text_ids: the text of each token, 0 or 1, and -1 for added ones.
+        change: what was chosen of `controls.CHANGE`.
+    """
+    if change == ALONE or not moved.size:
+        return claim(f"embedding_layer.moved.{'alone' if change == ALONE else 'empty'}")
+    if change == SEGMENT_ONLY:
+        return claim("embedding_layer.moved.segment", share=float(moved.mean()))
+    ids = np.asarray(text_ids)
+    texts = {"first": moved[ids == 0], "second": moved[ids == 1]}
+    means = {name: float(own.mean()) for name, own in texts.items() if own.size}
+    return claim(
+        f"embedding_layer.moved.{'both' if len(means) > 1 else next(iter(means))}", **means
+    )
+
+
+def learned_reading(
+    parameters: Sequence[Parameter], look: Positions | None, state: PartState
+) -> Claims:
+    """How many numbers the layer has, whether its positions follow the formula, and a caution.
+
+    Args:
+        parameters: those of the embedding layer.
+        look: the position table's comparison; None where it is not known.
+        state: whether the layer was trained.
+    """
+    sizes = {p.name: int(np.prod(p.shape)) for p in parameters}
+    words = sum(size for name, size in sizes.items() if "word_embeddings" in name)
+    n = sum(sizes.values())
+    claims = [claim("embedding_layer.learned.count", n=n, share=words / n)]
+    if look is not None:
+        verdict = "fixed" if look.is_fixed else "free"
+        claims.append(claim(f"embedding_layer.learned.{verdict}", similarity=look.fixed))
+    return [*claims, *_cautions(state)]
