@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from components.content.language import say
 from components.core.registry import BUNDLED_ID
 from components.features.layers.controls import SECTION
 from components.ui.state.address import encode
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
+
+TURNED = say("layers.title.before", n=1, Layers="Layer 6", average=0.58)
 
 # Every layer that the bar comes to, and every picture that is seen meanwhile.
 PLAYED = """
@@ -73,7 +76,7 @@ def test_every_look_fits_a_dark_phone_which_cuts_no_button(visit: Callable[..., 
 
 def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
     height = here.page.viewport_size["height"]
-    assert here.title == "At layer 6, average similarity to layer 0: 0.31"
+    assert here.title == say("layers.title.start", layer=6, average=0.31)
     assert box(here.figure)["bottom"] < height
     assert box(here.main.locator(".st-key-reading"))["bottom"] < height
 
@@ -94,18 +97,18 @@ def test_choices_go_back_and_forward_and_are_in_the_link(visit: Callable[..., Vi
     here = visit("/layers")
     first = here.title
     here.choose("To layer before")
-    assert here.title == "Layer 6 turns the tokens' vectors most (cosine 0.58)"
+    assert here.title == TURNED
     here.back()
     assert here.title == first
     here.forward()
-    assert here.title == "Layer 6 turns the tokens' vectors most (cosine 0.58)"
+    assert here.title == TURNED
     here.choose("Pooler")
     here.to_layer(5)
-    expect(here.main.locator(".st-key-reading")).to_contain_text("At layer 5")
+    expect(here.main.locator(".st-key-reading")).to_contain_text("Layer 5")
     there = visit(here.link())
     assert there.reading == here.reading
     assert (
-        "nothing shows that it was trained"
+        "No sign that the pooler was trained"
         in there.main.locator(".st-key-reading_pooler").inner_text()
     )
     svg = there.download("SVG").decode()
@@ -122,7 +125,7 @@ def test_a_token_is_followed_and_play_is_stopped_at_a_layer(visit: Callable[...,
     assert "“pet”" in here.main.locator(".st-key-reading_nearest").inner_text()
     here.main.locator(".layer-bar .now").evaluate(STOPPED)
     here.main.get_by_role("button", name="Play all layers").click()
-    expect(here.main.locator(".st-key-reading")).to_contain_text("At layer 2")
+    expect(here.main.locator(".st-key-reading")).to_contain_text("layer 2")
     here.settle()
     assert here.layer == 2
     assert "“pet”" in here.main.locator(".st-key-reading_nearest").inner_text()
@@ -150,6 +153,6 @@ def test_play_shows_every_layer_and_one_step_back_undoes_it(visit: Callable[...,
     assert (here.layer, here.reading, here.page.url) == (6, read, address)
     assert here.page.evaluate("history.length") <= entries + 1
     here.to_layer(5)
-    expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("At layer 5, ")
+    expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("at layer 5: ")
     here.back()
     assert (here.layer, here.page.url) == (6, address)

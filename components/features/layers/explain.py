@@ -1,14 +1,8 @@
-"""Layer by layer: definitions, formulas and limits."""
+"""Layer by layer: definitions and formulas."""
 
 from __future__ import annotations
 
-__all__ = ["ALIKE", "FORMULA", "LIMITS", "POOLER", "SPREAD"]
-
-LIMITS = (
-    "How far a vector moved, and what it came close to, does not tell what the model knows or uses "
-    "there: lengths and directions that no later layer reads look the same here as those that "
-    "matter."
-)
+__all__ = ["ALIKE", "FORMULA", "POOLER", "SPREAD"]
 
 FORMULA = r"""
 **Hidden states.** $h_{\ell,t}$ is the vector of token $t$ after layer $\ell$; layer 0 is the
@@ -26,18 +20,18 @@ $$
 The first token is [CLS], or what the family writes in its place. There is no layer before layer 0.
 
 **To the other tokens.** For the first two, the average of $\cos(h_{\ell,t}, h_{k,u})$ over all
-pairs of different tokens $t \neq u$ of the text, with $k$ the layer compared with: what a cosine is
-worth that should stand out.
+pairs of different tokens $t \neq u$ of the text, with $k$ the layer compared with: the yardstick
+that a cosine must exceed to stand out.
 
-**Averages** are over the text's own tokens; those that the tokenizer adds are left out where there
-are others, and so is the first token where it is compared with.
+**Averages** use the text's tokens only, without those that the tokenizer adds; where these are all
+that there is, they count. The first token does not count where it is compared with.
 
-**Most and least** are told only where they differ by more than 0.02 (of a length, by 2 in 100);
-what is within 0.01 (1 in 100) of the most shares its place.
+**Most and least** are named only where they differ by more than 0.02 (lengths: by 2%). Values
+within 0.01 (lengths: 1%) count as ties.
 
 **Nearest tokens.** Of all tokens of all current sentences, added ones left out, those with the
-highest cosine to the chosen token at the same layer. Those within 0.0001 of the highest are told as
-equally near.
+highest cosine to the chosen token at the same layer. Those within 0.0001 of the highest count as
+ties.
 """.strip()
 
 ALIKE = r"""
@@ -53,9 +47,8 @@ It is 1 where one layer is the other rotated or scaled as a whole. A word's vect
 its sub-tokens, so that two models that cut words differently can be compared; words that either
 model drops are left out, and at most 512 words enter.
 
-**Shuffled words.** The same with the rows of $Y$ in random order, averaged over 5 orders. The fewer
-the words beside the dimensions, the further it lies above 0, and linear CKA with it; by how much
-differs, so it cannot be taken off.
+**Shuffled words.** The same with the rows of $Y$ in random order, averaged over 5 orders. With few
+words and many dimensions, chance alone gives a high CKA, and this cannot simply be subtracted.
 
 **Debiased CKA** (Murphy et al. 2024) has no such bias: it puts the unbiased estimator of HSIC (Song
 et al. 2007) in the place of each of the three norms, so that over all orders of the words its

@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.content.wording import shortened
 from components.core import EncoderService
 from components.features.layers.compute.tokens import (
@@ -17,12 +18,12 @@ from components.features.layers.compute.tokens import (
     encode_all,
     measure_table,
     rows,
+    shape_rows,
 )
 from components.features.layers.controls import MEASURE, SECTION, SENTENCE
-from components.features.layers.explain import FORMULA, LIMITS
+from components.features.layers.explain import FORMULA
 from components.features.layers.figures.heatmaps import layers_heatmap
-from components.features.layers.reading.notes import shapes_note, text_notes
-from components.features.layers.reading.tokens import layers_picture_title, layers_reading
+from components.features.layers.reading import layers_picture_title, layers_reading, text_notes
 from components.features.layers.snippet import layers_snippet
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import export, inputs, kit, sentences
@@ -45,7 +46,7 @@ def toolbar(view: ViewState, states: HiddenStates) -> None:
 
 def picture(view: ViewState, states: HiddenStates) -> None:
     """The main picture: every token at every layer; a token that is looked at closer is framed."""
-    title = layers_picture_title(states.measure, states.labels[0])
+    title = str(layers_picture_title(states.measure, states.labels[0]))
     figure = layers_heatmap(
         states.measure,
         states.labels,
@@ -55,36 +56,32 @@ def picture(view: ViewState, states: HiddenStates) -> None:
         scale=states.scale,
         title=title,
     )
-    alt = (
-        f"{title}. The {states.measured} of every token at every layer; the table has the numbers."
-    )
+    alt = say("layers.alt", title=title, measure=states.measured)
     kit.chart(figure, key=_CHART, alt=alt)
 
 
 def reading(states: HiddenStates) -> None:
     """What is on screen, in words."""
-    kit.reading(layers_reading(states.measure, states.labels, states.layer, states.chance))
+    trained = states.card.provenance.encoder
+    kit.reading(layers_reading(states.measure, states.labels, states.layer, states.chance, trained))
 
 
 def notes(states: HiddenStates) -> None:
-    """The shapes, and what this text or model does not have."""
-    encoding, card = states.encoding, states.card
-    pooler = None if encoding.pooler_output is None else card.provenance.pooler.state
-    layers, tokens, dims = encoding.hidden.shape
-    st.caption(shapes_note((layers, tokens, dims), pooler))
+    """What this text or model does not have."""
+    encoding = states.encoding
     for note in text_notes(
         n_own=int(states.own.sum()),
         n_unknown=states.n_unknown,
         n_lost=encoding.n_truncated,
         has_pair=encoding.pair is not None,
-        has_segments=card.has_segments,
+        has_segments=states.card.has_segments,
     ):
-        st.caption(note)
+        st.caption(str(note))
 
 
 def explain(states: HiddenStates) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(states), lambda: _under_the_hood(states), LIMITS)
+    kit.tabs(lambda: _numbers(states), lambda: _under_the_hood(states), say("layers.limits"))
 
 
 def downloads(
@@ -112,7 +109,7 @@ def downloads(
 
 
 def _numbers(states: HiddenStates) -> None:
-    st.caption(f"The {states.measured}, for each token of sentence {letter(states.index)}.")
+    st.caption(say("layers.table", measure=states.measured, letter=letter(states.index)))
     kit.table(measure_table(states), after=2, key="layers_table")
 
 
@@ -122,4 +119,5 @@ def _under_the_hood(states: HiddenStates) -> None:
         formula=[FORMULA],
         snippet=layers_snippet(states.card, encoding.text, encoding.pair),
         passport=states.passport,
+        shapes=kit.shapes(shape_rows(encoding), key="layers_shapes"),
     )

@@ -12,12 +12,17 @@ from components.features.layers.figures.heatmaps import (
     pairs_heatmap,
     spaces_heatmap,
 )
-from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
-from components.features.layers.reading.pooler import pooler_reading
-from components.features.layers.reading.spaces import alike_reading
-from components.features.layers.reading.tokens import layers_picture_title
+from components.features.layers.reading import (
+    alike_reading,
+    layers_picture_title,
+    nearest_reading,
+    pairs_reading,
+    pairs_title,
+    pooler_reading,
+)
 from components.ui.state.view import ViewState
 from tests.features.layers.shown import of, shown, told
+from tests.support.claims import read
 from tests.support.texts import TYPED
 from tests.support.tiny_models import ALL
 
@@ -53,7 +58,8 @@ def test_every_family_shows_what_it_has(family: str, tiny_service: EncoderServic
 def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
     """All that is computed, drawn and said of a text, without what a model's sample takes."""
     states = shown(view, service)
-    title, layers = layers_picture_title(states.measure, states.labels[0]), states.encoding.layers
+    titles = [layers_picture_title(states.measure, states.labels[0])]
+    layers = states.encoding.layers
     figures = [
         layers_heatmap(
             states.measure,
@@ -62,21 +68,22 @@ def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:
             picked=states.picked,
             name=states.measured,
             scale=states.scale,
-            title=title,
+            title=str(titles[0]),
         )
     ]
     near = nearest_tokens(view, states, service)
-    spoken = [told(states)]
+    spoken = told(states)
     spoken += nearest_reading(near.picked, near.names, near.found, layers, None)
     pairs = pairs_of(states)
     spoken += pairs_reading(pairs, states.labels, states.own, states.layer, None)
-    title = pairs_title(pairs, states.labels, states.own)
+    titles += [pairs_title(pairs, states.labels, states.own)]
+    title = str(titles[-1])
     figures += [pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)]
     compared = compared_layers(view, states.card, states.card, service)
-    spoken += alike_reading(compared.alike, compared.names, same=True)
+    spoken += alike_reading(compared.alike, compared.names, same=True)[0]
     figures += [spaces_heatmap(compared.alike, names=compared.names, title="")]
-    spoken += pooler_reading(states.card, None)
-    assert all(map(str.strip, spoken))
-    assert not [words for words in spoken if "<img" in words.replace(r"\<img", "")]
+    spoken += pooler_reading(states.card, None)[0]
+    assert read([*titles, *spoken])
+    assert not [words for words in map(str, spoken) if "<img" in words.replace(r"\<img", "")]
     assert not [figure for figure in figures if "<img" in figure.to_json()]
     return states

@@ -12,6 +12,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.features.layers.compute.tokens import hidden_states
 from components.features.layers.controls import OTHER, PAGE, SECTION, SENTENCE, TOKEN, WORDS
@@ -73,11 +74,13 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     states = hidden_states(DEFAULT, service, service.load(BUNDLED_ID), None)
     np.testing.assert_allclose(seen(app, "layers_heatmap"), states.measure.values, atol=1e-4)
     assert len(frame(app, "position")) == 7
-    assert f"to **{states.measure.averages[-1]:.2f}** at layer 6" in said(app)
+    title = chart(app, "layers_heatmap")["layout"]["title"]["text"]
+    assert title == say("layers.title.start", layer=6, average=states.measure.averages[-1])
     nearest = said(app, "reading_nearest")
-    assert "“python” in B is nearest to “python” at every layer: **1.00**" in nearest
-    assert "hidden states (7 layers, 7 tokens, 384 dimensions)" in everything_said(app)
-    assert "pooler output (384,), untrained" in everything_said(app)
+    assert (
+        "Most similar to “python”: at layer 0 “python” in B (cosine similarity **1.00**)" in nearest
+    )
+    assert "(7, 7, 384)" in frame(app, "shape")["shape"].tolist()
 
 
 def test_choices_are_written_into_the_address() -> None:
@@ -86,7 +89,7 @@ def test_choices_are_written_into_the_address() -> None:
     assert_whole(app)
     assert shown_view(app).layer == 2
     assert dict(shown_view(app).controls[PAGE]) == {"measure": "Length"}
-    assert "At layer 2" in said(app)
+    assert "at layer 2: " in said(app)
 
 
 def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> None:
@@ -96,14 +99,14 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     assert TOKEN.of(shown_view(app)) == 4
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
     np.testing.assert_allclose(seen(app, "layers_vector"), hidden[:, 4], atol=1e-4)
-    assert "nearest to “pet”" in said(app, "reading_nearest").replace("Nearest", "nearest")
+    assert "Most similar to “pet”" in said(app, "reading_nearest")
 
 
 @pytest.mark.slow
 def test_a_long_text_says_what_is_left_out() -> None:
     app = opened(SECTION.put(on(LONG), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "its last 90 tokens are left out" in everything_said(app)
+    assert say("layers.notes.lost.text", n=90) in everything_said(app)
 
 
 @pytest.mark.slow
@@ -131,12 +134,12 @@ def test_the_spread_shows_the_baseline_and_the_components() -> None:
 
 def test_the_bundled_pooler_is_found_untrained_and_no_text_becomes_markup() -> None:
     app = opened(SECTION.put(on(RUDE, RUDE, pair=RUDE), "Pooler"))
-    assert "nothing shows that it was trained" in said(app, "reading_pooler")
+    assert "No sign that the pooler was trained" in said(app, "reading_pooler")
     assert seen(app, "layers_pooler").shape == (4, 384)
     assert len(frame(app, "by pooler output")) == 1
     assert "<img" not in everything_said(app).replace(r"\<img", "")
     assert "<img" not in json.dumps([chart(app, "layers_heatmap")])
-    assert "Both texts run through the layers together" in everything_said(app)
+    assert say("layers.notes.pair.segments") in everything_said(app)
 
 
 def test_a_model_that_is_not_here_waits_for_a_click_and_says_why_it_fails() -> None:
@@ -153,8 +156,8 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "At layer 3, " in said(app, "reading_pairs")
-    assert "random pairs of words average" in said(app, "reading_pairs")
+    assert "at layer 3: " in said(app, "reading_pairs")
+    assert "Random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:
         hidden = service.encode(BUNDLED_ID, ["I love my pet python"])[0].hidden
         np.testing.assert_allclose(npz["hidden_B"], hidden, atol=1e-5)
@@ -166,5 +169,5 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
 
 def test_an_address_without_sentences_shows_an_empty_one() -> None:
     app = opened(replace(DEFAULT, sentences=()))
-    assert "no token of its own" in said(app)
-    assert "no other token" in said(app, "reading_nearest")
+    assert "There is no token of a text here" in said(app)
+    assert "no other token of a text" in said(app, "reading_nearest")

@@ -43,6 +43,7 @@ __all__ = [
     "pairs_of",
     "pairs_table",
     "rows",
+    "shape_rows",
 ]
 
 Arrays = dict[str, NDArray[Any]]
@@ -220,6 +221,14 @@ def rows(states: HiddenStates, encodings: Sequence[Encoding]) -> list[dict[str, 
         for i, encoding in enumerate(encodings)
         for row in layer_rows(encoding, labels(encoding, states.vocabulary), letter(i))
     ]
+
+
+def shape_rows(encoding: Encoding) -> list[dict[str, str]]:
+    """The shapes of what the model gives for a text."""
+    found = {"hidden states (layers, tokens, dimensions)": encoding.hidden}
+    if encoding.pooler_output is not None:
+        found["pooler output (dimensions)"] = encoding.pooler_output
+    return [{"array": name, "shape": str(array.shape)} for name, array in found.items()]
 
 
 def arrays(encodings: Sequence[Encoding]) -> Arrays:

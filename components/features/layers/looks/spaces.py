@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components.content.language import say
 from components.core import EncoderService, ModelCard
 from components.features.layers.compute.spaces import (
     COMPONENTS,
@@ -25,7 +26,7 @@ from components.features.layers.explain import ALIKE, SPREAD
 from components.features.layers.figures.heatmaps import spaces_heatmap
 from components.features.layers.figures.spread import random_pairs_lines, variance_lines
 from components.features.layers.measures.spaces import LEAST_WORDS
-from components.features.layers.reading.spaces import (
+from components.features.layers.reading import (
     alike_reading,
     alike_title,
     spread_reading,
@@ -53,7 +54,7 @@ def layers_compared(view: ViewState, states: HiddenStates, service: EncoderServi
     with st.spinner("Comparing the layers…"):
         compared = compared_layers(view, states.card, other, service)
     _alike(compared)
-    with st.expander("Numbers, formula and code"):
+    with st.expander(say("layers.details")):
         _alike_tables(compared)
         st.markdown(ALIKE)
         _alike_code(view, compared, states.card, None if compared.is_one else other)
@@ -74,7 +75,7 @@ def spread(states: HiddenStates, service: EncoderService) -> Arrays:
     said = spread_reading(layers, states.layer, states.band, found.shares, n_words)
     kit.reading(said, key="reading_spread")
     _lines(found, states)
-    with st.expander("Numbers, formula and code"):
+    with st.expander(say("layers.details")):
         kit.table(spread_table(states, found.shares), after=1, key="layers_spread_table")
         st.markdown(SPREAD)
         st.code(variance_snippet(max(COMPONENTS)), language="python", wrap_lines=True)
@@ -83,13 +84,14 @@ def spread(states: HiddenStates, service: EncoderService) -> Arrays:
 
 def _alike(compared: Compared) -> None:
     found, names, same = compared.alike, compared.names, compared.is_one
-    kit.reading(alike_reading(found, names, same=same), key="reading_alike")
+    claims, sure = alike_reading(found, names, same=same)
+    kit.reading(claims, sure=sure, key="reading_alike")
     if np.isfinite(found.cka).any():
-        title = alike_title(found, same=same)
+        title = str(alike_title(found, same=same))
         kit.chart(
             spaces_heatmap(found, names=names, title=title),
             key="layers_alike",
-            alt=f"{title}. Linear CKA of every layer with every layer.",
+            alt=say("layers.alike.alt", title=title),
         )
 
 
@@ -98,13 +100,13 @@ def _alike_tables(compared: Compared) -> None:
     found = compared.alike
     plain, debiased = st.columns(2, gap="medium")
     with plain:
-        st.caption("Linear CKA")
+        st.caption(say("layers.alike.linear"))
         kit.table(alike_table(compared, found.cka), after=1, key="layers_alike_table")
     with debiased:
         if not np.isfinite(found.debiased).any():
-            st.caption(f"Debiased CKA is not defined here; it needs at least {LEAST_WORDS} words.")
+            st.caption(say("layers.alike.no_debiased", n=LEAST_WORDS))
             return
-        st.caption("Debiased CKA")
+        st.caption(say("layers.alike.debiased"))
         kit.table(alike_table(compared, found.debiased), after=1, key="layers_debiased_table")
 
 
@@ -112,9 +114,9 @@ def _alike_code(
     view: ViewState, compared: Compared, card: ModelCard, other: ModelCard | None
 ) -> None:
     if WORDS.of(view) != WORDS.default:
-        st.caption("For code that computes these numbers, choose the words of your sentences.")
+        st.caption(say("layers.alike.other_words", option=WORDS.options[WORDS.default]))
     elif not 2 <= compared.alike.n_words <= _MOST_WORDS:
-        st.caption(f"The code is shown for 2 to {_MOST_WORDS} words.")
+        st.caption(say("layers.alike.other_number", n=_MOST_WORDS))
     else:
         code = cka_snippet(card, snippet_texts(view, compared), other)
         st.code(code, language="python", wrap_lines=True)
@@ -122,17 +124,17 @@ def _alike_code(
 
 def _lines(found: Spread, states: HiddenStates) -> None:
     layers, layer = states.encoding.layers, states.layer
-    pairs, variance = spread_titles(layers, states.band, found.shares)
+    pairs, variance = map(str, spread_titles(layers, states.band, found.shares))
     left, right = st.columns(2, gap="medium")
     with left:
         kit.chart(
             random_pairs_lines(layers, states.band, layer=layer, title=pairs),
             key="layers_random_pairs",
-            alt=f"{pairs}. Average cosine of random pairs of words at every layer.",
+            alt=say("layers.spread.pairs_alt", title=pairs),
         )
     with right:
         kit.chart(
             variance_lines(layers, found.shares, COMPONENTS, layer=layer, title=variance),
             key="layers_variance",
-            alt=f"{variance}. Share of the variance in the first components at every layer.",
+            alt=say("layers.spread.variance_alt", title=variance),
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import quoted
 from components.core import EncoderService
 from components.core.schema import FloatArray
@@ -22,7 +23,7 @@ from components.features.layers.compute.tokens import (
 )
 from components.features.layers.controls import SECTION, TOKEN
 from components.features.layers.figures.heatmaps import pairs_heatmap
-from components.features.layers.reading.pairs import nearest_reading, pairs_reading, pairs_title
+from components.features.layers.reading import nearest_reading, pairs_reading, pairs_title
 from components.figures.strips import vector_strips
 from components.figures.theme import color_of
 from components.ui.state import session
@@ -47,7 +48,7 @@ def one_token(view: ViewState, states: HiddenStates, service: EncoderService) ->
         _vectors(states)
     with right:
         if not near.is_empty:
-            st.caption(f"Nearest to {quoted(label)} among the tokens of all sentences")
+            st.caption(say("layers.nearest.table", token=quoted(label)))
             _nearest(near, states)
     return {"picked_vectors": states.encoding.hidden[:, states.picked]}
 
@@ -61,7 +62,7 @@ def token_pairs(states: HiddenStates) -> Arrays:
     _pairs(pairs, states)
     table = pairs_table(pairs, states.labels)
     if table is not None:
-        with st.expander("As a table"):
+        with st.expander(say("layers.as_table")):
             st.dataframe(table, key="layers_pairs_table")
     return {"token_pairs": pairs}
 
@@ -89,14 +90,13 @@ def _pick(position: int) -> None:
 
 def _vectors(states: HiddenStates) -> None:
     vectors, layers = states.encoding.hidden[:, states.picked], states.encoding.layers
-    title = f"The vector of {states.labels[states.picked]} at every layer"
+    title = say("layers.nearest.vector", token=states.labels[states.picked])
     names = [f"layer {n}" for n in layers]
     chosen = layers.index(states.layer)
     kit.chart(
         vector_strips(vectors, names, title=title, chosen=chosen, height=340),
         key="layers_vector",
-        alt=f"{title}: each of its {vectors.shape[1]} numbers as a colour; the download has "
-        "them all.",
+        alt=say("layers.nearest.vector_alt", title=title, n=vectors.shape[1]),
     )
 
 
@@ -113,13 +113,13 @@ def _nearest(near: NearestTokens, states: HiddenStates) -> None:
         columns["random pairs"] = number(
             format="%.4f",
             width=95,
-            help="The average cosine of random pairs of words at that layer.",
+            help=say("layers.nearest.random_help"),
         )
     kit.table(table, columns=columns, key="layers_nearest")
 
 
 def _pairs(pairs: FloatArray, states: HiddenStates) -> None:
-    title = pairs_title(pairs, states.labels, states.own)
+    title = str(pairs_title(pairs, states.labels, states.own))
     figure = pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)
-    alt = f"{title} at layer {states.layer}. Cosine of every two tokens."
+    alt = say("layers.pairs.alt", title=title, layer=states.layer)
     kit.chart(figure, key="layers_pairs", alt=alt)

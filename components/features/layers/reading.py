@@ -1,0 +1,368 @@
+"""What the Layer by layer page concludes: verdicts with their numbers, from plain arrays.
+
+One is called more than another only where they are further apart than a margin: 0.01 for
+similarities, a hundredth of the longest for lengths. What lies within it shares the place. The
+sentences are in `english.toml`, under `layers`. Without streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from components.analysis.baseline import Band
+from components.content.language import Claim, claim, say
+from components.content.wording import (
+    MARGIN,
+    are_alike,
+    escape,
+    leading,
+    listed,
+    occurrence,
+    placed,
+    quoted,
+    several,
+)
+from components.core.schema import FloatArray, ModelCard, PartState
+from components.features.layers.measures.spaces import Alike
+from components.features.layers.measures.tokens import Measure, Neighbours
+
+__all__ = [
+    "alike_reading",
+    "alike_title",
+    "layers_picture_title",
+    "layers_reading",
+    "nearest_reading",
+    "pairs_reading",
+    "pairs_title",
+    "pooler_reading",
+    "spread_reading",
+    "spread_titles",
+    "text_notes",
+]
+
+Claims: TypeAlias = list[Claim]
+Cell: TypeAlias = tuple[int, int]
+_OF_A_LENGTH = 0.01
+_COMMON = 0.1  # average similarity of random words from which on they share a direction
+_EXACT = 1e-5  # what float32 leaves between two ways of computing the same
+
+
+# Every token at every layer
+
+
+def layers_picture_title(measure: Measure, first: str) -> Claim:
+    """The finding of the main picture, from the averages over the text's own tokens."""
+    averages, layers = measure.averages.tolist(), measure.layers
+    if not layers:
+        return claim("layers.title.none")
+    if measure.kind == "start":
+        return claim("layers.title.start", layer=layers[-1], average=averages[-1])
+    margin = _margin(averages, measure)
+    if are_alike(averages, margin):
+        average = float(np.mean(averages))
+        return claim(f"layers.title.{measure.kind}.even", average=average, first=first)
+    sign = -1 if measure.kind == "before" else 1
+    best = leading([sign * value for value in averages], margin)
+    return claim(
+        f"layers.title.{measure.kind}",
+        n=len(best),
+        Layers=listed(sorted(layers[i] for i in best)).capitalize(),
+        average=averages[best[0]],
+        first=first,
+    )
+
+
+def layers_reading(
+    measure: Measure,
+    labels: Sequence[str],
+    layer: int,
+    baseline: FloatArray | None,
+    state: PartState,
+) -> Claims:
+    """The tokens with most and least of the measure at a layer, a yardstick, and a caution.
+
+    Args:
+        measure: what the picture shows.
+        labels: what is written on each token.
+        layer: the chosen one.
+        baseline: the random pairs' average similarity at each layer from 0 on, where it is known.
+        state: whether the encoder was trained.
+    """
+    claims = []
+    if not measure.own.any():
+        names = ", ".join(quoted(label) for label in dict.fromkeys(labels))
+        claims.append(claim("layers.empty", tokens=names))
+    if layer not in measure.layers:
+        return [*claims, claim("layers.no_layer_before")]
+    claims.append(_extremes(measure, labels, layer))
+    if measure.kind == "first" and baseline is not None:
+        claims.append(claim("layers.yardstick.first", similarity=float(baseline[layer])))
+    if measure.chance is not None and layer > 0:
+        chance = float(measure.chance[measure.row(layer)])
+        claims.append(claim(f"layers.yardstick.{measure.kind}", similarity=chance))
+    if state.state != "trained":
+        claims.append(claim("layers.untrained", reason=escape(state.reason)))
+    return claims
+
+
+def _extremes(measure: Measure, labels: Sequence[str], layer: int) -> Claim:
+    """Which tokens have most and least of the measure at a layer."""
+    counted = measure.counted
+    values = measure.values[measure.row(layer), counted].tolist()
+    if measure.kind == "start" and layer == 0:
+        return claim("layers.unchanged")
+    numbers: dict[str, Any] = {"layer": layer, "first": placed(labels[0], 0, labels)}
+    margin = _margin(values, measure)
+    if are_alike(values, margin):
+        average = float(np.mean(values))
+        return claim(f"layers.even.{measure.kind}", n=len(counted), average=average, **numbers)
+    for end, sign in (("most", 1), ("least", -1)):
+        best = leading([sign * value for value in values], margin)
+        numbers[end] = several([placed(labels[i], i, labels) for i in counted[best]])
+        numbers["high" if sign == 1 else "low"] = values[best[0]]
+    return claim(f"layers.ends.{measure.kind}", **numbers)
+
+
+def _margin(values: Sequence[float], measure: Measure) -> float:
+    return max(MARGIN, _OF_A_LENGTH * max(values)) if measure.kind == "length" else MARGIN
+
+
+def text_notes(
+    *, n_own: int, n_unknown: int, n_lost: int, has_pair: bool, has_segments: bool
+) -> Claims:
+    """Tokens that are unknown or left out, and how two texts go together.
+
+    Args:
+        n_own: the text's own tokens.
+        n_unknown: how many of them are unknown to the model.
+        n_lost: tokens that the model has no room for.
+        has_pair: True if there are two texts.
+        has_segments: True if the model has segments.
+    """
+    claims = [claim("layers.notes.unknown", n=n_unknown, n_own=n_own)] if n_unknown else []
+    if n_lost:
+        claims.append(claim(f"layers.notes.lost.{'pair' if has_pair else 'text'}", n=n_lost))
+    if has_pair:
+        claims.append(claim(f"layers.notes.pair.{'segments' if has_segments else 'separators'}"))
+    return claims
+
+
+# The tokens nearest to one, and tokens in pairs
+
+
+def nearest_reading(
+    picked: int,
+    names: Sequence[tuple[str, str]],
+    found: Neighbours,
+    layers: Sequence[int],
+    baseline: FloatArray | None,
+) -> Claims:
+    """Which token is nearest to the picked one at the first and the last layer.
+
+    Args:
+        picked: the place of the picked token.
+        names: for each token of all sentences, what is written on it, and its sentence's letter.
+        found: the nearest ones, by their places.
+        layers: the layer of each row of `found`.
+        baseline: the random pairs' average similarity at each layer, where it is known.
+    """
+    token = _named(picked, names)
+    if not found.indices.shape[1]:
+        return [claim("layers.nearest.none", token=token)]
+    numbers: dict[str, Any] = {"token": token, "start": layers[0], "end": layers[-1]}
+    for name, row in (("first", 0), ("last", -1)):
+        numbers[name] = several([_placed_in(i, names) for i in sorted(found.tied[row])])
+        numbers[f"{name}_similarity"] = float(found.cosines[row, 0])
+    claims = [claim("layers.nearest.ends", **numbers)]
+    if baseline is not None:
+        random = float(baseline[layers[-1]])
+        claims.append(claim("layers.nearest.random", layer=layers[-1], similarity=random))
+    return claims
+
+
+def _named(place: int, names: Sequence[tuple[str, str]]) -> str:
+    """A token by its label, with its position in its sentence where the label is there twice."""
+    letter = names[place][1]
+    labels = [label for label, other in names if other == letter]
+    start = next(i for i, name in enumerate(names) if name[1] == letter)
+    return placed(names[place][0], place - start, labels)
+
+
+def _placed_in(place: int, names: Sequence[tuple[str, str]]) -> str:
+    return say("layers.nearest.name", token=_named(place, names), letter=names[place][1])
+
+
+def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> Claim:
+    """The finding of the picture of pairs at one layer."""
+    pairs, cosines = _pairs(matrix, own)
+    if not len(cosines):
+        return claim("layers.pairs.title.none")
+    if are_alike(_ends(cosines)) and len(cosines) > 1:
+        return claim("layers.pairs.title.even", average=float(cosines.mean()))
+    best = _leading(cosines)
+    one, other = (occurrence(labels[i], i, labels) for i in pairs[best[0]])
+    numbers = {"n": len(best), "high": float(cosines[best[0]])}
+    verdict = "most" if len(cosines) > 1 else "single"
+    return claim(f"layers.pairs.title.{verdict}", one=one, other=other, **numbers)
+
+
+def pairs_reading(
+    matrix: FloatArray, labels: Sequence[str], own: np.ndarray, layer: int, random: float | None
+) -> Claims:
+    """The own tokens most similar at a layer and those least so, beside the average."""
+    pairs, cosines = _pairs(matrix, own)
+    if not len(cosines):
+        return [claim("layers.pairs.none")]
+    numbers: dict[str, Any] = {"layer": layer, "average": float(cosines.mean())}
+    yardstick = [] if random is None else [claim("layers.pairs.random", similarity=random)]
+    if are_alike(_ends(cosines)):
+        verdict = "even" if len(cosines) > 1 else "single"
+        pair = _some(pairs[:1], labels)
+        return [claim(f"layers.pairs.{verdict}", pair=pair, **numbers), *yardstick]
+    most, least = _leading(cosines), _leading(-cosines)
+    numbers |= {"most": _some(pairs[most], labels), "least": _some(pairs[least], labels)}
+    numbers |= {"high": float(cosines[most[0]]), "low": float(cosines[least[0]])}
+    average = claim("layers.pairs.average", average=numbers["average"])
+    return [claim("layers.pairs.ends", **numbers), average, *yardstick]
+
+
+def _pairs(matrix: FloatArray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n_pairs, 2) positions of every two own tokens, and (n_pairs,) float64 cosines of theirs."""
+    places = np.flatnonzero(own)
+    pairs = places[np.column_stack(np.triu_indices(len(places), 1))]
+    return pairs, matrix[pairs[:, 0], pairs[:, 1]].astype(np.float64)
+
+
+def _leading(cosines: np.ndarray) -> list[int]:
+    """Which lead, looked for among those that can: 512 tokens have 130,000 pairs."""
+    near = np.flatnonzero(cosines >= cosines.max() - 2 * MARGIN)
+    return [int(near[i]) for i in leading(cosines[near].tolist())]
+
+
+def _ends(cosines: np.ndarray) -> list[float]:
+    return [float(cosines.min()), float(cosines.max())]
+
+
+def _some(pairs: np.ndarray, labels: Sequence[str]) -> str:
+    """The first pair, and how many others."""
+    one, other = (placed(labels[i], i, labels) for i in pairs[0])
+    return say(f"layers.pairs.names.{min(len(pairs), 3)}", one=one, other=other, n=len(pairs) - 1)
+
+
+# Whole layers
+
+
+def alike_title(found: Alike, *, same: bool) -> Claim:
+    """The finding of the picture of layers by layers."""
+    verdict, numbers = _alike(found, same=same)
+    return claim(f"layers.alike.title.{verdict}", **numbers)
+
+
+def alike_reading(found: Alike, names: tuple[str, str], *, same: bool) -> tuple[Claims, Claims]:
+    """Which layers are most or least alike, what shuffled words give, and debiased values.
+
+    Args:
+        found: CKA over the same words.
+        names: the two models' titles.
+        same: True if both are one model.
+    """
+    verdict, numbers = _alike(found, same=same)
+    ours, theirs = (escape(name) for name in names)
+    numbers |= {"n_words": found.n_words, "ours": ours, "theirs": theirs}
+    claims = [claim(f"layers.alike.{verdict}", **numbers)]
+    if verdict in ("few", "none"):
+        return claims, []
+    claims.append(claim("layers.alike.shuffled", cka=float(np.nanmean(found.shuffled))))
+    sure = []
+    ends = (0 if same else -1, -1)
+    if np.isfinite(found.cka[ends]):
+        which = "ends" if same else "last"
+        sure.append(claim(f"layers.alike.sure.{which}", cka=float(found.cka[ends])))
+        if np.isfinite(found.debiased[ends]):
+            debiased = float(found.debiased[ends])
+            sure.append(claim(f"layers.alike.sure.{which}_debiased", cka=debiased))
+    return claims, sure
+
+
+def _alike(found: Alike, *, same: bool) -> tuple[str, dict[str, Any]]:
+    """The verdict, and the two layers that differ most (of one model) or least (of two)."""
+    cka = found.cka
+    if not np.isfinite(cka).any():
+        return "few", {}
+    steps = [(i, i + 1) for i in range(len(cka) - 1)] if same else list(np.ndindex(cka.shape))
+    cells: list[Cell] = [(i, j) for i, j in steps if np.isfinite(cka[i, j])]
+    values = [float(cka[cell]) for cell in cells]
+    if not cells:
+        return "none", {}
+    if are_alike(values):
+        verdict = "steps_even" if same else "models_even"
+        return verdict, {"cka": float(np.mean(values))}
+    best = leading([-value for value in values] if same else values)
+    i, j = cells[best[0]]
+    verdict = "steps" if same else "models"
+    return verdict, {"i": i, "j": j, "n": len(best), "cka": values[best[0]]}
+
+
+def spread_titles(
+    layers: Sequence[int], band: Band | None, shares: FloatArray
+) -> tuple[Claim, Claim]:
+    """The findings of the two pictures: random pairs, and the first components."""
+    pairs = claim("layers.spread.pairs.pending")
+    if band is not None:
+        pairs = _highest("pairs", layers, band.mean.tolist())
+    rows = np.flatnonzero(np.isfinite(shares[:, 0])).tolist()
+    if not rows:
+        return pairs, claim("layers.spread.variance.none")
+    return pairs, _highest("variance", [layers[i] for i in rows], shares[rows, 0].tolist())
+
+
+def _highest(picture: str, layers: Sequence[int], values: Sequence[float]) -> Claim:
+    if are_alike(values):
+        return claim(f"layers.spread.{picture}.even", value=float(np.mean(values)))
+    best = leading(values)
+    where = listed(sorted(layers[i] for i in best))
+    return claim(f"layers.spread.{picture}.top", layers=where, value=values[best[0]])
+
+
+def spread_reading(
+    layers: Sequence[int], layer: int, band: Band | None, shares: FloatArray, n_words: int
+) -> Claims:
+    """How similar random words are at a layer, and how much its first components hold."""
+    row = list(layers).index(layer)
+    claims = []
+    if band is not None:
+        mean = float(band.mean[row])
+        verdict = "common" if mean > _COMMON else "apart"
+        claims.append(claim(f"layers.spread.{verdict}", layer=layer, similarity=mean))
+    if np.isfinite(shares[row]).all():
+        first, all_of = float(shares[row, 0]), float(shares[row, -1])
+        numbers = {"first": first, "all_of": all_of, "n_components": shares.shape[1]}
+        claims.append(claim("layers.spread.components", n_words=n_words, layer=layer, **numbers))
+    return claims
+
+
+# The pooler
+
+
+def pooler_reading(card: ModelCard, largest: float | None) -> tuple[Claims, Claims]:
+    """What this model's pooler is, and whether its arithmetic by hand gives the same.
+
+    Args:
+        card: the model's.
+        largest: the largest difference; None where nothing was computed by hand.
+    """
+    pooler = card.provenance.pooler
+    reason = escape(pooler.reason)
+    if pooler.state != "trained":
+        claims = [claim(f"layers.pooler.{pooler.state}", reason=reason)]
+    else:
+        family = card.family if card.family in ("bert", "albert") else "other"
+        claims = [claim(f"layers.pooler.trained.{family}")]
+    if pooler.state == "absent" or largest is None:
+        return claims, []
+    if largest > _EXACT:
+        return [claim("layers.pooler.off", difference=largest), *claims], []
+    return claims, [claim("layers.pooler.close", difference=largest)]
