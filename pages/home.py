@@ -11,6 +11,7 @@ from components.ui.widgets.comparison import compute, drawing
 
 view = session.current()
 shell.header("home", view)
+page.basics()
 left, right = st.columns([3, 2], gap="large")
 
 # First what needs no model: it is on screen while the model loads.
@@ -25,7 +26,7 @@ with left, st.container(border=True, gap="xsmall"):
         baseline = runtime.baseline(card)
         ruler = runtime.ruler(card, baseline)
         meaning = compute.meaning_of(view, runtime.service(), card, baseline)
-    drawing.problems(meaning)
+    drawing.problems(view, meaning)
     portrait = compute.portrait_of(meaning, view)
     if portrait is None:
         drawing.missing_words()

@@ -20,7 +20,7 @@ with kit.room("meaning", height=480):
     ruler = runtime.ruler(card, baseline)
     meaning = compute.meaning_of(view, runtime.service(), card, baseline)
 
-drawing.problems(meaning)
+drawing.problems(view, meaning)
 portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()

@@ -49,9 +49,9 @@ PairKind = Literal["any", "whole", "mixed", "cut"]
 KINDS: tuple[PairKind, ...] = get_args(PairKind)
 _OF: dict[PairKind, str] = {
     "any": "English words",
-    "whole": "English words of one piece",
-    "mixed": "English words, one of them in several pieces",
-    "cut": "English words of several pieces",
+    "whole": "whole English words",
+    "mixed": "English words, one of them cut into pieces",
+    "cut": "English words cut into pieces",
 }
 _BY_N_CUT: tuple[PairKind, ...] = ("whole", "mixed", "cut")
 _OTHER_SCRIPT = regex.compile(r"[^\P{L}\p{Latin}]")

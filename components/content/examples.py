@@ -77,7 +77,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="bank",
         title="Bank, river or money",
-        question="Do two banks that handle money end up nearer to each other than to a river bank?",
+        question="Are two money banks closer to each other than to a river bank?",
         sentences=(
             ExampleSentence("The grassy bank sloped down to the river", "bank"),
             ExampleSentence("The friendly bank lent us some money", "bank"),
@@ -93,7 +93,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="bat",
         title="Bat, animal or sport",
-        question="Does the model keep the bat in a cave apart from the bat that hits a ball?",
+        question="Does the model distinguish the bat in a cave from the bat that hits a ball?",
         sentences=(
             ExampleSentence("The sleepy bat hung in its cave", "bat"),
             ExampleSentence("The wooden bat hit the ball", "bat"),
@@ -108,7 +108,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="negation",
         title="Good and not good",
-        question='What does a "not" just before it do to the word good?',
+        question='What does a "not" do to the word "good" that follows it?',
         sentences=(
             ExampleSentence("The food was very good", "good"),
             ExampleSentence("The food was not good", "good"),
@@ -124,7 +124,7 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         key="order",
         title="Who bit whom",
-        question="Does the word dog carry whether the dog bites or is bitten?",
+        question='Does the word "dog" show who bites whom?',
         sentences=(
             ExampleSentence("The dog bit the man", "dog"),
             ExampleSentence("The man bit the dog", "dog"),

@@ -12,6 +12,7 @@ __all__ = [
     "escape",
     "leading",
     "listed",
+    "listed_names",
     "occurrence",
     "percent",
     "placed",
@@ -65,6 +66,11 @@ def several(names: Sequence[str]) -> str:
     if len(names) > 2:
         return f"{names[0]} and {len(names) - 1} others"
     return " and ".join(names)
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """All of a few names in a row: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def leading(values: Sequence[float], margin: float = MARGIN) -> list[int]:

@@ -52,7 +52,7 @@ def test_start_here_is_live_and_its_examples_open_meaning_in_context(visit: Call
     assert here.chosen[:2] == OPENING
     expect(here.figure).to_be_visible()
     headline = here.main.get_by_role("heading", level=2).first
-    expect(headline).to_have_text("python is closer to snake in A, to programming in B")
+    expect(headline).to_have_text("In A, “python” is closer to “snake”; in B, to “programming”")
     before = here.main.locator(".st-key-answers").inner_text()
     assert "Is 0.78 high?" in before
     for example in EXAMPLES:
@@ -65,7 +65,7 @@ def test_start_here_is_live_and_its_examples_open_meaning_in_context(visit: Call
     button.locator("..").hover()
     expect(here.page.get_by_role("tooltip")).to_contain_text(cased.model)
     here.pick("sentence A", "pet")
-    expect(headline).not_to_have_text("python is closer to snake in A, to programming in B")
+    expect(headline).not_to_have_text("In A, “python” is closer to “snake”; in B, to “programming”")
     assert here.main.locator(".st-key-answers").inner_text() != before
     card = here.main.locator(".st-key-home_card_bank")
     assert card.get_by_role("img").evaluate("image => image.naturalWidth") > 0

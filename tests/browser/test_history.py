@@ -111,7 +111,7 @@ def test_the_menu_keeps_the_view(similarity: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Start here")
     here.wait()
     assert (here.rows, here.chosen) == before
-    here.main.get_by_role("link", name="All lines and numbers").click()
+    here.main.get_by_role("link", name="See all numbers for these sentences").click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
     here.wait()
     assert (here.rows, here.chosen) == before

@@ -39,7 +39,7 @@ def test_both_pages_can_be_read_on_a_desk_and_nothing_jumps(visit: Callable) -> 
     places = [box(here.main.get_by_text(each.title, exact=True).first) for each in EXAMPLES]
     assert len({round(place["x"]) for place in places}) == 1  # one column
     assert all(a["bottom"] <= b["y"] for a, b in pairwise(places))
-    here.main.get_by_role("link", name="All lines and numbers").click()
+    here.main.get_by_role("link", name="See all numbers for these sentences").click()
     assert_fits_and_is_readable(here, "Meaning in context", "light")
     assert_first_screen(here, ".st-key-reading")
     assert_names_of_lines_do_not_overlap(here)
@@ -49,7 +49,7 @@ def test_both_pages_can_be_read_on_a_desk_and_nothing_jumps(visit: Callable) -> 
 def test_both_pages_can_be_read_on_a_dark_phone_and_used_there(visit: Callable) -> None:
     here = visit("/", color_scheme="dark", **PHONE)
     assert_fits_and_is_readable(here, "Start here", "dark")
-    here.main.get_by_role("link", name="All lines and numbers").click()
+    here.main.get_by_role("link", name="See all numbers for these sentences").click()
     assert_fits_and_is_readable(here, "Meaning in context", "dark")
     a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here)
 

@@ -10,7 +10,7 @@ from components.content.language import Claim, table
 
 __all__ = ["read", "unreached"]
 
-FEATURES = Path(__file__).parents[2] / "components/features"
+COMPONENTS = Path(__file__).parents[2] / "components"
 
 
 def read(claims: Iterable[Claim]) -> set[str]:
@@ -30,7 +30,7 @@ def unreached(page: str, keys: Iterable[str]) -> list[str]:
     """The sentences of a page's section that no claim said, nor any module but the readings."""
     code = "\n".join(
         path.read_text(encoding="utf-8")
-        for path in (FEATURES / page).rglob("*.py")
+        for path in COMPONENTS.rglob("*.py")
         if "reading" not in path.name
     )
     every = set(_leaves(page)) - set(_leaves(f"{page}.controls"))

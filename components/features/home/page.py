@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.ruler import Ruler
 from components.analysis.similarity import Pair
 from components.content.examples import EXAMPLES
-from components.content.wording import two
+from components.content.language import say, table
 from components.core import EncoderService, ModelCard
 from components.features.home import reading
 from components.features.home.compute import angles, example_angles
-from components.features.home.explain import HOME_INTRO
 from components.features.home.figures import parting, thumbnail
 from components.ui.frame import navigation
 from components.ui.models import runtime
@@ -25,7 +25,7 @@ from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.ruler import ruler_note, ruler_of
 from components.ui.widgets.layer_bar import layer_bar
 
-__all__ = ["fill_cards", "gallery", "introduction", "open_meaning", "story"]
+__all__ = ["basics", "fill_cards", "gallery", "introduction", "open_meaning", "story"]
 
 _PARTING = "home_parting"
 _SMALL = 48
@@ -34,12 +34,19 @@ _SMALL = 48
 
 def introduction() -> None:
     """What this app is, in three sentences."""
-    st.caption(HOME_INTRO)
+    st.caption(say("home.intro"))
+
+
+def basics() -> None:
+    """What a token, a vector, a layer and a similarity are, in a line each."""
+    names = table("home.basics")
+    for column, name in zip(st.columns(len(names)), names, strict=True):
+        column.caption(say(f"home.basics.{name}"))
 
 
 def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
     """Each example as a card that can be clicked; gives the places of their small pictures."""
-    st.subheader("Try an example", anchor=False)
+    st.subheader(say("home.examples"), anchor=False)
     places = {}
     for example in EXAMPLES:
         with st.container(
@@ -53,7 +60,8 @@ def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
             with st.container(gap=None, key=f"home_words_{example.key}"):
                 examples.link(example, view, where="home")
                 model = examples.needs(example)
-                st.caption(example.question + (f" Needs {model}." if model else ""))
+                asked = example.question
+                st.caption(say("home.needs", question=asked, model=model) if model else asked)
     return places
 
 
@@ -62,7 +70,8 @@ def fill_cards(
 ) -> None:
     """The small picture of each card that this model can draw."""
     for key, degrees in example_angles(service, card.id).items():
-        alt = f"{degrees[0]:.0f} degrees apart at layer 0, {degrees[-1]:.0f} at the last layer"
+        ends = np.cos(np.radians(degrees))
+        alt = say("home.card_alt", start=float(ends[0]), end=float(ends[-1]))
         places[key].html(f'<img src="{thumbnail(degrees)}" alt="{alt}" height="44">')
 
 
@@ -78,14 +87,13 @@ def story(view: ViewState, portrait: Portrait, card: ModelCard, ruler: Ruler | N
     pair = pairs[0]
     shown = ruler_of(portrait, ruler)
     with st.container(key="headline", gap="small"):
-        st.header(reading.headline(portrait, pair, shown), anchor=False)
+        st.header(str(reading.headline(portrait, pair, shown)), anchor=False)
         if leaning := reading.leaning(portrait, pair):
-            st.caption(leaning)
+            st.caption(str(leaning))
     _picture(view, portrait, pair)
-    much = f"Is {two(portrait.cosine(pair))} high?"
+    much = say("home.questions.how_much", cosine=portrait.cosine(pair))
     with st.container(key="answers", gap="xsmall"):
-        st.markdown(f"**Why?** {reading.why(portrait, pair)}")
-        st.markdown(f"**What is a layer?** {reading.what_is_a_layer(card.n_layers)}")
+        st.markdown(f"**{say('home.questions.why')}** {reading.why(portrait, pair)}")
         st.markdown(
             f"**{much}** {reading.how_much(portrait, pair, shown)}",
             help=None if shown is None else ruler_note(shown),
@@ -109,11 +117,11 @@ def _picture(view: ViewState, portrait: Portrait, pair: Pair) -> None:
         layer=portrait.layer,
         titles=titles,
     )
-    alt = f"{titles[portrait.row]}. The gap at each layer is the angle of its {comparison.measure}."
+    alt = say("home.picture_alt", title=titles[portrait.row])
     kit.chart(figure, key=_PARTING, alt=alt)
     layer_bar(view, comparison.layers, framed=[_PARTING])
 
 
 def open_meaning(view: ViewState) -> None:
     """The way to all lines and numbers."""
-    navigation.link(navigation.row("meaning"), view, label="All lines and numbers")
+    navigation.link(navigation.row("meaning"), view, label=say("home.more"))

@@ -1,13 +1,8 @@
-"""Meaning in context: formulas and limits."""
+"""Meaning in context: formulas."""
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "LIMITS"]
-
-LIMITS = (
-    "A cosine says how alike two vectors are in this model at this layer; it does not say what a "
-    "word means, why the vectors are alike, or what another model or wording would give."
-)
+__all__ = ["FORMULA"]
 
 FORMULA = r"""
 **Word vector.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the hidden

@@ -14,9 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.ruler import Ruler
 from components.analysis.similarity import pair_rows
+from components.content.language import say
 from components.core import ModelCard
 from components.core.schema import FloatArray
-from components.features.meaning.explain import FORMULA, LIMITS
+from components.features.meaning.explain import FORMULA
 from components.features.meaning.figures import cosine_heatmap
 from components.features.meaning.snippet import SnippetWord, cosine_snippet
 from components.ui.state.view import ViewState
@@ -39,7 +40,7 @@ def toolbar(view: ViewState) -> None:
         with st.popover("Edit", icon=":material/edit:", type="tertiary"):
             sentences.sentence_editor(view, "sentences", where="page", least=1)
         with st.popover("References", icon=":material/flag:", type="tertiary"):
-            st.caption("Words or phrases to compare with. In a reference sentence, click its word.")
+            st.caption(say("meaning.references"))
             sentences.sentence_editor(view, "references", where="page")
         with st.popover("Options", icon=":material/tune:", type="tertiary"):
             inputs.choice(view, POOLING)
@@ -56,10 +57,10 @@ def picture(portrait: Portrait) -> None:
     with right:
         kit.one_of(
             {
-                "In context, at this layer": lambda: _matrix(
+                say("meaning.in_context"): lambda: _matrix(
                     portrait, comparison.cosines[portrait.row], "here"
                 ),
-                "Without context": lambda: _matrix(portrait, comparison.static, "static"),
+                say("meaning.static"): lambda: _matrix(portrait, comparison.static, "static"),
             },
             key="meaning_matrices",
         )
@@ -75,12 +76,14 @@ def in_words(portrait: Portrait, ruler: Ruler | None) -> None:
     with left:
         draw_ruler(shown, scale=portrait.scale, key="meaning_ruler", height=160)
     with right, st.container(key="ruler_words"):
-        st.markdown(ruler_reading(shown))
+        st.markdown(str(ruler_reading(shown)))
 
 
 def explain(portrait: Portrait, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(portrait), lambda: _under_the_hood(portrait, card), LIMITS)
+    kit.tabs(
+        lambda: _numbers(portrait), lambda: _under_the_hood(portrait, card), say("meaning.limits")
+    )
 
 
 def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
@@ -98,8 +101,7 @@ def downloads(portrait: Portrait, place: DeltaGenerator) -> None:
 
 def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
     figure = cosine_heatmap(portrait.comparison, matrix, scale=portrait.scale, title="", height=276)
-    alt = "The cosine of every word with every other one."
-    kit.chart(figure, key=f"meaning_matrix_{name}", alt=alt)
+    kit.chart(figure, key=f"meaning_matrix_{name}", alt=say("meaning.matrix_alt"))
 
 
 def _numbers(portrait: Portrait) -> None:

@@ -30,11 +30,15 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text (and pair), with the chosen word as a span of code points."""
+    """A text (and pair; a blank one is none), with the chosen word as a span of code points."""
 
     text: str
     pair: str | None = None
     word: Span | None = None
+
+    def __post_init__(self) -> None:
+        if self.pair is not None and not self.pair.strip():
+            object.__setattr__(self, "pair", None)
 
 
 @dataclass(frozen=True)

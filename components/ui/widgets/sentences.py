@@ -110,7 +110,7 @@ def pair_field(view: ViewState, index: int, *, key: str) -> None:
 def _write_pair(index: int, key: str) -> None:
     view = session.current()
     if index < len(view.sentences) and session.is_shown(key):
-        pair = str(session.value(key) or "") or None
+        pair = str(session.value(key) or "")
         _replace_row(view, "sentences", index, replace(view.sentences[index], pair=pair))
 
 

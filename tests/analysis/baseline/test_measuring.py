@@ -140,7 +140,7 @@ def test_each_kind_is_drawn_from_words_of_its_kind() -> None:
 def test_a_kind_of_too_few_words_is_held_against_all() -> None:
     pieces = [2] * 29 + [1] * 71
     measured = measure(words_of(normal(100, 1, 8), np.arange(100), n_pieces=pieces))
-    for kind, of in (("cut", "English words"), ("whole", "English words of one piece")):
+    for kind, of in (("cut", "English words"), ("whole", "whole English words")):
         assert measured.band("mean", centred=False, kind=kind).of == of
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from components.content.examples import EXAMPLES, Example
+from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
-from components.features.home.explain import HOME_INTRO
 from components.ui.frame.navigation import PAGES, SECTIONS
 from components.ui.state.address import decode
 from components.ui.state.view import DEFAULT, Sentence, ViewState, from_example
@@ -28,6 +28,7 @@ from tests.support.pages import (
     chart,
     chips,
     choose,
+    everything_said,
     framed,
     messages,
     pick,
@@ -82,13 +83,13 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     assert not app.exception
     assert not messages(app)
     assert app.title[0].value == "Start here"
-    assert HOME_INTRO in [caption.value for caption in app.caption]
-    assert app.header[0].value == "python is closer to snake in A, to programming in B"
+    assert say("home.intro") in [caption.value for caption in app.caption]
+    assert app.header[0].value == "In A, “python” is closer to “snake”; in B, to “programming”"
     said = answers(app)
-    assert list(said) == ["Why?", "What is a layer?", "Is 0.78 high?"]
-    assert "Both began equal, so the surrounding words cause the whole gap." in said["Why?"]
-    assert "This model has 6;" in said["What is a layer?"]
+    assert list(said) == ["Why?", "Is 0.78 high?"]
+    assert "The surrounding words cause the whole difference" in said["Why?"]
     assert "does not settle the meaning" in said["Is 0.78 high?"]
+    assert everything_said(app).count("one round of reading") == 1
 
 
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
@@ -113,7 +114,9 @@ def test_play_shows_each_layer_s_own_gap_and_title(service: EncoderService) -> N
         upper, lower = frame["data"][2]["y"]
         assert np.cos(np.radians(upper - lower)) == pytest.approx(cosine, abs=1e-5)
         title = frame["layout"]["title"]["text"]
-        assert title == ("Same vector" if cosine > 0.99999 else f"Cosine {cosine:.2f}")
+        gap = f"Similarity (cosine) {cosine:.2f}"
+        layer = frame["name"]
+        assert title == f"{'Same vector' if cosine > 0.99999 else gap} at layer {layer}"
 
 
 def test_one_sentence_with_references_has_its_lines() -> None:
@@ -126,8 +129,8 @@ def test_one_sentence_with_references_has_its_lines() -> None:
 def test_a_word_chosen_here_is_chosen_on_the_page_it_leads_to() -> None:
     app = pick(home(), "pet")
     assert shown_view(app).sentences[0] == sentence("I love my pet python", "pet")
-    assert app.header[0].value != "python is closer to snake in A, to programming in B"
-    link = links(app)["All lines and numbers"]
+    assert app.header[0].value != "In A, “python” is closer to “snake”; in B, to “programming”"
+    link = links(app)["See all numbers for these sentences"]
     assert link.page == "meaning"
     assert target(link) == shown_view(app)
 
@@ -157,7 +160,7 @@ def test_references_that_fit_nothing_any_more_are_offered_for_removal() -> None:
     assert not [b for b in app.button if b.key == "old_references"]
     app = type_in(app, "The grassy bank of a river", where="side_sentences")
     app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
-    assert "“snake” and “programming” were there for “python”" in " ".join(
+    assert "“snake” and “programming” were added for “python”" in " ".join(
         caption.value for caption in app.main.caption
     )
     app = press(app, "old_references")
@@ -177,7 +180,7 @@ def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     app = home(ViewState(BUNDLED_ID, (Sentence("one"), Sentence("two"))))
     assert not app.exception
     assert any(said.startswith("Two words are needed") for said in messages(app))
-    assert "All lines and numbers" in links(app)
+    assert "See all numbers for these sentences" in links(app)
 
 
 # Examples
@@ -268,7 +271,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_of_the_page(model: str) -> N
     app = home(replace(DEFAULT, model=model))
     assert not app.exception
     assert len(app.error) == 1
-    assert HOME_INTRO in [caption.value for caption in app.caption]
+    assert say("home.intro") in [caption.value for caption in app.caption]
     assert "Bank, river or money" in links(app)
     app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
     assert not app.error

@@ -39,6 +39,12 @@ def test_a_choice_is_kept_only_where_it_differs_from_the_default() -> None:
     assert first.with_control("meaning", "pooling", "mean", "mean") == view
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u3000"])
+def test_a_blank_second_text_is_none(blank: str) -> None:
+    assert Sentence("a", blank) == Sentence("a")
+    assert Sentence("a", " b ").pair == " b "
+
+
 def test_one_choice_leaves_the_others_alone() -> None:
     view = (
         ViewState("m", ())

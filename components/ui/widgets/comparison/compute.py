@@ -62,6 +62,7 @@ class Meaning:
     Attributes:
         chosen: the words compared, as in `comparison.items`.
         comparison: None where fewer than two words can be compared.
+        unknown: those of `chosen`, by index, of which the model sees only unknown tokens.
         problems: what keeps chosen words out of the comparison, in a sentence each.
         yardstick: the random pairs to hold pairs against, or None while they are being measured.
         centre: (n_layers, n_dims) and (n_embedding_dims,) the means that centred cosines take
@@ -70,6 +71,7 @@ class Meaning:
 
     chosen: tuple[Chosen, ...]
     comparison: Comparison | None
+    unknown: frozenset[int]
     problems: tuple[str, ...]
     pooling: Pooling
     yardstick: Yardstick | None
@@ -149,6 +151,7 @@ def meaning_of(
     return Meaning(
         chosen=tuple(chosen),
         comparison=_compare(chosen, service, card, pooling, baseline if centred else None),
+        unknown=_unknown(chosen, service.vocabulary(view.model).unknown_id),
         problems=tuple(problems),
         pooling=pooling,
         yardstick=None
@@ -179,6 +182,12 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
         layer=int(layer or 0),
         scale=cosine_range(comparison.cosines, comparison.static, *([band.low] if band else [])),
     )
+
+
+def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]:
+    """Which words are nothing but unknown tokens."""
+    ids = [c.encoding.token_ids[token_positions(c.encoding, c.span)] for c in chosen]
+    return frozenset(i for i, own in enumerate(ids) if (own == unknown_id).all())
 
 
 def _is_ready(sentence: Sentence, own: bool) -> bool:

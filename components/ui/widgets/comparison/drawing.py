@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.content.wording import escape, quoted, two
+from components.content.language import say
+from components.content.wording import escape, listed_names, quoted
 from components.figures.ruler import ruler_figure
 from components.figures.similarity import cosine_lines
 from components.figures.theme import color_of
@@ -19,7 +20,11 @@ from components.ui.widgets.comparison.compute import (
     left_behind,
     missing,
 )
-from components.ui.widgets.comparison.reading import meaning_in_context, meaning_title
+from components.ui.widgets.comparison.reading import (
+    meaning_in_context,
+    meaning_sure,
+    meaning_title,
+)
 from components.ui.widgets.comparison.ruler import RulerShown, ruler_note
 
 __all__ = ["chips", "lines", "missing_words", "old_references", "problems", "ruler", "words"]
@@ -40,12 +45,12 @@ def old_references(view: ViewState) -> None:
     example = left_behind(view)
     if example is None:
         return
-    names = " and ".join(quoted(reference.text) for reference in view.references)
-    about = quoted(example.sentences[0].word or example.title)
+    n, about = len(view.references), quoted(example.sentences[0].word or example.title)
+    names = listed_names([quoted(reference.text) for reference in view.references])
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(f"{names} were there for {about}.", width="content")
+        st.caption(say("meaning.old", n=n, names=names, about=about), width="content")
         st.button(
-            "Remove them",
+            say("meaning.remove", n=n),
             icon=":material/close:",
             type="tertiary",
             key="old_references",
@@ -64,31 +69,26 @@ def _reference_row(index: int, reference: Sentence) -> ChipRow:
     return ChipRow("", reference.text, color_of(index), span, "reference", note, warning=True)
 
 
-def problems(meaning: Meaning) -> None:
-    """What keeps a word out of the comparison though its row looks fine, in a sentence each."""
+def problems(view: ViewState, meaning: Meaning) -> None:
+    """What keeps a word or text out of the comparison though its row looks fine."""
+    if any(sentence.pair for sentence in view.sentences):
+        st.caption(say("meaning.second_text"))
     for problem in dict.fromkeys(meaning.problems):
         st.warning(escape(problem), icon=":material/content_cut:")
     for chosen in meaning.chosen:
         lost = chosen.encoding.n_truncated
         if lost:
-            st.caption(
-                f"{quoted(chosen.item.name)}: the text is longer than the model takes; its last "
-                f"{lost} tokens were left out."
-            )
+            st.caption(say("meaning.too_long", n=lost, word=quoted(chosen.item.name)))
 
 
 def missing_words() -> None:
     """What to do where there is nothing to compare."""
-    st.info(
-        "Two words are needed for a comparison. Choose a word in each of two sentences, or in "
-        "one sentence and add a reference.",
-        icon=":material/ads_click:",
-    )
+    st.info(say("meaning.missing"), icon=":material/ads_click:")
 
 
 def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
     """The main picture."""
-    title = meaning_title(portrait.comparison)
+    title = str(meaning_title(portrait.comparison))
     figure = cosine_lines(
         portrait.comparison,
         portrait.pairs,
@@ -98,7 +98,7 @@ def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
         title=title,
         height=height,
     )
-    alt = f"{title}. Cosine of each pair of words at every layer; the table has the numbers."
+    alt = say("meaning.alt", title=title)
     kit.chart(figure, key=key, alt=alt)
 
 
@@ -112,15 +112,17 @@ def ruler(
 ) -> None:
     """A pair's cosine among those of pairs of known kinds, and on what these were measured."""
     drawn = ruler_figure(shown.ranges, shown.cosine, scale=scale, height=height)
-    kinds = "; ".join(
-        f"{each.kind}: {two(each.low)} to {two(each.high)}, median {two(each.median)}"
-        for each in shown.ranges
-    )
-    kit.chart(drawn, key=key, alt=f"Cosine {two(shown.cosine)}. {kinds}.")
+    kinds = [
+        say("ruler.range", kind=own.kind, low=own.low, high=own.high, median=own.median)
+        for own in shown.ranges
+    ]
+    alt = " ".join([say("ruler.alt", cosine=shown.cosine), *kinds])
+    kit.chart(drawn, key=key, alt=alt)
     if note:
         st.caption(ruler_note(shown))
 
 
 def words(portrait: Portrait) -> None:
     """The reading."""
-    kit.reading(meaning_in_context(portrait.comparison, portrait.layer, portrait.meaning.band))
+    meaning, of = portrait.meaning, (portrait.comparison, portrait.layer, portrait.meaning.band)
+    kit.reading(meaning_in_context(*of, meaning.unknown), sure=meaning_sure(*of))

@@ -7,16 +7,30 @@ the ready corpus, last layer of the bundled model).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Item, Pair
-from components.content.wording import bold, listed, quoted, span, two
+from components.content.language import Claim, claim, say
+from components.content.wording import listed, quoted, two
 from components.core.schema import FloatArray
 
-__all__ = ["EQUAL", "NOISE", "BandOf", "against", "meaning_in_context", "meaning_title", "side_of"]
+__all__ = [
+    "EQUAL",
+    "NOISE",
+    "BandOf",
+    "Leaning",
+    "against",
+    "leanings",
+    "meaning_in_context",
+    "meaning_sure",
+    "meaning_title",
+    "side_of",
+    "similarity",
+]
 
 BandOf = Callable[[Pair], Band | None]
 """The random pairs that a pair of words is held against; None where there are none."""
@@ -26,109 +40,30 @@ NOISE = 0.03
 EQUAL = 1 - 1e-5
 """Cosines from here on are those of equal vectors, rounding in float32 apart."""
 _ALIKE = 0.95
+_MOST_REFERENCES = 2  # that are spoken of
 
 
-def meaning_title(comparison: Comparison) -> str:
-    """The finding of the main picture: where the sentences' words part, or that they do not."""
-    pairs = comparison.pairs("sentences")
-    if not pairs or len(comparison.layers) < 2:
-        return "Cosine at every layer"
-    falls = sorted(((_fall(comparison.along(pair)), -n) for n, pair in enumerate(pairs)))[::-1]
-    widest = falls[0][0]
-    if widest < NOISE:
-        apart = min(float(comparison.along(pair)[0]) for pair in pairs) < _ALIKE
-        return "These words differ from layer 0 on" if apart else "No layer pulls these words apart"
-    if len(falls) > 1 and widest - falls[1][0] < NOISE:
-        return f"Cosines fall by up to {two(widest)} below layer {comparison.layers[0]}"
-    pair = pairs[-falls[0][1]]
-    along = comparison.along(pair)
-    both = " and ".join(comparison.items[i].label for i in (pair.first, pair.second))
-    steps = np.sort(along[:-1] - along[1:])[::-1]
-    if len(steps) > 1 and steps[0] - steps[1] < NOISE:
-        ends = (comparison.layers[0], comparison.layers[int(along.argmin())])
-        return f"{both} part between layers {ends[0]} and {ends[1]}"
-    return f"{both} part most at layer {comparison.layers[_steepest(along)]}"
+def side_of(value: float, band: Band, row: int) -> int:
+    """1 above the band, -1 below it, 0 in it or printed like its average."""
+    if two(value) == two(band.mean[row]):
+        return 0
+    return int(value > band.high[row]) - int(value < band.low[row])
 
 
-def meaning_in_context(comparison: Comparison, layer: int, band: BandOf) -> list[str]:
-    """One to three sentences on the chosen layer: the sentences' words, then the references.
+def similarity(value: float, band: Band | None, row: int, **names: object) -> Claim:
+    """How similar two words are at a layer, and what random pairs of words get there.
 
     Args:
-        comparison: what is compared.
-        layer: one of its layers.
-        band: the random pairs that a pair is held against.
+        value: their cosine.
+        band: of random pairs; None where there are none.
+        row: the layer's row of the band.
+        names: `first`, `second`, `layer` and `measure` of the sentence.
     """
-    row = comparison.layers.index(layer)
-    said = [_sentences_reading(comparison, row, band)]
-    gaps = _reference_gaps(comparison, row)
-    said += [_reference_reading(comparison, row, ref, band) for ref, _ in gaps[:2]]
-    return [sentence for sentence in said if sentence]
-
-
-def _fall(values: FloatArray) -> float:
-    """How far a cosine falls below its start."""
-    return float(values[0] - values.min())
-
-
-def _steepest(values: FloatArray) -> int:
-    """The row that ends the steepest fall."""
-    return int((values[:-1] - values[1:]).argmax()) + 1
-
-
-def _item(item: Item) -> str:
-    return quoted(item.word) + (f" in {item.label}" if item.label else "")
-
-
-def _alike(values: FloatArray) -> bool:
-    """Whether numbers differ by too little to be told apart, or are printed alike."""
-    low, high = float(values.min()), float(values.max())
-    return high - low < NOISE or two(low) == two(high)
-
-
-def _equally(values: FloatArray) -> str:
-    return "equally" if two(values.min()) == two(values.max()) else "about equally"
-
-
-def _sentences_reading(comparison: Comparison, row: int, band: BandOf) -> str:
-    pairs = comparison.pairs("sentences")
-    if not pairs:
-        return ""
-    values = np.array([comparison.cosines[row, p.first, p.second] for p in pairs])
-    layer = comparison.layers[row]
-    if len(pairs) == 1:
-        said = _one_pair(comparison, pairs[0], row)
-        # Equal vectors are equal by construction: no yardstick is needed.
-        own = None if values[0] >= EQUAL else band(pairs[0])
-        return said + against(values[0], own, row)
-    if _alike(values):
-        ends = span(values.tolist(), bold)
-        every = f"At layer {layer} all pairs of words are {_equally(values)} alike ({ends})"
-        return f"{every}{_level(pairs, band, row)}."
-    best, worst = pairs[int(values.argmax())], pairs[int(values.argmin())]
-    return (
-        f"At layer {layer}, {_names(comparison, best)} are most alike ({bold(values.max())}), "
-        f"{_names(comparison, worst)} least ({bold(values.min())}){_level(pairs, band, row)}."
-    )
-
-
-def _names(comparison: Comparison, pair: Pair) -> str:
-    return " and ".join(_item(comparison.items[i]) for i in (pair.first, pair.second))
-
-
-def _one_pair(comparison: Comparison, pair: Pair, row: int) -> str:
-    start, now = float(comparison.along(pair)[0]), float(comparison.along(pair)[row])
-    layer = comparison.layers[row]
-    names = _names(comparison, pair)
-    if now >= EQUAL:
-        same = f"{names} have the same vector at layer {layer} ({bold(now)})"
-        first, second = (comparison.items[i].word for i in (pair.first, pair.second))
-        why = "word" if first == second else "tokens"
-        return same + (f": same {why}, same position, nothing mixed in yet" if layer == 0 else "")
-    if row == 0 or comparison.layers[0] != 0:
-        return f"At layer {layer}, {names} have a {comparison.measure} of {bold(now)}"
-    begun = "equal" if start >= EQUAL else f"at {bold(start)}"
-    now_at = f"a {comparison.measure} of {bold(now)} at layer {layer}"
-    return f"{names} start {begun} at layer 0 and have {now_at}"
+    if band is None:
+        return claim("similarity.alone", cosine=value, **names)
+    place = {1: "above", 0: "within", -1: "below"}[side_of(value, band, row)]
+    ends = {"low": float(band.low[row]), "high": float(band.high[row]), "of": band.of}
+    return claim(f"similarity.{place}", cosine=value, **ends, **names)
 
 
 def against(value: float, band: Band | None, row: int) -> str:
@@ -143,77 +78,219 @@ def against(value: float, band: Band | None, row: int) -> str:
     return f", {place} (average {two(band.mean[row])})."
 
 
-def side_of(value: float, band: Band, row: int) -> int:
-    """1 above the band, -1 below it, 0 in it or printed like its average."""
-    if two(value) == two(band.mean[row]):
-        return 0
-    return int(value > band.high[row]) - int(value < band.low[row])
+# The title
 
 
-def _level(pairs: list[Pair], band: BandOf, row: int) -> str:
-    """The average of the random pairs, where all of these pairs are held against the same."""
+def meaning_title(comparison: Comparison) -> Claim:
+    """The finding of the main picture: where the sentences' words separate, or that they do not."""
+    pairs = comparison.pairs("sentences")
+    if not pairs or len(comparison.layers) < 2:
+        return claim("meaning.title.plain")
+    falls = sorted(((_fall(comparison.along(pair)), -n) for n, pair in enumerate(pairs)))[::-1]
+    widest, first = falls[0][0], comparison.layers[0]
+    if widest < NOISE:
+        apart = min(float(comparison.along(pair)[0]) for pair in pairs) < _ALIKE
+        return claim("meaning.title.apart" if apart else "meaning.title.together", first=first)
+    if len(falls) > 1 and widest - falls[1][0] < NOISE:
+        return claim("meaning.title.several", fall=widest, first=first)
+    pair = pairs[-falls[0][1]]
+    along = comparison.along(pair)
+    names = {"a": comparison.items[pair.first].label, "b": comparison.items[pair.second].label}
+    steps = np.sort(along[:-1] - along[1:])[::-1]
+    if len(steps) > 1 and steps[0] - steps[1] < NOISE:
+        last = comparison.layers[int(along.argmin())]
+        return claim("meaning.title.slowly", first=first, last=last, **names)
+    steepest = int((along[:-1] - along[1:]).argmax()) + 1
+    return claim("meaning.title.at_once", layer=comparison.layers[steepest], **names)
+
+
+def _fall(values: FloatArray) -> float:
+    """How far a cosine falls below its start."""
+    return float(values[0] - values.min())
+
+
+# The reading
+
+
+def meaning_in_context(
+    comparison: Comparison, layer: int, band: BandOf, unknown: Collection[int] = ()
+) -> list[Claim]:
+    """What the chosen layer makes of the sentences' words, and which references set them apart.
+
+    Args:
+        comparison: what is compared.
+        layer: one of its layers.
+        band: the random pairs that a pair is held against.
+        unknown: items, by index, of whose word the model sees nothing but the unknown token.
+    """
+    row = comparison.layers.index(layer)
+    claims = []
+    pairs = comparison.pairs("sentences")
+    if len(pairs) == 1:
+        claims.append(_one_pair(comparison, pairs[0], row, band(pairs[0]), unknown))
+    elif pairs:
+        claims.append(_many_pairs(comparison, pairs, row))
+    closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
+    return [*claims, *(_of_reference(comparison, row, leaning, band) for leaning in closest)]
+
+
+def _one_pair(
+    comparison: Comparison, pair: Pair, row: int, band: Band | None, unknown: Collection[int]
+) -> Claim:
+    names = {**_names(comparison, pair), "layer": comparison.layers[row]}
+    value = float(comparison.along(pair)[row])
+    if pair.first in unknown and pair.second in unknown:
+        return claim("meaning.pair.unknown", cosine=value, **names)
+    if value < EQUAL:
+        return similarity(value, band, row, measure=_measure(comparison), **names)
+    return claim(f"meaning.pair.{'equal' if names['layer'] else 'start'}", **names)
+
+
+def _many_pairs(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Claim:
+    values = [float(comparison.cosines[row, p.first, p.second]) for p in pairs]
+    low, high, layer = min(values), max(values), comparison.layers[row]
+    measure = _measure(comparison)
+    if _are_alike(values):
+        key = "equal" if two(low) == two(high) else "alike"
+        return claim(f"meaning.pairs.{key}", layer=layer, low=low, high=high, measure=measure)
+    best, worst = (_names(comparison, pairs[values.index(end)]) for end in (high, low))
+    return claim(
+        "meaning.pairs.spread",
+        **best,
+        third=worst["first"],
+        fourth=worst["second"],
+        layer=layer,
+        low=low,
+        high=high,
+        measure=measure,
+    )
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How close the sentences' words are to one reference.
+
+    Attributes:
+        reference: its index.
+        near: the index of the word that is closest to it.
+        far: the index of the one that is least close.
+        verdict: "single" for one word, "neither" where none is closer than random pairs of words
+            are, "equal" or "alike" where they differ by nothing or too little, else "closer".
+        high: the cosine of `near`.
+        low: that of `far`.
+    """
+
+    reference: int
+    near: int
+    far: int
+    verdict: str
+    high: float
+    low: float
+
+
+def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
+    """Each reference at a layer, the one that sets the words apart most first."""
+    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
+    found = []
+    for j, item in enumerate(comparison.items):
+        if item.role != "reference" or not own:
+            continue
+        values = {i: float(comparison.cosines[row, i, j]) for i in own}
+        near, far = max(own, key=values.__getitem__), min(own, key=values.__getitem__)
+        bands = [band(Pair(i, j)) for i in own]
+        if len(own) == 1:
+            verdict = "single"
+        elif all(
+            random is not None and side_of(values[i], random, row) < 1
+            for i, random in zip(own, bands, strict=True)
+        ):
+            verdict = "neither"
+        else:
+            verdict = _nearness(values[near], values[far])
+        found.append(Leaning(j, near, far, verdict, values[near], values[far]))
+    return sorted(found, key=lambda each: each.low - each.high)
+
+
+def _nearness(high: float, low: float) -> str:
+    if two(high) == two(low):
+        return "equal"
+    return "alike" if _are_alike([low, high]) else "closer"
+
+
+def _of_reference(comparison: Comparison, row: int, leaning: Leaning, band: BandOf) -> Claim:
+    reference = quoted(comparison.items[leaning.reference].word)
+    near, far = (_item(comparison.items[i]) for i in (leaning.near, leaning.far))
+    if leaning.verdict == "single":
+        names = {"first": near, "second": reference, "layer": comparison.layers[row]}
+        random = band(Pair(leaning.near, leaning.reference))
+        return similarity(leaning.high, random, row, measure=_measure(comparison), **names)
+    ends = {"high": leaning.high, "low": leaning.low}
+    return claim(
+        f"meaning.reference.{leaning.verdict}", reference=reference, near=near, far=far, **ends
+    )
+
+
+# How sure
+
+
+def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim]:
+    """Where the words began, over which layers a reference leans so, and what is no difference."""
+    row = comparison.layers.index(layer)
+    pairs, claims = comparison.pairs("sentences"), []
+    if len(pairs) == 1 and row and comparison.layers[0] == 0:
+        claims.append(claim("meaning.sure.start", start=float(comparison.along(pairs[0])[0])))
+    yardstick = _yardstick(pairs, band) if len(pairs) > 1 else None
+    if yardstick is not None:
+        ends = float(yardstick.low[row]), float(yardstick.high[row])
+        claims.append(claim("meaning.sure.random", low=ends[0], high=ends[1], of=yardstick.of))
+    closest = leanings(comparison, row, band)[:_MOST_REFERENCES]
+    claims += [_holds(comparison, own) for own in closest if own.verdict == "closer"]
+    return [*claims, claim("meaning.sure.noise", noise=NOISE)]
+
+
+def _yardstick(pairs: Sequence[Pair], band: BandOf) -> Band | None:
+    """The random pairs that all of these pairs are held against; None where they differ."""
     bands = [band(pair) for pair in pairs]
     known = [own for own in bands if own is not None]
-    if len(known) < len(bands) or len({own.of for own in known}) != 1:
-        return ""
-    return f"; random pairs of {known[0].of} average {two(known[0].mean[row])}"
+    return known[0] if len(known) == len(bands) and len({b.of for b in known}) == 1 else None
 
 
-def _reference_gaps(comparison: Comparison, row: int) -> list[tuple[int, float]]:
-    """References with how far the sentences' words differ in closeness to them, widest first."""
-    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-    if not own:
-        return []
-    gaps = [
-        (j, float(np.ptp(comparison.cosines[row, own, j])))
-        for j, item in enumerate(comparison.items)
-        if item.role == "reference"
-    ]
-    return sorted(gaps, key=lambda gap: -gap[1])
+def _holds(comparison: Comparison, leaning: Leaning) -> Claim:
+    """Over which layers a reference is closer to the one word than to the other."""
+    j = leaning.reference
+    gaps = comparison.cosines[:, leaning.near, j] - comparison.cosines[:, leaning.far, j]
+    layers = [n for n, gap in zip(comparison.layers, gaps.tolist(), strict=True) if gap >= NOISE]
+    every = len(layers) == len(comparison.layers)
+    return claim(
+        f"meaning.sure.{'every' if every else 'holds'}",
+        reference=quoted(comparison.items[j].word),
+        near=_item(comparison.items[leaning.near]),
+        far=_item(comparison.items[leaning.far]),
+        layers=listed(layers),
+    )
 
 
-def _reference_reading(comparison: Comparison, row: int, ref: int, band: BandOf) -> str:
-    own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
-    values = comparison.cosines[row, own, ref]
-    name = quoted(comparison.items[ref].word)
-    near, far = own[int(values.argmax())], own[int(values.argmin())]
-    if len(own) == 1:
-        pair = f"{_item(comparison.items[near])} and {name}"
-        said = f"At layer {comparison.layers[row]}, {pair} have a {comparison.measure} of "
-        return f"{said}{bold(values[0])}{against(values[0], band(Pair(near, ref)), row)}"
-    both = " and ".join(dict.fromkeys((bold(values.max()), bold(values.min()))))
-    if _unrelated(values, [band(Pair(i, ref)) for i in own], row):
-        who = "neither" if len(own) == 2 else "none of them"
-        return f"{name} is close to {who} ({both}): no closer than random pairs of words often are."
-    if _alike(values):
-        who = "both" if len(own) == 2 else "all of them"
-        return f"{name} is {_equally(values)} close to {who} ({both})."
+# Names
+
+
+def _are_alike(values: Sequence[float]) -> bool:
+    """True if numbers differ by too little to be told apart, or are printed alike."""
+    low, high = min(values), max(values)
+    return high - low < NOISE or two(low) == two(high)
+
+
+def _item(item: Item) -> str:
     return (
-        f"{name} is closer to {_item(comparison.items[near])} ({bold(values.max())}) than to "
-        f"{_item(comparison.items[far])} ({bold(values.min())})"
-        f"{_holds(comparison, row, (near, far, ref))}."
+        say("meaning.item", word=quoted(item.word), sentence=item.label)
+        if item.label
+        else (quoted(item.word))
     )
 
 
-def _unrelated(values: FloatArray, bands: list[Band | None], row: int) -> bool:
-    """Whether no cosine rises above what random pairs of words get."""
-    return all(
-        band is not None and side_of(float(value), band, row) < 1
-        for value, band in zip(values, bands, strict=True)
-    )
+def _names(comparison: Comparison, pair: Pair) -> dict[str, str]:
+    first, second = (_item(comparison.items[i]) for i in (pair.first, pair.second))
+    return {"first": first, "second": second}
 
 
-def _holds(comparison: Comparison, row: int, who: tuple[int, int, int]) -> str:
-    """Over which layers the same difference holds, where that is worth saying."""
-    near, far, ref = who
-    ahead = comparison.cosines[:, near, ref] - comparison.cosines[:, far, ref] >= NOISE
-    first = row
-    while first > 0 and ahead[first - 1]:
-        first -= 1
-    if first < len(ahead) - 1 and bool(ahead[first:].all()):
-        layer = comparison.layers[first]
-        return ", at every layer" if first == 0 else f", at every layer from {layer} on"
-    others = listed(
-        [n for n, is_ahead in zip(comparison.layers, ahead, strict=True) if not is_ahead]
-    )
-    return f" here, but not at {others}" if others else ""
+def _measure(comparison: Comparison) -> str:
+    return say("similarity.centred" if comparison.centred else "similarity.plain")

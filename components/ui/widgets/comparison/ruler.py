@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from components.analysis.baseline import Band, is_in_sample_script
 from components.analysis.ruler import (
@@ -18,8 +19,8 @@ from components.analysis.ruler import (
     Verdict,
 )
 from components.analysis.words import Pooling
-from components.content.language import say
-from components.content.wording import percent, quoted, two
+from components.content.language import Claim, claim, say
+from components.content.wording import listed_names, percent, quoted
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.reading import EQUAL, side_of
 
@@ -118,40 +119,48 @@ def _calibration(
     return ruler.calibration(layer, pooling, centred=centred, without=without)
 
 
-def ruler_reading(shown: RulerShown) -> str:
+def ruler_reading(shown: RulerShown) -> Claim:
     """What the pair's cosine tells: of two uses of one word, or of two words."""
-    numbers = {"Measure": _measure(shown), "cosine": two(shown.cosine)}
+    numbers = {"Measure": _measure(shown), "cosine": shown.cosine}
     if shown.cosine >= EQUAL:
-        return say("ruler.equal", **numbers)
+        return claim("ruler.equal", **numbers)
     if not shown.same_word:
         return _of_two_words(shown, numbers)
-    one, two_senses = (_range(shown, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
-    if one is None or two_senses is None:
-        return say("ruler.unknown", **numbers)
-    return say(
+    one, two = (_range(shown, KINDS[kind]) for kind in (EVERYDAY, TWO_SENSES))
+    if one is None or two is None:
+        return claim("ruler.unknown", **numbers)
+    return claim(
         f"ruler.{shown.verdict.value}",
         **numbers,
-        one_low=two(one.low),
-        one_high=two(one.high),
-        two_low=two(two_senses.low),
-        two_high=two(two_senses.high),
+        one_low=one.low,
+        one_high=one.high,
+        for_one=_place(shown.cosine, one),
+        two_low=two.low,
+        two_high=two.high,
+        for_two=_place(shown.cosine, two),
         right=percent(RIGHT),
         n_words=shown.calibration.n_words,
     )
 
 
+def _place(cosine: float, usual: Range) -> str:
+    """Where a cosine lies in a range, by the digits that are read."""
+    low, value, high = (round(end, 2) for end in (usual.low, cosine, usual.high))
+    return say(f"ruler.place.{'low' if value < low else 'high' if value > high else 'usual'}")
+
+
 def ruler_note(shown: RulerShown) -> str:
     """On what it was measured, and what the bars are."""
-    names = " and ".join(map(quoted, shown.left_out))
+    names = listed_names([quoted(word) for word in shown.left_out])
     return say("ruler.note_without", names=names) if names else say("ruler.note")
 
 
-def _of_two_words(shown: RulerShown, numbers: dict[str, str]) -> str:
+def _of_two_words(shown: RulerShown, numbers: dict[str, Any]) -> Claim:
     if shown.side is None:
-        return say("ruler.unknown", **numbers)
+        return claim("ruler.unknown", **numbers)
     own = shown.ranges[0]
     case = {1: "above", 0: "within", -1: "below"}[shown.side]
-    return say(f"ruler.{case}", **numbers, low=two(own.low), high=two(own.high))
+    return claim(f"ruler.{case}", **numbers, low=own.low, high=own.high)
 
 
 def _range(shown: RulerShown, kind: str) -> Range | None:
@@ -159,4 +168,5 @@ def _range(shown: RulerShown, kind: str) -> Range | None:
 
 
 def _measure(shown: RulerShown) -> str:
-    return {"cosine": "Similarity (cosine)"}.get(shown.measure, shown.measure.capitalize())
+    measure = say(f"similarity.{'plain' if shown.measure == 'cosine' else 'centred'}")
+    return measure[:1].upper() + measure[1:]

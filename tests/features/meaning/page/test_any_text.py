@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
 from components.ui.state.view import DEFAULT, Sentence
@@ -140,7 +141,7 @@ def test_eight_times_the_same_sentence_is_equally_alike_everywhere(
     app = framed(view)
     assert not messages(app)
     assert_shows(app, expected(service, view))
-    assert "all pairs of words are equally alike (**1.00**)" in reading(app)
+    assert "all pairs of words are equally similar" in reading(app)
     assert "equally close to all of them" in reading(app)
 
 
@@ -173,3 +174,10 @@ def test_two_references_with_the_same_word_are_both_in_the_snippet() -> None:
         if isinstance(node, ast.Assign) and node.targets[0].id == "words"
     )
     assert len({ast.literal_eval(key) for key in words.keys}) == 4
+
+
+def test_a_second_text_is_said_to_be_left_out() -> None:
+    first = replace(DEFAULT.sentences[0], pair="And another text.")
+    app = framed(replace(DEFAULT, sentences=(first, DEFAULT.sentences[1])))
+    assert say("meaning.second_text") in [caption.value for caption in app.caption]
+    assert reading(app) == reading(framed())

@@ -68,7 +68,11 @@ def test_the_reading_says_the_numbers_that_are_shown() -> None:
     shown = table(app).set_index(["first", "second"])["layer 6"]
     for pair in [("A python", "B python"), ("A python", "snake"), ("B python", "snake")]:
         assert f"**{shown[pair]:.2f}**" in said
-    assert f"average {shown['random pairs of English words of one piece', 'mean']:.2f}" in said
+    low, high = (
+        shown["random pairs of whole English words", end]
+        for end in ("5th percentile", "95th percentile")
+    )
+    assert f"{low:.2f} to {high:.2f}".replace("-", "−") in said
     assert "“snake” is closer to “python” in A" in said
 
 
@@ -94,7 +98,7 @@ def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
     band = runtime.baseline(card).band("mean", centred=False, kind="whole")
     shown = table(app)
     rows = (
-        shown[shown["first"] == "random pairs of English words of one piece"]
+        shown[shown["first"] == "random pairs of whole English words"]
         .set_index("second")
         .iloc[:, 1:-1]
     )

@@ -32,29 +32,36 @@ def shown(
 
 
 def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
-    assert ruler_reading(shown()) == (
-        "Similarity (cosine) **0.70**. Everyday words in one sense get 0.65 to 0.95, words in two "
-        "senses 0.40 to 0.70: this number alone does not settle the meaning."
+    assert str(ruler_reading(shown())) == (
+        "Similarity (cosine) **0.70** is usual for one meaning (0.65 to 0.95) and usual for two "
+        "(0.40 to 0.70): it alone does not settle the meaning."
     )
     sure = Calibration(0.5, 0.9, 83)
-    assert "two meanings in at least 85% of cases" in ruler_reading(shown(0.4, calibration=sure))
-    assert "the same meaning in at least 85%" in ruler_reading(shown(0.95, calibration=sure))
-    assert "does not settle" in ruler_reading(shown(0.7, calibration=sure))
-    assert ruler_reading(shown(1.0)).endswith("the model gives both the same vector.")
-    assert "without “python”: English" in ruler_note(shown())
+    verdicts = {0.4: "different", 0.95: "same", 0.7: "cannot tell", 1.0: "equal"}
+    for cosine, verdict in verdicts.items():
+        assert ruler_reading(shown(cosine, calibration=sure)).key == f"ruler.{verdict}"
+    assert "those of “python” were left out" in ruler_note(shown())
 
 
-@pytest.mark.parametrize(("side", "said"), [(1, "is high"), (0, "is usual"), (-1, "is low")])
-def test_two_words_are_held_against_random_pairs(side: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("cosine", "places"), [(0.3, "low low"), (0.5, "low usual"), (0.8, "usual high")]
+)
+def test_a_similarity_is_placed_in_both_ranges(cosine: float, places: str) -> None:
+    numbers = ruler_reading(shown(cosine)).numbers
+    assert [numbers["for_one"], numbers["for_two"]] == places.split()
+
+
+@pytest.mark.parametrize(("side", "verdict"), [(1, "above"), (0, "within"), (-1, "below")])
+def test_two_words_are_held_against_random_pairs(side: int, verdict: str) -> None:
     found = ruler_reading(shown(0.3, same=False, side=side))
-    assert found.startswith(f"Similarity (cosine) **0.30** {said}")
-    assert found.endswith("9 in 10 random pairs of words get −0.10 to 0.20.")
+    assert found.key == f"ruler.{verdict}"
+    assert str(found).endswith("9 in 10 random pairs get −0.10 to 0.20.")
 
 
 def test_with_too_few_words_that_is_said() -> None:
     few = replace(shown(), ranges=())
-    assert ruler_reading(few).endswith("Too few words were measured to say more.")
-    assert ruler_reading(replace(few, same_word=False, side=None)).endswith("to say more.")
+    assert ruler_reading(few).key == "ruler.unknown"
+    assert ruler_reading(replace(few, same_word=False, side=None)).key == "ruler.unknown"
 
 
 @pytest.fixture(scope="module")
