@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from components.content.language import say
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
@@ -21,7 +22,7 @@ tables => tables.map(table => {
 })
 """
 ENDS = "table => getComputedStyle(table, '::after').opacity === '0'"
-WHOLE = "The word table is 52 % of the model"
+WHOLE = say("anatomy.title.largest", part="word table", share=0.52)
 
 
 def path(**controls: Any) -> str:
@@ -30,10 +31,6 @@ def path(**controls: Any) -> str:
         view = view.with_control("anatomy", name, value, "no default is this")
     parameter = encode(view)
     return f"/anatomy?s={parameter}" if controls else "/anatomy"
-
-
-def title(here: Any) -> str:
-    return here.title.replace("\u00a0", " ")
 
 
 def hit(here: Any, name: str) -> None:
@@ -54,7 +51,7 @@ def test_parts_are_chosen_in_the_map_and_the_tree_and_downloaded(visit: Callable
 
 def it_opens_fits_and_picture_and_reading_are_in_the_first_screen(here: Any) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")
-    assert title(here) == WHOLE
+    assert here.title == WHOLE
     assert "22,713,216 parameters" in here.reading
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     names = here.figure.locator("text.slicetext").all_text_contents()
@@ -65,23 +62,23 @@ def it_opens_fits_and_picture_and_reading_are_in_the_first_screen(here: Any) -> 
 def clicks_in_the_map_choose_parts_and_back_undoes_them(here: Any) -> None:
     with here.still(".st-key-reading"):
         hit(here, "Layer 3")
-    assert title(here) == "Layer 3: 7.8 % of the model"
+    assert here.title == "Layer 3: 7.8% of the model"
     hit(here, "Query")
-    assert title(here) == "Layer 3 › Query: 0.65 % of the model"
-    expect(here.main.get_by_text("Makes of each vector what its token looks for")).to_be_visible()
+    assert here.title == "Layer 3 › Query: 0.65% of the model"
+    expect(here.main.get_by_text(say("anatomy.part.query"))).to_be_visible()
     hit(here, "all-MiniLM-L6-v2")
-    assert title(here) == WHOLE
+    assert here.title == WHOLE
     here.back()
-    assert title(here).startswith("Layer 3 › Query")
+    assert here.title.startswith("Layer 3 › Query")
     here.back(2)
-    assert title(here) == WHOLE
+    assert here.title == WHOLE
 
 
 def the_tree_is_clicked_too(here: Any) -> None:
     here.choose("Tree")
     assert here.figure.locator("g.iciclelayer g.slice").count()
     hit(here, "Layer 2")
-    assert title(here) == "Layer 2: 7.8 % of the model"
+    assert here.title == "Layer 2: 7.8% of the model"
 
 
 def the_part_can_be_downloaded(here: Any) -> None:
@@ -94,7 +91,7 @@ def the_part_can_be_downloaded(here: Any) -> None:
 def test_a_dark_phone_shows_the_weights_and_says_where_a_table_goes_on(visit: Callable) -> None:
     weights = path(part="layer-1/attention/query", section="Inside the weights")
     here = visit(weights, color_scheme="dark", **PHONE)
-    assert title(here).startswith("Layer 1 › Query")
+    assert here.title.startswith("Layer 1 › Query")
     expect(here.main.locator(".st-key-reading_weights")).to_contain_text("singular values")
     assert here.main.get_by_role("figure").count() == 3
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []

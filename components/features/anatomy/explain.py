@@ -1,23 +1,18 @@
-"""Anatomy: what each part of a model does, how operations are counted, and limits."""
+"""Anatomy: how operations are counted, and the sizes that are usually quoted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FORMULA", "LIMITS", "NO_POOLER", "PARTS", "SAID_MILLIONS"]
-
-LIMITS = (
-    "A count says how large a part is, not how much it matters: a small part can decide what the "
-    "model says, and two models of one size can differ in everything they learned."
-)
+__all__ = ["FORMULA", "QUOTED_MILLIONS"]
 
 FORMULA = r"""
 **Counts.** A parameter array of shape $a \times b$ holds $a \cdot b$ numbers. Arrays that share
 their memory (tied ones) count once; so do weights that several layers use in turn.
 
-**Memory** of $P$ parameters: $4P$ bytes as float32, $2P$ as float16, $P$ as int8. What is computed
-on the way needs more.
+**Memory** of $P$ parameters: $4P$ bytes as float32, $2P$ as float16, $P$ as int8. Running
+the model needs more.
 
 **Operations** for a text of $N$ tokens, in multiply-adds, with $L$ layers, $d$ dimensions and $f$
 inner dimensions:
@@ -37,43 +32,7 @@ along its directions; $\lVert W \rVert_F^2 = \sum_i \sigma_i^2$. They are shown 
 random matrix of the same shape and norm.
 """.strip()
 
-PARTS: Mapping[str, str] = MappingProxyType(
-    {
-        "model": "Turns token IDs into one vector for each token, layer after layer.",
-        "embeddings": "Looks up what is stored for each token and place, and adds it up.",
-        "word": "Holds one row for each token of the vocabulary.",
-        "position": "Holds one row for each place in a text.",
-        "segment": "Holds one row for each segment, the first and the second text.",
-        "one-segment": "Holds a single row, which is added to every token alike.",
-        "layernorm": "Brings each vector to one scale, then stretches and shifts each dimension.",
-        "projection": "Takes the smaller embedding vectors to the width of the layers.",
-        "layer": "Lets tokens read from each other, then works on each of them alone.",
-        "shared": "One stored layer that the model runs through several times.",
-        "attention": "Lets each token gather from all tokens, as its query fits their keys.",
-        "query": "Makes of each vector what its token looks for in the others.",
-        "key": "Makes of each vector what its token can be found by.",
-        "value": "Makes of each vector what its token hands on when it is found.",
-        "output": "Mixes what all heads gathered into one vector for each token.",
-        "feed-forward": "Works on each token's vector alone, wider inside than outside.",
-        "widening": "Takes each vector to the inner width, before the activation function.",
-        "narrowing": "Takes the inner vector back to the model's width.",
-        "relative": "Adds to the attention scores what the distance between two tokens is worth.",
-        "pooler": "A linear layer and a tanh on the first token's last vector.",
-        "other": "A part that this page has no words for.",
-    }
-)
-"""One sentence on what each kind of part does."""
-
-NO_POOLER: Mapping[str, str] = MappingProxyType(
-    {
-        "distilbert": "The distilbert architecture has no pooler.",
-        "electra": "The electra architecture has no pooler.",
-        "roberta": "Its published checkpoints have no weights for a pooler.",
-    }
-)
-"""Why a family's architecture stands here without a pooler, where no weights can be asked."""
-
-SAID_MILLIONS: Mapping[str, float] = MappingProxyType(
+QUOTED_MILLIONS: Mapping[str, float] = MappingProxyType(
     {
         "google-bert/bert-base-uncased": 110,
         "google-bert/bert-base-cased": 110,
@@ -84,4 +43,4 @@ SAID_MILLIONS: Mapping[str, float] = MappingProxyType(
         "FacebookAI/roberta-base": 125,
     }
 )
-"""Millions of parameters that are usually told of a preset."""
+"""Millions of parameters that are usually quoted for a preset."""

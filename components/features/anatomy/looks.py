@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from components.content.language import say
+from components.content.wording import escape
 from components.core import EncoderService
 from components.core.errors import RequestError
 from components.features.anatomy.compute.anatomy import AnatomyView, others
@@ -15,14 +17,15 @@ from components.features.anatomy.figures import model_bars, singular_values, wei
 from components.features.anatomy.measures.costs import comparison_row
 from components.features.anatomy.measures.parameters import n_values
 from components.features.anatomy.measures.weights import WeightStatistics
-from components.features.anatomy.reading import models_reading, models_title, weights_reading
+from components.features.anatomy.reading import models_claim, models_title, weights_reading
 from components.features.anatomy.snippet import weights_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
 
 __all__ = ["closer"]
 
-_BASE, _LARGE = "bert-base-uncased", "bert-large-uncased"
+_REFERENCES = ("bert-base-uncased", "bert-large-uncased")
+"""Titles of presets that the model is compared with: the first of them that is another one."""
 
 
 def closer(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
@@ -40,19 +43,17 @@ def _models(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> N
     with st.container(width=260):
         inputs.number(view, TOKENS)
     rows = [comparison_row(one, n_tokens) for one in architectures]
-    kit.reading(models_reading(rows, n_tokens, base=_BASE, large=_LARGE), key="reading_models")
-    title = models_title(rows)
+    told = models_claim(rows, n_tokens, references=_REFERENCES)
+    kit.reading([told], key="reading_models")
+    title = str(models_title(rows))
     names = [one.title for one in architectures]
     kit.chart(
         model_bars(names, list(map(counts_by_part, architectures)), title=title),
         key="anatomy_models",
-        alt=f"{title}. The table below has the numbers.",
+        alt=say("anatomy.models.alt", title=title),
     )
     _models_table(pd.DataFrame(rows))
-    st.caption(
-        f"Multiply-adds are those for one text of {n_tokens} tokens; empty where it does not "
-        "fit. Memory is that of the parameters alone. What is not loaded is built from its config."
-    )
+    st.caption(say("anatomy.models.note", n_tokens=n_tokens))
 
 
 def _models_table(table: pd.DataFrame) -> None:
@@ -68,18 +69,15 @@ def _models_table(table: pd.DataFrame) -> None:
 def _weights(view: ViewState, anatomy: AnatomyView, service: EncoderService) -> None:
     """How the numbers of one array are spread, and in how many directions."""
     if anatomy.own is None:
-        st.info(
-            "This model stands here without its weights, so there are no numbers to look into. "
-            "Choose it as the model in the sidebar to load them.",
-            icon=":material/visibility_off:",
-        )
+        st.info(say("anatomy.weights.none"), icon=":material/visibility_off:")
         return
     arrays = {p.name: p for p in by_size(anatomy)}
     parameter = arrays[inputs.select(view, ARRAY.among(arrays.keys()))]
     try:
         measured = measure(anatomy, parameter, service)
     except RequestError as exc:
-        st.info(f"{exc} Only its size is shown.", icon=":material/straighten:")
+        text = say("anatomy.weights.only_size", reason=escape(str(exc)))
+        st.info(text, icon=":material/straighten:")
         return
     _measured(anatomy, measured)
 
@@ -88,13 +86,11 @@ def _measured(anatomy: AnatomyView, measured: Measured) -> None:
     stats, parameter, n_rows = measured.stats, measured.parameter, measured.n_rows
     kit.reading(weights_reading(parameter.name, stats, n_rows), key="reading_weights")
     if n_rows is not None:
-        st.caption(
-            f"One of every {measured.step} of {n_rows:,} rows: the whole array has "
-            f"{n_values(parameter):,} values, more than are measured at once."
-        )
+        numbers = {"step": measured.step, "n_rows": n_rows, "n_values": n_values(parameter)}
+        st.caption(say("anatomy.weights.sampled", **numbers))
     _statistics(stats)
     kit.table([summary(measured)], key="anatomy_weights_table")
-    with st.expander("The same numbers with transformers alone"):
+    with st.expander(say("anatomy.weights.code")):
         code = weights_snippet(
             anatomy.own or anatomy.card,
             parameter.name,
@@ -108,14 +104,14 @@ def _statistics(stats: WeightStatistics) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         kit.chart(
-            weight_histogram(stats, title="How often each value stands there"),
+            weight_histogram(stats, title=say("anatomy.weights.histogram")),
             key="anatomy_histogram",
-            alt="Histogram of the values. The reading and the table have the numbers.",
+            alt=say("anatomy.weights.histogram_alt"),
         )
     with right:
         if stats.singular.size:
             kit.chart(
-                singular_values(stats, title="Directions, from the strongest"),
+                singular_values(stats, title=say("anatomy.weights.singular")),
                 key="anatomy_singular",
-                alt="Singular values from the largest, beside those of a random matrix.",
+                alt=say("anatomy.weights.singular_alt"),
             )

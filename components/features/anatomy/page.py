@@ -5,21 +5,22 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.core import EncoderService, ModelCard
 from components.core.presets import preset_config
 from components.features.anatomy.compute import tables
 from components.features.anatomy.compute.anatomy import AnatomyView, subjects
 from components.features.anatomy.controls import DRAWING, DRAWINGS, PART, SEARCH, SUBJECT
-from components.features.anatomy.explain import FORMULA, LIMITS, PARTS, SAID_MILLIONS
+from components.features.anatomy.explain import FORMULA, QUOTED_MILLIONS
 from components.features.anatomy.figures import ROOT, part_map
 from components.features.anatomy.measures.parameters import Node, parameter_rows
 from components.features.anatomy.reading import (
-    absent_reading,
+    absent_claims,
     anatomy_reading,
     anatomy_title,
-    held_reading,
-    part_reading,
-    search_reading,
+    held_claim,
+    part_claims,
+    search_claim,
 )
 from components.features.anatomy.snippet import anatomy_snippet, card_lines, config_lines
 from components.ui.frame import navigation
@@ -66,16 +67,17 @@ def words(anatomy: AnatomyView) -> None:
     """The reading; what a search found goes before it."""
     tree, architecture = anatomy.tree, anatomy.architecture
     if anatomy.lit is not None:
-        kit.reading(search_reading(anatomy.query, tree, anatomy.lit), key="reading_search")
-    said = SAID_MILLIONS.get(architecture.id)
-    kit.reading(anatomy_reading(tree, anatomy.totals, architecture, said))
-    for sentence in absent_reading(tree, architecture, anatomy.own):
-        st.caption(sentence)
+        kit.reading([search_claim(anatomy.query, tree, anatomy.lit)], key="reading_search")
+    quoted = QUOTED_MILLIONS.get(architecture.id)
+    claims, sure = anatomy_reading(tree, anatomy.totals, architecture, quoted)
+    kit.reading(claims, sure=sure)
+    for absent in absent_claims(tree, architecture, anatomy.own):
+        st.caption(str(absent))
 
 
 def explain(anatomy: AnatomyView) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(anatomy), lambda: _under_the_hood(anatomy), LIMITS)
+    kit.tabs(lambda: _numbers(anatomy), lambda: _under_the_hood(anatomy), say("anatomy.limits"))
 
 
 def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
@@ -91,13 +93,13 @@ def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
 
 def _map(view: ViewState, anatomy: AnatomyView) -> None:
     kind = DRAWINGS[DRAWING.of(view)]
-    title = anatomy_title(anatomy.tree, anatomy.chosen)
+    title = str(anatomy_title(anatomy.tree, anatomy.chosen))
     key = f"{_CHART}_{kind}"
     kit.chart(
         part_map(anatomy.tree, kind=kind, chosen=anatomy.chosen, lit=anatomy.lit, title=title),
         key=key,
         on_select=lambda: _pick(key),
-        alt=f"{title}. Every part as large as it has parameters; the table has the numbers.",
+        alt=say("anatomy.alt", title=title),
     )
 
 
@@ -112,15 +114,15 @@ def _pick(key: str) -> None:
 def _part(view: ViewState, anatomy: AnatomyView) -> None:
     """The chosen part: what it does, its numbers, and where it is seen at work."""
     titles = {node.path: node.title for node in anatomy.tree.walk()}
-    inputs.select(view, PART.among({**titles, PART.default: "The whole model"}))
+    inputs.select(view, PART.among({**titles, PART.default: say("anatomy.whole")}))
     part, kind = anatomy.chosen, _kind(anatomy.chosen)
-    st.markdown(PARTS[kind])
-    st.markdown(" ".join(part_reading(part, anatomy.tree)))
-    st.caption(held_reading(part, anatomy.own))
+    st.markdown(say(f"anatomy.part.{kind}"))
+    st.markdown(" ".join(map(str, part_claims(part, anatomy.tree))))
+    st.caption(str(held_claim(part, anatomy.own)))
     with st.container(key="anatomy_link", gap="xsmall"):
         for page in navigation.PAGES:
             if page.name == _PAGES.get(kind):
-                navigation.link(page, view, label=f"See it at work: {page.title}")
+                navigation.link(page, view, label=say("anatomy.see", page=page.title))
     _below(part)
 
 
@@ -141,7 +143,7 @@ def _below(part: Node) -> None:
 def _numbers(anatomy: AnatomyView) -> None:
     table = tables.parameters_table(anatomy)
     if anatomy.lit is not None:
-        st.caption(f"Only what was found: {len(table)} of {anatomy.totals.n_named} arrays.")
+        st.caption(say("anatomy.found", n=len(table), n_arrays=anatomy.totals.n_named))
     columns = {
         "parameters": st.column_config.NumberColumn(format="localized"),
         "MB": st.column_config.NumberColumn(format="%.3f"),
@@ -174,9 +176,16 @@ def _snippet(anatomy: AnatomyView) -> str:
 def _shapes(anatomy: AnatomyView) -> None:
     a = anatomy.architecture
     st.markdown(
-        f"$L$ = {a.n_layers} layers, {a.n_heads} heads of {a.n_dims // a.n_heads} "
-        f"dimensions, $d$ = {a.n_dims}, $f$ = {a.n_inner}, {a.vocabulary_size:,} tokens "
-        f"in the vocabulary, texts of up to {a.max_length} tokens"
+        say(
+            "anatomy.shapes",
+            n_layers=a.n_layers,
+            n_heads=a.n_heads,
+            n_head_dims=a.n_dims // a.n_heads,
+            n_dims=a.n_dims,
+            n_inner=a.n_inner,
+            n_vocabulary=a.vocabulary_size,
+            max_length=a.max_length,
+        )
     )
 
 
@@ -185,4 +194,4 @@ def _caption(anatomy: AnatomyView) -> str:
     if anatomy.own is not None:
         return export.caption(passport)
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
-    return f"{passport.model} · built from its config, without weights · {versions}"
+    return say("anatomy.caption", model=passport.model, versions=versions)

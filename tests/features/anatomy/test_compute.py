@@ -89,7 +89,7 @@ def test_loaded_models_and_presets_can_be_taken_apart(tiny_service: EncoderServi
     offered = subjects(on("bert"), tiny_service, card)
     assert next(iter(offered.items())) == ("", card.title)
     assert offered["folder:albert"].endswith("(loaded)")
-    assert offered[BASE] == "bert-base-uncased (no weights)"
+    assert offered[BASE] == "bert-base-uncased (structure only)"
     assert "folder:bert" not in offered
     other = seen(tiny_service, on("bert"), subject="folder:albert")
     assert other.own is not None

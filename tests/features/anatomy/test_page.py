@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.features.anatomy.compute.weights import by_size, measure
 from components.features.anatomy.controls import (
@@ -28,7 +29,6 @@ from tests.support.fields import field
 from tests.support.pages import (
     alone,
     app_settings,
-    blocks,
     bundled_app,
     chart,
     everything_said,
@@ -38,6 +38,7 @@ from tests.support.pages import (
     reading,
     shown_view,
 )
+from tests.support.pages import said as words
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,15 +59,6 @@ def map_of(app: AppTest) -> dict[str, Any]:
     return json.loads(protos[0].spec)
 
 
-def words(app: AppTest, key: str) -> str:
-    return next(
-        markdown.value
-        for block in blocks(app)
-        if block._block_id.endswith(f"-{key}")
-        for markdown in block.markdown
-    )
-
-
 def table(app: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if column in d.value.columns)
 
@@ -78,11 +70,13 @@ def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -
     assert not app.exception
     assert app.title[0].value == "Anatomy"
     assert not [*app.error, *app.warning, *app.info]
-    assert "**22,713,216** parameters in **103** arrays" in reading(app)
+    assert "**22,713,216** parameters in 103 arrays" in reading(app)
     figure = map_of(app)
     assert figure["data"][0]["type"] == "treemap"
     assert figure["data"][0]["values"][0] == 22_713_216
-    assert figure["layout"]["title"]["text"] == "The word table is 52 % of the model"
+    assert figure["layout"]["title"]["text"] == say(
+        "anatomy.title.largest", part="word table", share=0.52
+    )
     assert table(app, "name")["parameters"].iloc[0] == 30522 * 384
     assert len(table(app, "billion multiply-adds")) == 8
     assert sum(trace["x"][0] for trace in chart(app, "anatomy_models")["data"]) == 22_713_216
@@ -91,15 +85,15 @@ def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -
 def test_a_part_is_chosen_said_to_be_untrained_and_seen_at_work_elsewhere() -> None:
     app = page(part="pooler")
     said = everything_said(app)
-    assert "A linear layer and a tanh" in said
-    assert "shows that it was trained**. Every bias of the pooler is exactly 0" in said
+    assert say("anatomy.part.pooler") in said
+    assert "**No sign that this was trained.** Every bias of the pooler is exactly 0" in said
     assert list(table(app, "array")["shape"]) == ["384 × 384", "384"]
     app = field(app.selectbox, PART.key).select("embeddings/word").run()
     assert shown_view(app).controls == {PAGE: {PART.name: "embeddings/word"}}
     assert map_of(app)["data"][0]["level"] == "embeddings"
     (link,) = (link.proto for link in app.main.get("page_link"))
     titles = {row.name: row.title for row in PAGES}
-    assert link.label == f"See it at work: {titles['tokens']}"
+    assert link.label == say("anatomy.see", page=titles["tokens"])
     assert link.page == "tokens"
     assert link.query_string.startswith("s=")
 
@@ -107,13 +101,13 @@ def test_a_part_is_chosen_said_to_be_untrained_and_seen_at_work_elsewhere() -> N
 def test_the_search_narrows_the_table_and_is_told() -> None:
     app = field(page(drawing="Tree").text_input, SEARCH.key).set_value("Query").run()
     assert not app.exception
-    assert "**12** arrays have “Query” in the name" in words(app, "reading_search")
+    assert "**12** arrays match “Query”" in words(app, "reading_search")
     assert len(table(app, "name")) == 12
-    assert "Only what was found: 12 of 103 arrays." in everything_said(app)
+    assert say("anatomy.found", n=12, n_arrays=103) in everything_said(app)
     assert map_of(app)["data"][0]["type"] == "icicle"
     app = field(app.text_input, SEARCH.key).set_value("<b>no</b> *such*").run()
     assert not app.exception
-    assert r"\<b\>" in words(app, "reading_search")
+    assert "No array matches “<b>no</b>" in words(app, "reading_search")
     assert len(table(app, "name")) == 0
 
 
@@ -121,8 +115,8 @@ def test_a_preset_without_its_weights_has_nothing_to_look_into() -> None:
     app = page(subject="FacebookAI/roberta-base", section=WEIGHTS)
     assert "without its weights" in app.info[0].value
     said = everything_said(app)
-    assert "The weights are not here" in said
-    assert "No pooler\\. Its published checkpoints" in said
+    assert "The weights are not loaded" in said
+    assert say("anatomy.no_pooler.roberta") in said
     code = [block.value for block in app.code]
     assert any("AutoConfig.for_model" in each for each in code)
 
@@ -138,8 +132,8 @@ def test_the_number_of_tokens_changes_the_work() -> None:
 @pytest.mark.slow
 def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     app = page(section=WEIGHTS)
-    assert "A sample of" in words(app, "reading_weights")
-    assert "One of every 6 of 30,522 rows" in everything_said(app)
+    assert "In a sample of" in words(app, "reading_weights")
+    assert "one of every 6 of 30,522 rows" in everything_said(app)
     name = "encoder.layer.1.attention.self.key.weight"
     app = field(app.selectbox, ARRAY.key).select(name).run()
     assert not app.exception
@@ -149,7 +143,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     shown = table(app, "Frobenius norm").iloc[0]
     assert shown["Frobenius norm"] == pytest.approx(stats.norm)
     assert shown["largest singular value"] == pytest.approx(stats.singular[0])
-    assert "singular values hold 90\u00a0%" in words(app, "reading_weights")
+    assert "singular values hold 90%" in words(app, "reading_weights")
     drawn = chart(app, "anatomy_singular")["data"][1]["y"]
     assert drawn[0] == pytest.approx(stats.singular[0], rel=1e-4)
 
@@ -161,7 +155,9 @@ def test_a_model_of_a_folder_is_taken_apart() -> None:
     assert "No pooler" in said
     assert "No segment table" in said
     assert field(app.selectbox, ARRAY.key).value == "transformer.layer.0.attention.q_lin.weight"
-    assert "a single row" in everything_said(page(on("roberta"), part="embeddings/segment"))
+    assert say("anatomy.part.one-segment") in everything_said(
+        page(on("roberta"), part="embeddings/segment")
+    )
 
 
 def test_no_control_of_an_address_breaks_it() -> None:
@@ -184,7 +180,7 @@ def test_where_only_one_model_is_allowed_it_stands_alone(
         app = page(subject=BASE)
         assert "22,713,216" in reading(app)
         assert len(table(app, "billion multiply-adds")) == 1
-        assert "not both allowed" in words(app, "reading_models")
+        assert "No well-known model of another size" in words(app, "reading_models")
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from components.content.language import say
 from components.core import EncoderService, ModelCard, ModelSpec
 from components.core.presets import preset_config
 from components.core.schema import Architecture, Passport
@@ -56,9 +57,9 @@ def subjects(
     rest = [spec for spec in (*service.models(), *more) if spec.id != view.model]
     return {
         "": card.title,
-        **{s.id: f"{s.title} (loaded)" for s in rest if s.loaded},
+        **{s.id: say("anatomy.loaded", model=s.title) for s in rest if s.loaded},
         **{
-            s.id: f"{s.title} (no weights)"
+            s.id: say("anatomy.no_weights", model=s.title)
             for s in rest
             if not s.loaded and preset_config(s.id) is not None
         },

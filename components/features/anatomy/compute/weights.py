@@ -67,11 +67,11 @@ def summary(measured: Measured) -> dict[str, str | int | float]:
         "measured": " × ".join(map(str, stats.shape)),
         "mean": stats.mean,
         "standard deviation": stats.std,
-        "least": stats.low,
-        "most": stats.high,
+        "minimum": stats.low,
+        "maximum": stats.high,
         "Frobenius norm": stats.norm,
         **spectrum,
-        "beyond the histogram": stats.n_outside,
+        "outside the chart": stats.n_outside,
     }
 
 
