@@ -1,4 +1,4 @@
-"""Attention: which other tokens each token looks at, head by head."""
+"""Attention: which tokens each token attends to, head by head."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ with kit.box():
     page.toolbar(view, attention)
 page.picture(view, attention)
 page.words(attention)
-page.notes(view, attention)
+page.notes(attention)
 page.explain(attention)
 again = partial(attention_view, view, runtime.service(), card)
 page.downloads(attention, downloads, again)

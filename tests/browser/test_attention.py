@@ -58,7 +58,7 @@ def test_heads_and_tokens_are_pointed_at_clicked_and_walked(visit: Callable[...,
 
 def the_first_screen_has_heads_lines_heatmap_and_reading(here: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
-    assert here.title.startswith("Layer 1, head 2: previous token 1.00")
+    assert here.title.startswith("Layer 1, head 2: previous token, over 99%")
     assert values(here) == ["0.00"] * 4 + ["1.00"] + ["0.00"] * 2
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
@@ -88,7 +88,7 @@ def clicks_on_a_head_and_a_token_move_nothing(here: Visit) -> None:
     assert [box(part) for part in parts] == before
     with here.rerun():
         token(here, "to", "pet", 4).click()
-    assert "“pet” gets most from" in here.reading
+    assert "“pet” gets most attention from" in here.reading
     expect(token(here, "to", "pet", 4)).to_have_attribute("aria-pressed", "true")
 
 
@@ -106,7 +106,7 @@ def the_keyboard_alone_walks_heads_and_tokens(here: Visit) -> None:
     here.page.keyboard.press("ArrowUp")
     with here.rerun():
         here.page.keyboard.press("Enter")
-    assert "“pet” gets most from" in here.reading
+    assert "“pet” gets most attention from" in here.reading
 
 
 def test_nothing_scrolls_sideways_on_a_dark_phone(visit: Callable[..., Visit]) -> None:

@@ -49,3 +49,9 @@ AWKWARD = {
     "beyond the first plane": "𝓹𝔂 python 𐍈",
 }
 """What a snippet must write down so that Python reads it back."""
+LABELS = (
+    *("the", "python", "##on", "[CLS]", "[SEP]", "[UNK]", "[PAD]", "<s>", "a", "A", ".", "*", "`"),
+    *("🐍", "👩‍👧", "🇺🇦", "שלי", "مرحبا", "蟒", "ﬁ", "e\u0301", "<b>", "$x$", ":snake:", "Ġthe"),
+    *("▁the", "|", "http://a.b", "\\", "%s", "{0}", "0.50", "50%", "", "x" * 40, "x" * 41),
+)
+"""Names of tokens as models have them; some read alike when cut."""

@@ -1,4 +1,4 @@
-"""The picture of one attention matrix: who looks (rows) at whom (columns)."""
+"""The picture of one attention matrix: which tokens attend (rows) to which (columns)."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.features.attention.compute import tables
 from components.features.attention.compute.attention import AttentionView
 from components.features.attention.controls import (
@@ -23,20 +24,21 @@ from components.features.attention.controls import (
     TOKEN,
     UNIT,
 )
-from components.features.attention.explain import FORMULA, LIMITS, SUMMARIES
+from components.features.attention.explain import FORMULA
 from components.features.attention.figures import attention_heatmap
-from components.features.attention.measures.selection import selected_heads
-from components.features.attention.reading.heads import (
+from components.features.attention.labels import (
+    habit_names,
     habits_caption,
     head_titles,
     heads_said,
     sort_titles,
 )
-from components.features.attention.reading.notes import attention_notes
-from components.features.attention.reading.weights import (
+from components.features.attention.measures.selection import selected_heads
+from components.features.attention.reading import (
+    attention_notes,
     attention_reading,
+    attention_sure,
     attention_title,
-    habit_names,
 )
 from components.features.attention.snippet import attention_snippet
 from components.features.attention.widgets.heads import Bar, attention_heads
@@ -88,19 +90,25 @@ def picture(view: ViewState, attention: AttentionView) -> None:
 
 def words(attention: AttentionView) -> None:
     """The reading."""
-    kit.reading(attention_reading(attention.selection, attention.grid, attention.picked))
+    selection = attention.selection
+    claims = attention_reading(selection, attention.grid, attention.picked)
+    kit.reading(claims, sure=attention_sure(selection))
 
 
-def notes(view: ViewState, attention: AttentionView) -> None:
-    """What is not there, and why."""
-    said = attention_notes(view, attention)
+def notes(attention: AttentionView) -> None:
+    """What was hidden, padded, unknown or cut off."""
+    said = attention_notes(attention)
     if said:
-        st.caption(" ".join(said))
+        st.caption(" ".join(map(str, said)))
 
 
 def explain(attention: AttentionView) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(attention), lambda: _under_the_hood(attention), LIMITS)
+    kit.tabs(
+        lambda: _numbers(attention),
+        lambda: _under_the_hood(attention),
+        say("attention.page.limits"),
+    )
 
 
 def downloads(
@@ -170,24 +178,27 @@ def _navigator(attention: AttentionView) -> None:
 def _bars(attention: AttentionView, selected: list[tuple[int, int]]) -> list[Bar]:
     """The mean habits of the selected heads, beside those of attention that is spread evenly."""
     heads, names = attention.heads, habit_names(attention.selection)
-    own = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0)
-    widest = float(heads.even[-1]) or 1.0
-    shares = zip(names, own[:-1], heads.even[:-1], strict=True)
+    own = np.mean([heads.habits[layer - 1, head] for layer, head in selected], axis=0).tolist()
+    *even, widest = heads.even.tolist()
+    bits, entropy = own.pop(), say("attention.habit.entropy")
     return [
-        *(Bar(name, float(value), float(even), f"{value:.2f}") for name, value, even in shares),
-        Bar("entropy", float(own[-1]) / widest, 1.0, f"{own[-1]:.2f} bits"),
+        *(
+            Bar(name, value, usual, say("attention.bars.share", value=value))
+            for name, value, usual in zip(names, own, even, strict=True)
+        ),
+        Bar(entropy, bits / (widest or 1.0), 1.0, say("attention.bars.bits", value=bits)),
     ]
 
 
 def _verbs(attention: AttentionView) -> tuple[str, str]:
-    if attention.selection.scope == "rollout":
-        return "this position …", "… is mixed from"
-    return "this token …", "… looks at"
+    rollout = attention.selection.scope == "rollout"
+    to = say("attention.page.draws_on" if rollout else "attention.page.attends_to")
+    return say("attention.page.this_token"), to
 
 
 def _heatmap(attention: AttentionView) -> None:
     grid = attention.grid
-    title = attention_title(attention.selection, grid)
+    title = str(attention_title(attention.selection, grid))
     kit.chart(
         attention_heatmap(
             grid.weights,
@@ -198,8 +209,7 @@ def _heatmap(attention: AttentionView) -> None:
             height=396,
         ),
         key=_CHART,
-        alt=f"{title}. Attention from each token, in rows, to each token, in columns; "
-        "the table has the numbers.",
+        alt=say("attention.page.alt", title=title),
     )
 
 
@@ -215,13 +225,13 @@ def _pick_token(side: str, position: int) -> None:
 def _numbers(attention: AttentionView) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Weights as shown**")
+        st.markdown(say("attention.page.weights"))
         _weights(attention)
     with right:
-        st.markdown("**All heads**")
+        st.markdown(say("attention.page.heads"))
         table = tables.heads_table(attention)
         kit.table(table, key="attention_heads_table", after=2, height=320)
-        st.caption(SUMMARIES)
+        st.caption(say("attention.page.heads_caption"))
 
 
 def _weights(attention: AttentionView) -> None:
@@ -232,10 +242,8 @@ def _weights(attention: AttentionView) -> None:
         return
     table = tables.picked_table(attention)
     kit.table(table, key="attention_picked", after=2, height=320)
-    st.caption(
-        f"All {len(grid.rows):,} x {len(grid.columns):,} weights are in the downloads; "
-        "here are those of the picked token."
-    )
+    rows, columns = grid.weights.shape
+    st.caption(say("attention.page.picked_only", rows=rows, columns=columns))
 
 
 def _under_the_hood(attention: AttentionView) -> None:
@@ -254,8 +262,6 @@ def _under_the_hood(attention: AttentionView) -> None:
 
 
 def _shapes(attention: AttentionView) -> None:
-    n, card = attention.encoding.n_tokens, attention.card
-    st.markdown(
-        f"`attentions` [{card.n_layers}, {card.n_heads}, {n}, {n}]: layers, heads, from, to · "
-        f"as shown {list(attention.grid.weights.shape)}"
-    )
+    card, (rows, columns) = attention.card, attention.grid.weights.shape
+    shape = {"layers": card.n_layers, "heads": card.n_heads, "n": attention.encoding.n_tokens}
+    st.markdown(say("attention.page.shapes", **shape, rows=rows, columns=columns))

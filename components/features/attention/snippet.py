@@ -6,10 +6,10 @@ import numpy as np
 
 from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard, Tokens
+from components.features.attention.labels import habit_names
 from components.features.attention.measures.grid import Grid
 from components.features.attention.measures.heads import separators
 from components.features.attention.measures.selection import Selection
-from components.features.attention.reading.weights import habit_names
 
 __all__ = ["attention_snippet"]
 

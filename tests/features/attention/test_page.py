@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import EncoderService
 from components.features.attention.controls import HEAD, PAD, PAGE, SHOW, SIDE, SORT, TOKEN
 from components.ui.state.view import DEFAULT, Sentence, ViewState
@@ -87,8 +88,8 @@ def test_the_page_opens_on_the_head_that_looks_at_the_token_before(
     assert [title.value for title in app.title] == ["Attention"]
     assert_shows(app, seen(service).grid.weights)
     text = reading(app)
-    assert "In layer 1, head 2, **1.00**" in text
-    assert "“python” looks most at “pet”" in text
+    assert "In layer 1, head 2, **over 99%** of the attention goes to the previous token" in text
+    assert "“python” attends most to “pet” (**over 99%**)" in text
     assert len(tables(app)["heads"]) == 72
     assert field(app.selectbox, SORT.key).options[2] == "[CLS]"
     assert component(app, "contextlens_heads")["values"][0][2].startswith("previous token 0.99")
@@ -116,7 +117,7 @@ def test_picking_a_token_shows_its_numbers_and_says_them() -> None:
     app = send_pick(opened(show="All"), "attention_lines", side="to", position=4)
     view = shown_view(app)
     assert (SIDE.of(view), TOKEN.of(view)) == ("to", 4)
-    assert "“pet” gets most from" in reading(app)
+    assert "“pet” gets most attention from" in reading(app)
     assert component(app, "contextlens_lines")["picked"] == {"side": "to", "index": 4}
 
 
@@ -124,7 +125,7 @@ def test_options_change_what_is_shown_and_the_notes_tell() -> None:
     app = field(opened(show="All", special="Hide").number_input, PAD.key).set_value(10).run()
     assert PAD.of(shown_view(app)) == 10
     assert lines(app).shape == (5, 5)
-    assert "went to them. 3 positions are padding" in everything_said(app)
+    assert say("attention.note.padding", n=3) in everything_said(app)
 
 
 def test_a_pair_and_markup_are_shown_as_text() -> None:

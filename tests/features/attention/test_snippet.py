@@ -11,8 +11,8 @@ import pytest
 from components.core import EncoderService
 from components.features.attention.compute.attention import AttentionView
 from components.features.attention.controls import SCOPES
+from components.features.attention.labels import habit_names
 from components.features.attention.measures.selection import selected_heads
-from components.features.attention.reading.weights import habit_names
 from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence
 from tests.features.attention.shown import seen

@@ -1,4 +1,4 @@
-// Who looks at whom: two columns of tokens, lines between them as strong as the weights.
+// Which token attends to which: two columns of tokens, lines between them as strong as the weights.
 // Pointing at a token shows its weights as numbers; a click or Enter keeps it.
 // User text reaches the page through textContent and setAttribute only.
 

@@ -44,7 +44,7 @@ class AttentionView:
         kinds: what each token is.
         heads: all heads, reduced.
         sort: what they are sorted by; `order` is (layer, head), the first one first.
-        selection: what is looked at.
+        selection: which of them are shown.
         weights: (n_tokens, n_tokens) float32 of it, before anything was hidden or merged.
         grid: the same as shown, in the `arrangement` that was asked.
         picked: "from" and a row, or "to" and a column, of the grid.

@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from components.features.attention.compute.attention import AttentionView
-from components.features.attention.reading.weights import habit_names
+from components.features.attention.labels import habit_names
 
 __all__ = ["arrays", "heads_table", "picked_table", "weight_rows", "weights_table"]
 
 
 def weights_table(attention: AttentionView) -> pd.DataFrame:
-    """The weights as shown: a row for each that looks, a column for each that is looked at.
+    """The weights as shown: a row for each that attends, a column for each attended to.
 
     Each by its position, a word's by its first token's, and its label.
     """

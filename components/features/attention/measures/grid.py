@@ -54,7 +54,7 @@ class Grid:
     """Attention as shown.
 
     Attributes:
-        rows, columns: who looks, and at whom.
+        rows, columns: which tokens attend, and to which.
         weights: (n_rows, n_columns) float32.
         hidden: the positions of tokens that were hidden.
         renormalised: whether each row was divided by its sum after hiding.

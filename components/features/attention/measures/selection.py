@@ -26,7 +26,8 @@ class Selection:
         head: counted from 0; of no meaning but for one head.
         shares: the head's shares of attention by habit, without the entropy.
         even: the same for evenly spread attention.
-        names: what the first and the separating special tokens are called: "[CLS]", "[SEP]".
+        names: what the first and the separating special tokens are called: "[CLS]", "[SEP]"; the
+            second is empty where there is none.
         trained: whether the encoder is.
     """
 
@@ -81,4 +82,4 @@ def selected_heads(heads: Heads, selection: Selection) -> list[tuple[int, int]]:
 def _names(tokens: Tokens) -> dict[str, str]:
     """What the special tokens of this model are called."""
     rest = [tokens.tokens[i] for i in separators(tokens)]
-    return {"first": tokens.tokens[0], "separators": rest[0] if rest else "the last token"}
+    return {"first": tokens.tokens[0], "separators": rest[0] if rest else ""}

@@ -1,4 +1,4 @@
-"""Tokens in two columns with lines between them: who looks at whom, as a component of the page.
+"""Tokens in two columns, with lines from each to those it attends to, as a component of the page.
 
 The weights travel as base64 of float32, a third of their bytes as text; the browser draws only the
 lines that can be seen. User text travels as JSON and is shown as text, never as HTML. Must not

@@ -1,11 +1,11 @@
-"""Heads beside each other in words."""
+"""The names of heads and habits, with each model's own special tokens."""
 
 from __future__ import annotations
 
 import pytest
 
 from components.core import EncoderService
-from components.features.attention.reading.heads import (
+from components.features.attention.labels import (
     habits_caption,
     head_titles,
     heads_said,
@@ -17,7 +17,7 @@ from tests.features.attention.shown import seen
 def test_heads_are_said_with_the_habit_that_they_are_sorted_by(service: EncoderService) -> None:
     attention = seen(service)
     values = attention.heads.habits
-    assert next(iter(head_titles(attention).items())) == ("1.2", "Layer 1, head 2 · 1.00")
+    assert next(iter(head_titles(attention).items())) == ("1.2", "Layer 1, head 2 · over 99%")
     assert heads_said(attention)[2][7] == f"previous token {values[2, 7, 0]:.4f}"
     narrow = seen(service, sort="focus")
     first, title = next(iter(head_titles(narrow).items()))
@@ -38,10 +38,10 @@ def test_orders_are_named_by_the_models_own_special_tokens(tiny_service: Encoder
 @pytest.mark.parametrize(
     ("show", "said"),
     [
-        ("One head", "Layer 3, head 7: share of attention on"),
-        ("Layer", "Layer 4, mean of its heads: share on"),
-        ("All", "Mean of all heads: share on"),
-        ("Rollout", "Mean of layers 1 to 4: share on"),
+        ("One head", "Layer 3, head 7: attention to …"),
+        ("Layer", "Layer 4, average of its heads: attention to …"),
+        ("All", "Average of all heads: attention to …"),
+        ("Rollout", "Average of the heads of layers 1 to 4: attention to …"),
     ],
 )
 def test_the_bars_say_what_they_are_about(service: EncoderService, show: str, said: str) -> None:

@@ -1,0 +1,245 @@
+"""Attention in words: a head's habit or a mean, one token, and what was hidden, padded or lost.
+
+What is claimed is computed here from the weights; the sentences are in `english.toml`. A share of a
+sentence is never called larger than another one that reads alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from components.analysis.tokens import source
+from components.content.language import Claim, claim
+from components.content.wording import escape, occurrence, percent, placed, quoted, several
+from components.features.attention.compute.attention import AttentionView
+from components.features.attention.labels import scope_name
+from components.features.attention.measures.grid import Grid, Item
+from components.features.attention.measures.selection import Selection
+
+__all__ = [
+    "attention_notes",
+    "attention_reading",
+    "attention_sure",
+    "attention_title",
+]
+
+CLEAR = 0.3
+"""Of a head's attention: the least share that is called its habit."""
+OVER_EVEN = 1.5
+"""How many times the share of evenly spread attention a habit has at least."""
+
+_IN_TITLE = 12  # characters of a token
+
+
+@dataclass(frozen=True)
+class Habit:
+    """The largest share of a head's attention, and what an even spread would give.
+
+    Attributes:
+        verdict: a name of `HABITS`, or "unclear" where no share stands out.
+    """
+
+    verdict: str
+    share: float
+    even: float
+
+
+@dataclass(frozen=True)
+class Largest:
+    """Which of some weights are largest.
+
+    Attributes:
+        verdict: one or several of them; "alike" where all read alike; "faint" where none has 1%.
+        indices: theirs.
+        share: the largest weight.
+    """
+
+    verdict: Literal["one", "several", "alike", "faint"]
+    indices: tuple[int, ...]
+    share: float
+
+
+def habit_of(selection: Selection) -> Habit:
+    """The habit of a head, or its largest share where none is clear."""
+    shares, even = selection.shares, selection.even
+    clear = [name for name in shares if shares[name] >= max(CLEAR, OVER_EVEN * even[name])]
+    best = max(clear or shares, key=shares.__getitem__)
+    return Habit(best if clear else "unclear", shares[best], even[best])
+
+
+def largest(weights: Sequence[float]) -> Largest:
+    """Which weights are largest, as far as whole per cents tell them apart."""
+    top = max(weights)
+    best = tuple(i for i, weight in enumerate(weights) if percent(weight) == percent(top))
+    if percent(top) in (percent(0), percent(1e-9)):
+        return Largest("faint", best, top)
+    if len(best) == 1:
+        return Largest("one", best, top)
+    return Largest("alike" if len(best) == len(weights) else "several", best, top)
+
+
+# The reading
+
+
+def attention_title(selection: Selection, grid: Grid) -> Claim:
+    """The finding of the main picture, short; plain text."""
+    if selection.scope == "head":
+        return _head_claim(selection, "title", str)
+    found, labels = largest(_means(grid)), [item.label for item in grid.columns]
+    first = found.indices[0]
+    name = occurrence(labels[first], grid.columns[first].positions[0], labels, _IN_TITLE)
+    verdict: str = found.verdict
+    if verdict in ("one", "several"):
+        verdict = "from" if selection.scope == "rollout" else "to"
+    return claim(
+        f"attention.title.{verdict}", Scope=scope_name(selection), share=found.share, name=name
+    )
+
+
+def attention_reading(selection: Selection, grid: Grid, picked: tuple[str, int]) -> list[Claim]:
+    """At most three claims: a head's habit or a mean, the picked token, and one caution.
+
+    Args:
+        selection: what the numbers are.
+        grid: the numbers.
+        picked: "from" and a row, or "to" and a column.
+    """
+    return [
+        _head_claim(selection, "head", escape)
+        if selection.scope == "head"
+        else _mean_claim(selection, grid),
+        _picked_claim(selection, grid, picked),
+        claim(f"attention.caution.{'trained' if selection.trained else 'untrained'}"),
+    ]
+
+
+def attention_sure(selection: Selection) -> list[Claim]:
+    """How the numbers of the reading were made."""
+    if selection.scope == "head":
+        return [
+            claim("attention.sure.pattern", least=CLEAR, times=OVER_EVEN),
+            claim("attention.sure.counted"),
+        ]
+    return [claim("attention.sure.rollout")] if selection.scope == "rollout" else []
+
+
+def _head_claim(selection: Selection, kind: str, named: Callable[[str], str]) -> Claim:
+    habit = habit_of(selection)
+    return claim(
+        f"attention.{kind}.{habit.verdict}",
+        layer=selection.layer,
+        head=selection.head,
+        share=habit.share,
+        even=habit.even,
+        name=named(selection.names.get(habit.verdict, "")),
+    )
+
+
+def _mean_claim(selection: Selection, grid: Grid) -> Claim:
+    found = largest(_means(grid))
+    kind = "rollout" if selection.scope == "rollout" else "mean"
+    names = several(_names(grid.columns, found.indices))
+    even = _even(selection, grid, grid.columns[found.indices[0]])
+    return claim(f"attention.{kind}.{found.verdict}", names=names, share=found.share, even=even)
+
+
+def _picked_claim(selection: Selection, grid: Grid, picked: tuple[str, int]) -> Claim:
+    side, index = picked
+    own, others = (grid.rows, grid.columns) if side == "from" else (grid.columns, grid.rows)
+    weights = (grid.weights[index] if side == "from" else grid.weights[:, index]).tolist()
+    found = largest(weights)
+    kind = f"rollout_{side}" if selection.scope == "rollout" else side
+    return claim(
+        f"attention.{kind}.{found.verdict}",
+        word=_names(own, [index])[0],
+        names=several(_names(others, found.indices)),
+        share=found.share,
+    )
+
+
+def _means(grid: Grid) -> list[float]:
+    """What each column gets on average from the rows that are no padding."""
+    real = [i for i, item in enumerate(grid.rows) if item.kind != "padding"]
+    means: list[float] = grid.weights[real].mean(axis=0).tolist()
+    return means
+
+
+def _even(selection: Selection, grid: Grid, item: Item) -> float:
+    """What an item would get if each token attended to all (that are left) equally."""
+    each = selection.even["first"]
+    if grid.renormalised:
+        kept = {position for one in (*grid.rows, *grid.columns) for position in one.positions}
+        each = 1 / len(kept)
+    return each * len(item.positions)
+
+
+def _names(items: Sequence[Item], indices: Sequence[int]) -> list[str]:
+    """Names in quotation marks, with positions where several read alike."""
+    labels = [item.label for item in items]
+    return [placed(labels[i], items[i].positions[0], labels) for i in indices]
+
+
+# What is not as it usually is
+
+
+def attention_notes(attention: AttentionView) -> list[Claim]:
+    """What was hidden, padded, unknown or cut off, a sentence each; none where nothing was."""
+    notes = [
+        _special_note(attention),
+        _text_note(attention),
+        _pair_note(attention),
+        _padding_note(attention),
+        _unknown_note(attention),
+    ]
+    lost = attention.encoding.n_truncated
+    notes.append(claim("attention.note.cut", n=lost) if lost else None)
+    return [note for note in notes if note is not None]
+
+
+def _special_note(attention: AttentionView) -> Claim | None:
+    grid = attention.grid
+    if attention.arrangement.special == "show":
+        return None
+    if not grid.hidden:
+        return claim("attention.note.nothing_else")
+    case = "divided" if grid.renormalised else "hidden"
+    names = dict.fromkeys(attention.encoding.tokens[i] for i in grid.hidden)
+    return claim(f"attention.note.{case}", names=escape(", ".join(names)))
+
+
+def _text_note(attention: AttentionView) -> Claim | None:
+    if (attention.encoding.text_ids >= 0).any():
+        return None
+    names = dict.fromkeys(attention.encoding.tokens)
+    return claim("attention.note.only_special", names=escape(", ".join(names)))
+
+
+def _pair_note(attention: AttentionView) -> Claim | None:
+    if attention.sentence.pair is None:
+        return None
+    if attention.arrangement.direction == "all":
+        return None if attention.card.has_segments else claim("attention.note.no_segments")
+    return claim(f"attention.note.{'all_ways' if attention.grid.is_square else 'one_way'}")
+
+
+def _padding_note(attention: AttentionView) -> Claim | None:
+    n, asked = attention.encoding.n_tokens, attention.pad_asked
+    if attention.pad_to is None:
+        useless = asked not in (0, n)
+        return claim("attention.note.long_enough", n=n, asked=asked) if useless else None
+    mask = attention.encoding.attention_mask
+    most = float(attention.weights[np.ix_(mask == 1, mask == 0)].max(initial=0.0))
+    case = "padding_gets" if most else "padding"
+    return claim(f"attention.note.{case}", n=int((mask == 0).sum()), most=most)
+
+
+def _unknown_note(attention: AttentionView) -> Claim | None:
+    unknown = [i for i, kind in enumerate(attention.kinds) if kind == "unknown"]
+    if not unknown:
+        return None
+    word = quoted(source(attention.encoding, unknown[0]))
+    return claim("attention.note.unknown", n=len(unknown), word=word)
