@@ -1,4 +1,4 @@
-"""What a tokenizer did to a text: rows of a table, what was lost, why a piece is unknown."""
+"""What a tokenizer did to a text: kinds and labels of tokens, rows of a table, what was lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ __all__ = [
     "lost_spans",
     "source",
     "token_rows",
-    "unknown_reason",
 ]
 
 Kind = Literal["token", "continuation", "special", "typed special", "padding", "unknown"]
@@ -123,27 +122,6 @@ def token_rows(
             }
         )
     return rows
-
-
-def unknown_reason(normalized: str, vocabulary: Vocabulary) -> str:
-    """Why a tokenizer gave the unknown token for some (normalised) characters, in one sentence."""
-    known = vocabulary.characters
-    strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
-    longest = vocabulary.longest_word
-    if longest is not None and len(normalized) > longest:
-        return f"It is longer than {longest} characters, the longest word this tokenizer cuts."
-    if strange:
-        names = ", ".join(map(_named, strange[:3]))
-        are = "is" if len(strange) == 1 else "are"
-        word = vocabulary.method == "WordPiece"
-        so = ", so the whole word becomes one unknown token" if word else ""
-        return f"{names} {are} not in the vocabulary{so}."
-    return "The vocabulary has its characters, but no pieces that put them together in this order."
-
-
-def _named(character: str) -> str:
-    code = f"U+{ord(character):04X}"
-    return f"{character} ({code})" if character.isprintable() else code
 
 
 def find_pieces(

@@ -75,7 +75,7 @@ def test_tokens_and_their_characters_light_each_other_up_and_keys_pick(visit: Ca
     with here.rerun():
         keys.press("Enter")
     assert picked(here) == ["sin"]
-    assert "“sin” has the ID 8254, so the model takes row 8254" in row_reading(here)
+    assert "“sin” has the ID 8254. It picks row 8254" in row_reading(here)
 
 
 def test_picks_go_back_and_forward_and_the_address_restores_the_page(
@@ -163,7 +163,7 @@ def html_and_odd_texts_are_text_everywhere_and_in_the_drawing(
 
 
 def what_does_not_fit_is_struck_through_and_the_last_token_reached(here: Visit) -> None:
-    assert "90 tokens do not fit and are left out" in here.reading
+    assert "90 tokens were left out" in here.reading
     lost = here.main.locator(".piece.lost")
     assert lost.first.inner_text() == " ".join(["python"] * 90)
     assert "line-through" in style(lost.first, "textDecorationLine")

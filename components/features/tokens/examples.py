@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from components.content.language import say
 from components.features.tokens.controls import (
     BACK_TO_TEXT,
     CUT,
@@ -26,7 +27,6 @@ class TokenExample:
 
     Attributes:
         key: short and stable, for widget keys.
-        title: a few words for its link.
         icon: a Streamlit material icon.
         text: the text that takes the shown sentence's place.
         pair: its second text, or None.
@@ -34,57 +34,54 @@ class TokenExample:
     """
 
     key: str
-    title: str
     icon: str
     text: str
     pair: str | None = None
     controls: tuple[tuple[Control[Any], Value], ...] = ()
 
+    @property
+    def title(self) -> str:
+        """A few words for its link."""
+        return say(f"tokens.example.{self.key}")
+
 
 TOKEN_EXAMPLES: tuple[TokenExample, ...] = (
     TokenExample(
         key="long",
-        title="Words cut into pieces",
         icon=":material/content_cut:",
         text="The tokenizer unmasked a photosynthesizing nanorobot",
     ),
     TokenExample(
         key="accents",
-        title="Capitals and accents",
         icon=":material/match_case:",
         text="Zoë ordered a CRÈME BRÛLÉE in Málaga",
         controls=((SECTION, BACK_TO_TEXT),),
     ),
     TokenExample(
         key="case",
-        title="US and us, Apple and apple",
         icon=":material/compare:",
         text="The US told us that Apple never grew an apple",
         controls=((SECTION, TWO_TOKENIZERS),),
     ),
     TokenExample(
         key="unknown",
-        title="Signs it cannot read",
         icon=":material/help:",
         text="My 🐍 ate ∞ 🍕 for $9.99, isn't that great?!",
     ),
     TokenExample(
         key="pair",
-        title="A pair of texts",
         icon=":material/splitscreen:",
         text="Where does a python sleep?",
         pair="It coils up in a tree.",
     ),
     TokenExample(
         key="padding",
-        title="Padding to 16",
         icon=":material/width:",
         text="Pythons nap",
         controls=((PAD, 16),),
     ),
     TokenExample(
         key="cut",
-        title="Cut at 8 tokens",
         icon=":material/crop:",
         text="Only the beginning of this sentence reaches the model",
         controls=((CUT, 8),),

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
+from components.content.language import say
 from components.features.tokens.measures.rewriting import Fate
 
 __all__ = ["there_and_back", "tokens_svg"]
@@ -41,7 +42,9 @@ def tokens_svg(boxes: Sequence[tuple[str, int, bool]], title: str) -> str:
         if x and x + width > _WIDTH:
             x, y = 0.0, y + _ROW
         if y + _ROW > _HEIGHT:
-            drawn.append(_text(0, y + 12, f"and {len(boxes) - n} more tokens", 12, 0.7))
+            drawn.append(
+                _text(0, y + 12, say("tokens.page.more_tokens", n=len(boxes) - n), 12, 0.7)
+            )
             break
         drawn.append(_box(x, y, width, text, token_id, faint))
         x += width + 8
@@ -61,8 +64,8 @@ def there_and_back(parts: Sequence[tuple[str, Fate]], decoded: str) -> str:
     """
     typed = "".join(_MARKS[fate].format(html.escape(text)) for text, fate in parts)
     return (
-        f'<div class="back"><span>typed; what does not come back is marked</span><p>{typed}</p>'
-        f"<span>back from the IDs</span><p>{html.escape(decoded)}</p></div>"
+        f'<div class="back"><span>{say("tokens.page.typed")}</span><p>{typed}</p>'
+        f"<span>{say('tokens.page.back')}</span><p>{html.escape(decoded)}</p></div>"
     )
 
 

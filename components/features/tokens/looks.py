@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.content.language import say, table
 from components.content.wording import escape, shortened
 from components.core import EncoderService, ModelCard
 from components.core.schema import Tokens, Vocabulary
@@ -28,15 +29,13 @@ from components.features.tokens.explain import ROW
 from components.features.tokens.figures import there_and_back
 from components.features.tokens.measures.cutting import Cut
 from components.features.tokens.measures.rewriting import Change
-from components.features.tokens.reading.tokens import (
+from components.features.tokens.reading import (
     back_reading,
+    cut_reading,
+    row_reading,
     tokenizers_reading,
     twins_reading,
-)
-from components.features.tokens.reading.vocabulary import (
-    cut_reading,
-    no_row_reading,
-    row_reading,
+    unknown_reason,
     vocabulary_reading,
 )
 from components.features.tokens.snippet import row_snippet
@@ -50,9 +49,9 @@ from components.ui.widgets.token_strip import token_strip
 
 __all__ = ["back", "id_to_row", "two_tokenizers", "vocabulary"]
 
-_KIND_NAMES = {"start": "begins a word", "continuation": "goes on", "special": "special"}
 _VALUES = 8  # of a row, as numbers
 _LONGEST_PICKED = 40  # characters of a word in the empty field
+_LONGEST_TITLE = 24  # of one in a title
 
 
 def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
@@ -61,18 +60,18 @@ def vocabulary(view: ViewState, tokenized: TokenizedSentence, service: EncoderSe
     left, right = st.columns([2, 3], gap="medium")
     with left:
         picked = shortened(picked_word(tokenized), _LONGEST_PICKED)
-        inputs.text(view, replace(SEARCH, placeholder=f"{picked}, picked above"))
+        placeholder = say("tokens.page.placeholder", word=picked)
+        inputs.text(view, replace(SEARCH, placeholder=placeholder))
         inputs.choice(view, KIND)
         found = look_up(view, service, tokenized)
-        said = vocabulary_reading(
+        claims = vocabulary_reading(
             found.query,
-            found.normalized,
             found.tokens,
             every,
             n_found=len(found.ids),
-            among=found.among,
+            reason=str(unknown_reason(found.seen, every)),
         )
-        kit.reading(said, key="reading_vocabulary")
+        kit.reading(claims, key="reading_vocabulary")
     with right:
         if found.cut is not None:
             _why(found.cut, every.method)
@@ -91,34 +90,42 @@ def id_to_row(tokenized: TokenizedSentence, service: EncoderService, model: Mode
     token_id = tokenized.picked_id
     rows = table_rows(tokenized, service, model)
     if rows is None:
-        st.info(no_row_reading(token_id, last_row(tokenized.vocabulary, model)))
+        last = last_row(tokenized.vocabulary, model)
+        st.info(say("tokens.no_row", token_id=token_id, last=last))
         return
-    piece, own = tokenized.labels[tokenized.picked], rows.values[rows.own]
-    kit.reading(row_reading(piece, token_id, model.vocabulary_size, own), key="reading_row")
-    _strips(rows, token_id)
-    with st.expander("Why a row: one-hot times matrix"):
+    piece, n_rows = tokenized.labels[tokenized.picked], model.vocabulary_size
+    claim = row_reading(piece, token_id, n_rows, rows.values.shape[1])
+    kit.reading([claim], key="reading_row")
+    name = shortened(piece, _LONGEST_TITLE)
+    _strips(rows, say("tokens.page.row_title", piece=name, token_id=token_id, n_rows=n_rows))
+    with st.expander(say("tokens.page.row_formula")):
         st.markdown(ROW)
         st.code(row_snippet(model, token_id), language="python", wrap_lines=True)
-    st.caption("Click another token above to see its row.")
+    st.caption(say("tokens.page.row_more"))
 
 
 def two_tokenizers(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
     """The same text, cut by another model's tokenizer."""
     others = other_tokenizers(view, service, runtime.own_models())
     if not others:
-        st.info("Only one model is allowed here, so there is no other tokenizer to compare with.")
+        st.info(say("tokens.page.one_model"))
         return
     titles = {model: spec.title for model, spec in others.items()}
     other = inputs.select(view, OTHER.among(titles))
     card = second.tokenizer_card(others[other])
     if card is None:
-        kit.reading(twins_reading(tokenized.tokens), key="reading_twins")
+        unknown_id, name = tokenized.vocabulary.unknown_id, tokenized.unknown_name
+        kit.reading(twins_reading(tokenized.tokens, unknown_id, name), key="reading_twins")
         return
     ours, theirs = tokenized_by_both(view, service, tokenized.sentence, other)
-    names = (tokenized.card.title, card.title)
-    kit.reading(tokenizers_reading(ours, theirs, names), key="reading_tokenizers")
-    _side(0, names[0], ours, tokenized.vocabulary, tokenized)
-    _side(1, names[1], theirs, service.vocabulary(other), tokenized)
+    names, vocabularies = (
+        (tokenized.card.title, card.title),
+        (tokenized.vocabulary, service.vocabulary(other)),
+    )
+    unknown_ids = (vocabularies[0].unknown_id, vocabularies[1].unknown_id)
+    kit.reading(tokenizers_reading(ours, theirs, names, unknown_ids), key="reading_tokenizers")
+    _side(0, names[0], ours, vocabularies[0], tokenized)
+    _side(1, names[1], theirs, vocabularies[1], tokenized)
 
 
 def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService) -> None:
@@ -126,26 +133,26 @@ def back(view: ViewState, tokenized: TokenizedSentence, service: EncoderService)
     trips = round_trips(view, service, tokenized)
     for which, trip in enumerate(trips):
         if len(trips) > 1:
-            st.caption(("First text", "Second text")[which])
+            st.caption(say(("tokens.page.first_text", "tokens.page.second_text")[which]))
         _round_trip(which, trip)
-    st.caption("With the special tokens:")
+    st.caption(say("tokens.page.with_special"))
     st.code(service.decode(view.model, tokenized.tokens.token_ids), language=None, wrap_lines=True)
 
 
 def _why(cut: Cut, method: str) -> None:
     """Why a word is cut as it is."""
-    st.markdown(cut_reading(cut, method))
+    st.markdown(str(cut_reading(cut, method)))
     if len(cut.rows) > 1:
-        kit.table(cut.rows, key="cut_table", exact=["log-probability"])
+        names = table("tokens.column")
+        frame = pd.DataFrame(cut.rows).rename(columns=names)
+        kit.table(frame, key="cut_table", exact=[names["score"]])
 
 
-def _strips(rows: TableRows, token_id: int) -> None:
+def _strips(rows: TableRows, title: str) -> None:
     kit.chart(
-        vector_strips(
-            rows.values, rows.names, chosen=rows.own, title=f"ID {token_id} is row {token_id}"
-        ),
+        vector_strips(rows.values, rows.names, chosen=rows.own, title=title),
         key="rows_heatmap",
-        alt=f"Rows {rows.ids[0]} to {rows.ids[-1]} of the word-embedding table.",
+        alt=say("tokens.page.row_alt", first=rows.ids[0], last=rows.ids[-1]),
     )
     first = pd.DataFrame(rows.values[:, :_VALUES], columns=[f"dim {d}" for d in range(_VALUES)])
     first.insert(0, "row", rows.names)
@@ -155,7 +162,7 @@ def _strips(rows: TableRows, token_id: int) -> None:
 def _side(
     side: int, name: str, tokens: Tokens, vocabulary: Vocabulary, tokenized: TokenizedSentence
 ) -> None:
-    st.markdown(f"**{escape(name)}** · {len(vocabulary.pieces):,} pieces")
+    st.markdown(say("tokens.page.tokenizer", name=escape(name), n=len(vocabulary.pieces)))
     token_strip(
         tokens,
         vocabulary,
@@ -167,8 +174,8 @@ def _side(
 
 
 def _round_trip(which: int, trip: RoundTrip) -> None:
-    said = back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
-    kit.reading(said, key=f"reading_back_{which}")
+    claims = back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
+    kit.reading(claims[:3], sure=claims[3:], key=f"reading_back_{which}")
     parts = [(visible(part.text), part.fate) for part in trip.parts]
     st.html(there_and_back(parts, visible(trip.decoded)))
     if trip.changes:
@@ -177,30 +184,32 @@ def _round_trip(which: int, trip: RoundTrip) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _pieces(_vocabulary: Vocabulary, checksum: str) -> pd.DataFrame:  # noqa: ARG001 - the key
+    names = table("tokens.kind")
     return pd.DataFrame(
         {
             "ID": np.arange(len(_vocabulary.pieces)),
             "piece": _vocabulary.pieces,
             "stands for": _vocabulary.texts,
-            "kind": [_KIND_NAMES[kind] for kind in _vocabulary.kinds],
+            "kind": [names[kind] for kind in _vocabulary.kinds],
         }
     )
 
 
 def _change_table(changes: list[Change]) -> pd.DataFrame:
-    return pd.DataFrame(
+    rows = [
         {
-            "what is rewritten": change.way,
-            "for example": _seen(change.before),
-            "becomes": _seen(change.after),
-            "characters": change.count,
+            "change": say(f"tokens.change.{change.way}"),
+            "before": _seen(change.before),
+            "after": _seen(change.after),
+            "count": change.count,
         }
         for change in changes
-    )
+    ]
+    return pd.DataFrame(rows).rename(columns=table("tokens.column"))
 
 
 def _seen(text: str) -> str:
     """A character as it is, or its code where it cannot be seen."""
     if text.isprintable() and text.strip():
         return text
-    return " ".join(f"U+{ord(c):04X}" for c in text) or "nothing"
+    return " ".join(f"U+{ord(c):04X}" for c in text) or say("tokens.change.nothing")

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.tokens import token_rows
+from components.content.language import say, table
 from components.core import ModelCard
 from components.core.schema import TokenizerCard
 from components.features.tokens.compute.sentence import TokenizedSentence
@@ -26,9 +27,9 @@ from components.features.tokens.controls import (
     pad_within,
 )
 from components.features.tokens.examples import TOKEN_EXAMPLES, from_example
-from components.features.tokens.explain import FORMULA, LIMITS, METHODS
+from components.features.tokens.explain import FORMULA
 from components.features.tokens.figures import tokens_svg
-from components.features.tokens.reading.tokens import padding_note, tokens_reading, unknown_notes
+from components.features.tokens.reading import padding_note, tokens_reading, tokens_sure
 from components.features.tokens.snippet import tokens_snippet
 from components.figures.theme import color_of
 from components.ui.frame import navigation
@@ -52,7 +53,7 @@ def toolbar(view: ViewState, card: TokenizerCard) -> None:
             sentences.sentence_editor(view, "sentences", where="page", least=1)
             sentences.pair_field(view, index, key="page_pair")
         with st.popover("Try", icon=":material/lightbulb:", type="tertiary"):
-            st.caption(f"Puts a ready text in the place of sentence {letter(index)}.")
+            st.caption(say("tokens.page.examples", letter=letter(index)))
             _examples(view)
         with st.popover("Length", icon=":material/straighten:", type="tertiary"):
             inputs.number(view, pad_within(card))
@@ -63,12 +64,12 @@ def toolbar(view: ViewState, card: TokenizerCard) -> None:
 def strip(tokenized: TokenizedSentence) -> None:
     """The main picture: the text, and its tokens with their IDs."""
     if note := padding_note(tokenized.pad_asked, tokenized.tokens.n_tokens):
-        st.caption(note)
+        st.caption(str(note))
     token_strip(
         tokenized.tokens,
         tokenized.vocabulary,
         key="token_strip",
-        name=f"sentence {letter(tokenized.index)}",
+        name=say("tokens.page.sentence", letter=letter(tokenized.index)),
         color=color_of(tokenized.index),
         word=tokenized.sentence.word,
         reasons=tokenized.reasons,
@@ -79,15 +80,18 @@ def strip(tokenized: TokenizedSentence) -> None:
 
 
 def words(tokenized: TokenizedSentence) -> None:
-    """The reading, and why pieces are unknown."""
-    kit.reading(tokens_reading(tokenized.tokens, tokenized.kinds, tokenized.labels))
-    for note in unknown_notes(tokenized.tokens, tokenized.reasons):
-        st.caption(note)
+    """The reading."""
+    tokens, kinds, name = tokenized.tokens, tokenized.kinds, tokenized.unknown_name
+    kit.reading(
+        tokens_reading(tokens, kinds, tokenized.labels, name),
+        sure=tokens_sure(tokens, kinds, tokenized.reasons, name),
+    )
 
 
 def explain(tokenized: TokenizedSentence, model: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(tokenized), lambda: _under_the_hood(tokenized, model), LIMITS)
+    limits = say("tokens.page.limits")
+    kit.tabs(lambda: _numbers(tokenized), lambda: _under_the_hood(tokenized, model), limits)
 
 
 def downloads(
@@ -133,10 +137,10 @@ def _examples(view: ViewState) -> None:
 
 def _numbers(tokenized: TokenizedSentence) -> None:
     rows = token_rows(tokenized.tokens, tokenized.vocabulary, special=tokenized.special)
-    table = pd.DataFrame(rows)
-    empty = [name for name in table.columns if table[name].isna().all()]
-    kit.table(table.drop(columns=empty), key="tokens_table")
-    st.caption("“from” and “to” count characters from 0; “word” counts the text's words from 0.")
+    frame = pd.DataFrame(rows)
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    kit.table(frame.drop(columns=empty), key="tokens_table")
+    st.caption(say("tokens.page.table"))
 
 
 def _under_the_hood(tokenized: TokenizedSentence, model: ModelCard) -> None:
@@ -146,11 +150,11 @@ def _under_the_hood(tokenized: TokenizedSentence, model: ModelCard) -> None:
     )
 
     def shapes() -> None:
-        st.markdown(f"`input_ids`, `attention_mask`: [1, {n}], one row of {n} numbers each")
+        st.markdown(say("tokens.page.shapes", n=n))
 
     kit.under_the_hood(
-        formula=(METHODS.get(tokenized.vocabulary.method, ""), FORMULA),
-        snippet=[("**The same tokens with transformers alone**", snippet)],
+        formula=(table("tokens.method").get(tokenized.vocabulary.method, ""), FORMULA),
+        snippet=[(say("tokens.page.snippet"), snippet)],
         passport=tokenized.passport,
         shapes=shapes,
     )

@@ -1,68 +1,18 @@
-"""Why something is unknown, and which pieces a query finds in the vocabulary."""
+"""Which pieces a query finds in the vocabulary."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.analysis.tokens import find_pieces, kinds, source, unknown_reason
+from components.analysis.tokens import find_pieces
 from components.core import BUNDLED_ID, EncoderService
 from tests.support.tiny_models import FAMILIES
 
 by_family = pytest.mark.parametrize("family", FAMILIES)
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
-
-
-# Unknown
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("🐍", "🐍 (U+1F40D) is not in the vocabulary, so the whole word"),
-        ("py🐍🍕", "🐍 (U+1F40D), 🍕 (U+1F355) are not in the vocabulary"),
-        ("a" * 101, "longer than 100 characters"),
-        ("\u200e", "U+200E is not"),
-    ],
-)
-def test_why_a_word_is_unknown(service: EncoderService, text: str, said: str) -> None:
-    assert said in unknown_reason(text, service.vocabulary(BUNDLED_ID))
-
-
-def test_a_word_whose_characters_are_known_may_be_unknown(
-    tiny_service: EncoderService,
-) -> None:
-    """A vocabulary with pieces that cannot be put together."""
-    vocabulary = tiny_service.vocabulary("folder:bert")
-    assert "no pieces that put them together" in unknown_reason("abc", vocabulary)
-
-
-def test_only_the_characters_are_unknown_where_a_word_is_not_cut_as_one(
-    tiny_service: EncoderService,
-) -> None:
-    vocabulary = tiny_service.vocabulary("folder:albert")
-    assert unknown_reason("İ", vocabulary) == "İ (U+0130) is not in the vocabulary."
-
-
-@by_family
-@settings(deadline=None)
-@given(text=texts)
-def test_every_unknown_token_has_a_reason(
-    tiny_service: EncoderService, family: str, text: str
-) -> None:
-    model = f"folder:{family}"
-    vocabulary = tiny_service.vocabulary(model)
-    tokens = tiny_service.tokenize(model, [text])[0]
-    for i, kind in enumerate(kinds(tokens, vocabulary)):
-        if kind == "unknown":
-            reason = unknown_reason(
-                tiny_service.normalize(model, [source(tokens, i)])[0].strip(), vocabulary
-            )
-            assert reason.endswith(".")
-            assert reason.isprintable()
 
 
 # The vocabulary

@@ -122,6 +122,7 @@ def even_share(selection: Selection, grid: Grid, item: Item) -> float:
     return len(item.positions) * (1 / len(kept) if grid.renormalised else selection.even["first"])
 
 
+@pytest.mark.slow
 def test_every_sentence_is_true_of_any_weights() -> None:
     said = set()
     for seed in range(N_MADE):

@@ -13,14 +13,14 @@ from components.features.tokens.compute.looks import round_trips
 from components.features.tokens.compute.sentence import tokenized_sentence
 from components.features.tokens.controls import BACK_TO_TEXT, PAD, SECTION, SENTENCE, TWO_TOKENIZERS
 from components.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
-from components.features.tokens.reading.tokens import twins_reading
+from components.features.tokens.reading import twins_reading
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT, ViewState
 
 POINTS: dict[str, Callable[[Tokens], bool]] = {
     "long": lambda tokens: "##" in "".join(tokens.tokens),
     "accents": lambda tokens: "é" in tokens.text.lower() or "ë" in tokens.text,
-    "case": lambda tokens: "“US” and “us”" in twins_reading(tokens)[0],
+    "case": lambda tokens: "“US” and “us”" in str(twins_reading(tokens, 100, "")[0]),
     "unknown": lambda tokens: tokens.tokens.count("[UNK]") == 2,
     "pair": lambda tokens: tokens.pair is not None,
     "padding": lambda tokens: tokens.n_tokens == 16,

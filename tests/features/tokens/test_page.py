@@ -75,8 +75,8 @@ def test_the_page_opens_on_the_first_sentence(opened: Any, service: EncoderServi
     assert pieces(app) == ["[CLS]", "i", "love", "my", "pet", "python", "[SEP]"]
     assert [t["position"] for t in strip(app)["tokens"] if t["chosen"]] == [5]
     assert strip(app)["picked"] == 5
-    assert said(app).startswith("This text becomes 7 tokens, 5 of its own")
-    assert "“python” is ID 18750" in said(app, "reading_vocabulary")
+    assert said(app).startswith("The text becomes 7 tokens: 5 from the text")
+    assert "“python” becomes one token: python (ID 18750)." in said(app, "reading_vocabulary")
     assert not app.warning
     ours = service.tokenize(BUNDLED_ID, [DEFAULT.sentences[0].text])[0]
     rows = pd.DataFrame(token_rows(ours, service.vocabulary(BUNDLED_ID)))
@@ -96,18 +96,18 @@ def test_a_text_that_is_padded_unknown_and_rewritten_is_told_so() -> None:
     app = showing("My 🐍 ordered a CRÈME", pad=3, section=BACK_TO_TEXT)
     assert_whole(app)
     captions = "\n".join(c.value for c in app.caption).replace("\\", "")
-    assert "Padding to 3 was asked, but there are 8 tokens already" in captions
-    assert "Token 2 is unknown, “🐍”: 🐍 (U+1F40D) is not in the vocabulary" in captions
+    assert "The text already has 8 tokens, so it is not padded to 3." in captions
+    unknown = "1 token is unknown ([UNK]): the model cannot tell that “🐍” stood there."
+    assert unknown in said(app).replace("\\", "")
     token = strip(app)["tokens"][2]
     assert (token["kind"], token["text"]) == ("unknown", "[UNK]")
     assert "🐍 (U+1F40D) is not in the vocabulary" in token["says"]
-    changes = frame_with(app, "becomes").set_index("what is rewritten")
+    changes = frame_with(app, "becomes").set_index("what changes")
     assert changes["characters"].to_dict() == {"capitals": 5, "accents": 1}
     html = next(e.proto.body for e in app.get("html") if 'class="back"' in e.proto.body)
     assert "<mark>M</mark>y <mark>🐍</mark> ordered a <mark>CRÈME</mark>" in html
-    assert "6 characters rewritten or dropped before cutting; 1 unknown token cannot" in said(
-        app, "reading_back_0"
-    )
+    back = said(app, "reading_back_0")
+    assert "6 characters were changed or dropped before cutting. 1 unknown token cannot" in back
     assert "[CLS] my [UNK] ordered a creme [SEP]" in [code.value for code in app.code]
 
 
@@ -172,11 +172,11 @@ def test_a_pick_shows_why_its_word_is_cut_so() -> None:
     view = shown_view(app)
     assert (PICKED.of(view), SECTION.of(view), SEARCH.of(view)) == (2, VOCABULARY, "")
     assert "sin (8254), ##an (2319)" in said(app, "reading_vocabulary")
-    assert any(m.value.startswith("**Why so?** “sinan” is cut from the left") for m in app.markdown)
-    steps = frame_with(app, "what is left")
-    assert steps["what is left"].tolist() == ["sinan", "an"]
-    assert steps["longest piece that fits"].tolist() == ["sin", "##an"]
-    assert steps["longer ones, not there"].tolist() == [2, 0]
+    assert any("nothing of “sinan” is left" in m.value for m in app.markdown)
+    steps = frame_with(app, "rest of the word")
+    assert steps["rest of the word"].tolist() == ["sinan", "an"]
+    assert steps["longest matching piece"].tolist() == ["sin", "##an"]
+    assert steps["longer ones tried"].tolist() == [2, 0]
 
 
 def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderService) -> None:
@@ -187,9 +187,8 @@ def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderServi
     view = shown_view(app)
     assert (PICKED.of(view), SECTION.of(view)) == (2, ID_TO_ROW)
     row = service.word_rows(BUNDLED_ID, [2293])[0]
-    assert (
-        "“love” has the ID 2293, so the model takes row 2293 of its table of 30,522 rows"
-        in said(app, "reading_row")
+    assert "“love” has the ID 2293. It picks row 2293 of 30,522 in the model's table" in said(
+        app, "reading_row"
     )
     heat = chart(app, "rows_heatmap")["data"][0]
     np.testing.assert_allclose(heat["z"][3], row, atol=1e-5)
@@ -220,7 +219,7 @@ def test_a_broken_address_and_no_text_are_no_reason_to_stop() -> None:
     app = field(app.text_input, "page_sentences_0").set_value("").run()
     assert_whole(app)
     assert pieces(app) == ["[CLS]", "[SEP]"]
-    assert "no token of its own" in said(app)
+    assert "No token of the text reaches the model" in said(app)
 
 
 # Other models
@@ -235,7 +234,7 @@ def test_a_switch_of_models_brings_the_settings_in_order(tiny_root: Path, tmp_pa
         assert_whole(app)
         assert len(pieces(app)) == 64
         assert field(app.number_input, CUT.key).value == 64
-        assert "of 401 pieces" in said(app, "reading_vocabulary")
+        assert "1 piece in the list matches it." in said(app, "reading_vocabulary")
         assert "Ġthe" in frame_with(app, "stands for")["piece"].tolist()
 
 
@@ -247,7 +246,7 @@ def test_a_tokenizer_on_this_machine_is_set_beside_without_asking(
         assert_whole(app)
         theirs = tiny_service.tokenize("folder:roberta", ["The US told us"])[0]
         assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
-        assert "and others in roberta" in said(app, "reading_tokenizers")
+        assert "different ones from roberta" in said(app, "reading_tokenizers")
 
 
 def test_a_damaged_model_folder_is_said_in_one_look_and_the_page_stays(tmp_path: Path) -> None:
@@ -256,7 +255,7 @@ def test_a_damaged_model_folder_is_said_in_one_look_and_the_page_stays(tmp_path:
     with app_settings(ALLOW_DOWNLOADS="0", **settings):
         app = showing("the python", model="folder:short", section=ID_TO_ROW)
         assert_whole(app)
-        assert "has no row: the table of this model ends at row 19" in app.info[0].value
+        assert "has no row: this model's table ends at row 19" in app.info[0].value
         app = field(app.button_group, SECTION.key).set_value(VOCABULARY).run()
         assert_whole(app)
         assert not app.info

@@ -69,15 +69,15 @@ def test_another_tokenizer_is_fetched_and_set_beside(
     with hub_app(tiny_root / "roberta", tmp_path) as server:
         app = showing(text, **TWO)
         assert_whole(app)
-        assert "“US” and “us” have the same token IDs" in said(app, "reading_twins")
+        assert "“US” and “us” get the same token IDs" in said(app, "reading_twins")
         app = asked(app)
         assert_whole(app)
         theirs = tiny_service.tokenize("folder:roberta", [text])[0]
         assert ids(app, "token_strip_0") == ids(app)
         assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
         reading = said(app, "reading_tokenizers")
-        assert "all-MiniLM-L6-v2 makes 7 tokens of this text, bert-base-cased" in reading
-        assert "“US” and “us” have the same token IDs in all-MiniLM-L6-v2" in reading
+        assert "Tokens from this text: 7 with all-MiniLM-L6-v2, " in reading
+        assert "“US” and “us” get the same token IDs from all-MiniLM-L6-v2" in reading
         other = showing("Another visitor", **TWO)
         assert_whole(other)
         assert ids(other, "token_strip_1")

@@ -37,18 +37,16 @@ class LookUp:
 
     Attributes:
         query: what was typed.
-        normalized: the same as the tokenizer sees it.
+        seen: the same as the tokenizer sees it.
         tokens: the query cut by the tokenizer.
         ids: those of the pieces of the chosen kind that begin with it.
-        among: the chosen kind, "" for all pieces.
         cut: why its most cut word is cut as it is; None where that is not known.
     """
 
     query: str
-    normalized: str
+    seen: str
     tokens: Tokens
     ids: list[int]
-    among: str
     cut: Cut | None
 
 
@@ -122,15 +120,12 @@ def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSenten
     typed = SEARCH.of(view)
     text = typed or _picked(tokenized)
     query = typed or text.strip()
-    normalized = service.normalize(view.model, [query])[0]
-    seen = normalized.replace("▁", " ").strip()
+    seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
     asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
-    kind = KIND.of(view)
-    ids = find_pieces(vocabulary, *asked, kind=KINDS[kind])
-    among = "" if KINDS[kind] == "all" else kind
+    ids = find_pieces(vocabulary, *asked, kind=KINDS[KIND.of(view)])
     tokens = service.tokenize(view.model, [text])[0]
     cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
-    return LookUp(query, normalized, tokens, ids, among, cut)
+    return LookUp(query, seen, tokens, ids, cut)
 
 
 def table_rows(

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analysis.tokens import Kind, kinds, labels, source, unknown_reason
+from components.analysis.tokens import Kind, kinds, labels, source
 from components.core import EncoderService
 from components.core.schema import Passport, TokenizerCard, Tokens, Vocabulary
 from components.features.tokens.controls import HIDE, PICKED, SENTENCE, cut_within, pad_within
+from components.features.tokens.reading import unknown_reason
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState
 
@@ -60,6 +61,12 @@ class TokenizedSentence:
             versions=self.card.versions,
             settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
         )
+
+    @property
+    def unknown_name(self) -> str:
+        """The tokenizer's unknown token, empty where it has none."""
+        unknown_id = self.vocabulary.unknown_id
+        return "" if unknown_id is None else self.vocabulary.pieces[unknown_id]
 
     @property
     def picked_id(self) -> int:
@@ -149,7 +156,7 @@ def _reasons(
     unknown = [i for i, kind in enumerate(own) if kind == "unknown"]
     normalized = service.normalize(model, [source(tokens, i) for i in unknown])
     return {
-        i: unknown_reason(text.strip(), vocabulary)
+        i: str(unknown_reason(text.strip(), vocabulary))
         for i, text in zip(unknown, normalized, strict=True)
     }
 

@@ -33,7 +33,8 @@ class Cut:
     Attributes:
         parts: the word as the tokenizer sees it, parted at its signs where that comes first.
         pieces: what it is cut into.
-        rows: the steps to it, or for Unigram the most probable cuts, as a table.
+        rows: the steps to it, or for Unigram the most probable cuts, as a table whose columns are
+            named in `english.toml`.
     """
 
     parts: tuple[str, ...]
@@ -106,9 +107,9 @@ def _longest_first(part: str, vocabulary: Vocabulary) -> tuple[list[str], list[R
         pieces.append(mark + rest[:end])
         rows.append(
             {
-                "what is left": rest,
-                "longest piece that fits": pieces[-1],
-                "longer ones, not there": len(rest) - end,
+                "rest": rest,
+                "piece": pieces[-1],
+                "tried": len(rest) - end,
             }
         )
         at += end
@@ -123,7 +124,7 @@ def _merged(
         place, i = min(known)
         both = f"{parts[i]} + {parts[i + 1]}"
         parts[i : i + 2] = ["".join(parts[i : i + 2])]
-        rows.append({"merged": both, "learned as": place + 1, "then": " ".join(parts)})
+        rows.append({"merged": both, "place": place + 1, "then": " ".join(parts)})
     return tuple(parts), tuple(rows)
 
 
@@ -144,7 +145,7 @@ def _most_probable(
         return None
     others = [(score, pieces) for score, pieces in ways[-1] if pieces != taken]
     best = [(own, taken), *others][:_BEST]
-    rows: list[Row] = [{"cut": " ".join(p), "log-probability": score} for score, p in best]
+    rows: list[Row] = [{"cut": " ".join(p), "score": score} for score, p in best]
     return Cut((word,), taken, tuple(rows))
 
 

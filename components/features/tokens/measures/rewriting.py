@@ -20,7 +20,10 @@ Normalize = Callable[[Sequence[str]], list[str]]
 
 @dataclass(frozen=True)
 class Change:
-    """One way in which the tokenizer rewrites characters, with an example and how often."""
+    """One way in which the tokenizer rewrites characters, with an example and how often.
+
+    The way is "spaces", "dropped", "capitals", "accents" or "other".
+    """
 
     way: str
     before: str
@@ -43,7 +46,7 @@ class _Sign:
     start: int
     text: str
     after: str  # as the tokenizer writes it
-    change: str  # what happened to it, in a few words
+    change: str  # the way in which it was rewritten, if it was
 
 
 def rewritten(
@@ -109,9 +112,9 @@ def _signs(text: str, normalize: Normalize) -> list[_Sign]:
 
 
 def _what_changed(before: str, after: str) -> str:
-    """What happened to a character in a few words; empty where nothing did."""
+    """The way in which a character was rewritten; empty where it was not."""
     if before.isspace():
-        return "" if before == " " or after == before else "tabs, line ends and other spaces"
+        return "" if before == " " or after == before else "spaces"
     after = after.replace("▁", " ").strip(" ")
     if after == before:
         return ""
@@ -121,7 +124,7 @@ def _what_changed(before: str, after: str) -> str:
         return "capitals"
     if after in {_bare(before), _bare(before).lower()} and _bare(before) != _apart(before):
         return "accents"
-    return "other signs"
+    return "other"
 
 
 def _apart(text: str) -> str:

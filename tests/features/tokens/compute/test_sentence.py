@@ -69,7 +69,7 @@ def test_the_opening_view_is_the_first_sentence(service: EncoderService) -> None
     assert tokenized.tokens.text == DEFAULT.sentences[0].text
     assert tokenized.labels == ("[CLS]", "i", "love", "my", "pet", "python", "[SEP]")
     assert (tokenized.index, tokenized.picked, tokenized.picked_id) == (0, 5, 18750)
-    assert said(tokenized).startswith("This text becomes 7 tokens, 5 of its own")
+    assert said(tokenized).startswith("The text becomes 7 tokens: 5 from the text")
 
 
 def test_another_sentence_is_shown_when_it_is_chosen(service: EncoderService) -> None:
@@ -80,7 +80,7 @@ def test_another_sentence_is_shown_when_it_is_chosen(service: EncoderService) ->
 def test_a_pair_has_segments_and_an_empty_second_text_is_none(service: EncoderService) -> None:
     tokenized = assert_whole(text_view("I love my pet python", "It sleeps."), service)
     assert tokenized.tokens.token_type_ids.tolist() == [0] * 7 + [1] * 4
-    assert "This pair of texts becomes 11 tokens" in said(tokenized)
+    assert "The two texts become 11 tokens" in said(tokenized)
     assert tokenized.title == "I love my pet python / It sleeps."
     tokenized = assert_whole(text_view("a text", ""), service)
     assert tokenized.labels == ("[CLS]", "a", "text", "[SEP]")
@@ -90,7 +90,7 @@ def test_a_pair_has_segments_and_an_empty_second_text_is_none(service: EncoderSe
 def test_what_was_cut_off_is_counted(service: EncoderService) -> None:
     view = CUT.put(text_view("Only the beginning of this sentence reaches the model"), 8)
     tokenized = assert_whole(view, service)
-    assert "3 tokens do not fit and are left out" in said(tokenized)
+    assert "3 tokens were left out" in said(tokenized)
     (trip,) = round_trips(view, service, tokenized)
     assert trip.n_lost == 17
     assert (trip.parts[-1].text, trip.parts[-1].fate) == ("reaches the model", "lost")
@@ -105,7 +105,7 @@ def test_both_texts_of_a_pair_are_cut_the_longer_one_first(service: EncoderServi
 def test_600_tokens_are_cut_and_said(service: EncoderService) -> None:
     tokenized = assert_whole(text_view(" ".join(["python"] * 600)), service)
     assert len(tokenized.labels) == 512
-    assert "90 tokens do not fit and are left out" in said(tokenized)
+    assert "90 tokens were left out" in said(tokenized)
 
 
 def test_added_tokens_are_not_drawn_where_they_are_hidden(service: EncoderService) -> None:
@@ -156,7 +156,8 @@ def test_the_unknown_token_has_its_reason(service: EncoderService) -> None:
 def test_any_text_is_shown(service: EncoderService, text: str) -> None:
     tokenized = assert_whole(text_view(text, search=text), service)
     assert tokenized.tokens.text == text
-    assert ("no token of its own" in said(tokenized)) == (not tokenized.tokens.text_ids.max() >= 0)
+    reaches = tokenized.tokens.text_ids.max() >= 0
+    assert ("No token of the text reaches" in said(tokenized)) == (not reaches)
 
 
 BROKEN: tuple[dict[str, Any], ...] = (

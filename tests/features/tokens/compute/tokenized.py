@@ -6,12 +6,18 @@ import re
 from collections.abc import Iterable
 
 from components.analysis.tokens import token_rows
+from components.content.language import Claim
 from components.core import EncoderService
 from components.features.tokens.compute.looks import look_up, round_trips, table_rows
 from components.features.tokens.compute.sentence import TokenizedSentence, tokenized_sentence
 from components.features.tokens.figures import there_and_back, tokens_svg
-from components.features.tokens.reading.tokens import back_reading, tokens_reading, twins_reading
-from components.features.tokens.reading.vocabulary import vocabulary_reading
+from components.features.tokens.reading import (
+    back_reading,
+    tokens_reading,
+    tokens_sure,
+    twins_reading,
+    vocabulary_reading,
+)
 from components.ui.state.view import ViewState
 from components.ui.widgets.chips import visible
 
@@ -24,13 +30,15 @@ def shown(view: ViewState, service: EncoderService) -> TokenizedSentence:
     return tokenized_sentence(view, service, service.load_tokenizer(view.model))
 
 
-def plain(sentences: Iterable[str]) -> str:
+def plain(claims: Iterable[Claim]) -> str:
     """A reading, without Markdown's signs."""
-    return re.sub(r"\\(.)", r"\1", " ".join(sentences)).replace("**", "")
+    return re.sub(r"\\(.)", r"\1", " ".join(map(str, claims))).replace("**", "")
 
 
 def said(tokenized: TokenizedSentence) -> str:
-    return plain(tokens_reading(tokenized.tokens, tokenized.kinds, tokenized.labels))
+    own, name = tokenized.tokens, tokenized.unknown_name
+    claims = tokens_reading(own, tokenized.kinds, tokenized.labels, name)
+    return plain([*claims, *tokens_sure(own, tokenized.kinds, tokenized.reasons, name)])
 
 
 def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
@@ -45,7 +53,7 @@ def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
     assert tokenized.passport.settings["max_length"] == tokenized.cut
     found = look_up(view, service, tokenized)
     assert vocabulary_reading(
-        found.query, found.normalized, found.tokens, tokenized.vocabulary, n_found=len(found.ids)
+        found.query, found.tokens, tokenized.vocabulary, n_found=len(found.ids), reason=""
     )
     rows = table_rows(tokenized, service, service.load(view.model))
     assert rows is not None
@@ -55,5 +63,5 @@ def assert_whole(view: ViewState, service: EncoderService) -> TokenizedSentence:
         assert back_reading(trip.decoded, trip.text, trip.n_rewritten, trip.n_unknown, trip.n_lost)
         parts = [(visible(part.text), part.fate) for part in trip.parts]
         assert there_and_back(parts, visible(trip.decoded)).startswith('<div class="back">')
-    assert twins_reading(tokenized.tokens)
+    assert twins_reading(tokenized.tokens, tokenized.vocabulary.unknown_id, "")
     return tokenized

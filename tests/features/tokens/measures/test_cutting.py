@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
 from components.features.tokens.measures.cutting import Cut, why_cut
-from components.features.tokens.reading.vocabulary import cut_reading
+from components.features.tokens.reading import cut_reading
 
 MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")
 """One of each kind: WordPiece, byte-pair encoding, Unigram."""
@@ -72,17 +72,16 @@ def check_longest_first(cut: Cut, vocabulary: Vocabulary) -> None:
     for row, piece in zip(cut.rows, cut.pieces, strict=True):
         mark = "##" if rest else ""
         rest = rest or left.pop(0)
-        assert row["what is left"] == rest
-        assert row["longest piece that fits"] == piece
+        assert row["rest"] == rest
+        assert row["piece"] == piece
         n = len(piece.removeprefix(mark))
         longer = [mark + rest[:end] for end in range(n + 1, len(rest) + 1)]
-        assert row["longer ones, not there"] == len(longer)
+        assert row["tried"] == len(longer)
         assert not vocabulary.ids.keys() & set(longer)
         rest = rest[n:]
     assert (rest, left) == ("", [])
-    said = cut_reading(cut, "WordPiece")
-    assert ("is in the vocabulary whole" in said) == (len(cut.pieces) == 1)
-    assert ("is first parted into" in said) == (len(cut.parts) > 1)
+    case = "split" if len(cut.parts) > 1 else "whole" if len(cut.pieces) == 1 else "longest"
+    assert cut_reading(cut, "WordPiece").key == f"tokens.why.{case}"
     for part in cut.parts:  # a sign stands alone
         assert len(part) == 1 or not re.search(r"[^\w]", part)
 
@@ -93,15 +92,14 @@ def check_merged(cut: Cut, merges: dict[tuple[str, str], int]) -> None:
         here = {pair: merges[pair] for pair in pairwise(parts) if pair in merges}
         pair = min(here, key=lambda p: here[p])
         assert row["merged"] == " + ".join(pair)
-        assert row["learned as"] == merges[pair] + 1
+        assert row["place"] == merges[pair] + 1
         at = list(pairwise(parts)).index(pair)
         parts[at : at + 2] = ["".join(pair)]
         assert row["then"] == " ".join(parts)
     assert tuple(parts) == cut.pieces
     assert not [pair for pair in pairwise(parts) if pair in merges]
-    assert ("no neighbours that were merged" in cut_reading(cut, "BPE")) == (
-        not set(pairwise(cut.word)) & merges.keys()
-    )
+    case = "merged" if set(pairwise(cut.word)) & merges.keys() else "bytes"
+    assert cut_reading(cut, "BPE").key == f"tokens.why.{case}"
 
 
 def check_most_probable(cut: Cut, vocabulary: Vocabulary, scores: tuple[float, ...]) -> None:
@@ -110,11 +108,12 @@ def check_most_probable(cut: Cut, vocabulary: Vocabulary, scores: tuple[float, .
     every = sorted(
         sum(scores[vocabulary.ids[p]] for p in way) for way in ways(cut.word, vocabulary)
     )
-    shown = [float(row["log-probability"]) for row in cut.rows]
+    shown = [float(row["score"]) for row in cut.rows]
     assert len(shown) == min(4, len(every))
     assert all(math.isclose(a, b, abs_tol=1e-9) for a, b in zip(shown, every[::-1], strict=False))
     assert cut.rows[0]["cut"] == " ".join(cut.pieces)
-    assert ("There is no other way" in cut_reading(cut, "Unigram")) == (len(every) == 1)
+    case = "only" if len(every) == 1 else "probable"
+    assert cut_reading(cut, "Unigram").key == f"tokens.why.{case}"
 
 
 def ways(word: str, vocabulary: Vocabulary) -> Iterator[tuple[str, ...]]:

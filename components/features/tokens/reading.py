@@ -1,0 +1,313 @@
+"""Tokens & IDs in words: how many tokens, which words were cut, what is unknown, what is lost.
+
+What is claimed is computed here; the sentences are in `english.toml`. A word of unknown tokens is
+called unknown, never equal to another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.analysis.tokens import Kind, cut_words, lost_spans, source
+from components.content.language import Claim, claim
+from components.content.wording import escape, quoted, several
+from components.core.schema import Tokens, Vocabulary
+from components.core.words import split_words
+from components.features.tokens.measures.cutting import Cut
+
+__all__ = [
+    "back_reading",
+    "cut_reading",
+    "padding_note",
+    "row_reading",
+    "tokenizers_reading",
+    "tokens_reading",
+    "tokens_sure",
+    "twins_reading",
+    "unknown_reason",
+    "vocabulary_reading",
+]
+
+_PIECES = 6  # tokens that are named
+_STRANGE = 3  # characters that are named
+
+
+# A text's tokens
+
+
+def tokens_reading(
+    tokens: Tokens, kinds: Sequence[Kind], labels: Sequence[str], unknown_name: str
+) -> list[Claim]:
+    """At most three claims: how many tokens, which words are cut, and what the model misses.
+
+    Args:
+        tokens: the text's.
+        kinds: what each is.
+        labels: what is written on each.
+        unknown_name: the tokenizer's unknown token.
+    """
+    claims = [_count_claim(tokens, kinds), _cut_claim(tokens, labels)]
+    claims += _missing_claims(tokens, kinds, unknown_name)[:1]
+    return [own for own in claims if own is not None]
+
+
+def tokens_sure(
+    tokens: Tokens, kinds: Sequence[Kind], reasons: Mapping[int, str], unknown_name: str
+) -> list[Claim]:
+    """What else is so: more that the model misses, why a token is unknown, and padding."""
+    n_padding = kinds.count("padding")
+    claims = _missing_claims(tokens, kinds, unknown_name)[1:]
+    claims += [
+        claim("tokens.unknown.because", word=quoted(source(tokens, at)), reason=escape(reason))
+        for at, reason in list(reasons.items())[:1]
+    ]
+    return claims + ([claim("tokens.padding", n=n_padding)] if n_padding else [])
+
+
+def padding_note(asked: int, n_tokens: int) -> Claim | None:
+    """That padding was asked for in vain; None where it was not."""
+    useless = 0 < asked < n_tokens
+    return claim("tokens.long_enough", n=n_tokens, asked=asked) if useless else None
+
+
+def _count_claim(tokens: Tokens, kinds: Sequence[Kind]) -> Claim:
+    n_own = int((tokens.text_ids >= 0).sum())
+    added = [t for t, kind in zip(tokens.tokens, kinds, strict=True) if kind == "special"]
+    names = escape(", ".join(dict.fromkeys(added)))
+    if not n_own:
+        return claim("tokens.count.none", names=names)
+    case = "text" if tokens.pair is None else "pair"
+    if not added:
+        return claim(f"tokens.count.{case}_alone", n=n_own)
+    return claim(
+        f"tokens.count.{case}", n=n_own + len(added), n_own=n_own, n_added=len(added), names=names
+    )
+
+
+def _cut_claim(tokens: Tokens, labels: Sequence[str]) -> Claim | None:
+    """Which words are cut; None where no word is whole, or where none is cut but some are lost."""
+    cut = cut_words(tokens, labels)
+    if cut:
+        word, pieces = max(cut, key=lambda own: len(own[1]))
+        return claim(
+            "tokens.cut",
+            n=len(cut),
+            word=quoted(word),
+            n_pieces=len(pieces),
+            pieces=_spelled(pieces),
+        )
+    seen = set(zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True))
+    has_words = any(
+        (which, i) in seen and any(map(str.isalnum, text[slice(*span)]))
+        for which, text in enumerate((tokens.text, tokens.pair or ""))
+        for i, span in enumerate(split_words(text))
+    )
+    return claim("tokens.uncut") if has_words and not tokens.n_truncated else None
+
+
+def _missing_claims(tokens: Tokens, kinds: Sequence[Kind], unknown_name: str) -> list[Claim]:
+    """What does not reach the model: what was cut off, then unknown tokens."""
+    lost = tokens.n_truncated
+    unknown = [i for i, kind in enumerate(kinds) if kind == "unknown"]
+    claims = [claim("tokens.lost", n=lost)] if lost else []
+    if unknown:
+        word, name = quoted(source(tokens, unknown[0])), escape(unknown_name)
+        claims.append(claim("tokens.unknown.tokens", n=len(unknown), word=word, name=name))
+    return claims
+
+
+def _spelled(pieces: Sequence[str]) -> str:
+    dots = " …" if len(pieces) > _PIECES else ""
+    return f"{' '.join(map(escape, pieces[:_PIECES]))}{dots}"
+
+
+def unknown_reason(normalized: str, vocabulary: Vocabulary) -> Claim:
+    """Why a tokenizer gave the unknown token for some (normalised) characters; plain text."""
+    known = vocabulary.characters
+    strange = [c for c in dict.fromkeys(normalized) if not c.isspace() and c not in known]
+    longest = vocabulary.longest_word
+    if longest is not None and len(normalized) > longest:
+        return claim("tokens.reason.long", longest=longest)
+    if not strange:
+        return claim("tokens.reason.order")
+    names = ", ".join(map(_named, strange[:_STRANGE]))
+    whole = "word" if vocabulary.method == "WordPiece" else "characters"
+    return claim(f"tokens.reason.{whole}", n=len(strange), names=names)
+
+
+def _named(character: str) -> str:
+    code = f"U+{ord(character):04X}"
+    return f"{character} ({code})" if character.isprintable() else code
+
+
+# The vocabulary and its table
+
+
+def vocabulary_reading(
+    query: str, tokens: Tokens, vocabulary: Vocabulary, *, n_found: int, reason: str
+) -> list[Claim]:
+    """What a query becomes, and how many pieces match it.
+
+    Args:
+        query: what was typed.
+        tokens: the query cut by the tokenizer.
+        vocabulary: where it was looked up.
+        n_found: pieces of the chosen kind that begin with it, or all of them without a query.
+        reason: why it would be unknown.
+    """
+    typed = query.strip()
+    if not typed:
+        return [claim("tokens.vocabulary.size", size=len(vocabulary.pieces), listed=n_found)]
+    own = [i for i in range(tokens.n_tokens) if tokens.text_ids[i] >= 0]
+    ids = tokens.token_ids[own].tolist()
+    claims = []
+    if typed in vocabulary.ids and ids != [vocabulary.ids[typed]]:
+        token_id = vocabulary.ids[typed]
+        claims.append(claim("tokens.vocabulary.piece", word=quoted(typed), token_id=token_id))
+    named = [escape(tokens.tokens[i]) for i in own[:_PIECES]]
+    n = len(own) + tokens.n_truncated
+    if not own:
+        claims.append(claim("tokens.vocabulary.dropped", word=quoted(typed)))
+    elif n == 1:
+        case = "unknown" if ids[0] == vocabulary.unknown_id else "token"
+        numbers = {"name": named[0], "token_id": ids[0], "reason": escape(reason)}
+        claims.append(claim(f"tokens.vocabulary.{case}", word=quoted(typed), **numbers))
+    else:
+        dots = " …" if n > len(named) else ""
+        pieces = ", ".join(f"{name} ({i})" for name, i in zip(named, ids, strict=False)) + dots
+        claims.append(claim("tokens.vocabulary.cut", word=quoted(typed), n=n, pieces=pieces))
+    return [*claims, claim("tokens.vocabulary.found", n=n_found)]
+
+
+def cut_reading(cut: Cut, method: str) -> Claim:
+    """Why a word is cut as it is."""
+    if method == "WordPiece":
+        case = "split" if len(cut.parts) > 1 else "longest" if len(cut.pieces) > 1 else "whole"
+    elif method == "BPE":
+        case = "merged" if cut.rows else "bytes"
+    else:
+        case = "probable" if len(cut.rows) > 1 else "only"
+    return claim(f"tokens.why.{case}", word=quoted(cut.word))
+
+
+def row_reading(piece: str, token_id: int, n_rows: int, n_dims: int) -> Claim:
+    """What an ID stands for: one row of the table."""
+    return claim("tokens.row", piece=quoted(piece), token_id=token_id, n_rows=n_rows, n_dims=n_dims)
+
+
+# Two tokenizers
+
+
+def tokenizers_reading(
+    one: Tokens, other: Tokens, names: tuple[str, str], unknown_ids: tuple[int | None, int | None]
+) -> list[Claim]:
+    """How two tokenizers differ on one text.
+
+    Args:
+        one, other: the text as each of them cuts it.
+        names: what they are called.
+        unknown_ids: the ID of each one's unknown token.
+    """
+    a, b = map(escape, names)
+    counts = [int((t.text_ids >= 0).sum()) + t.n_truncated for t in (one, other)]
+    same, whole = _pieces(one) == _pieces(other), not (one.n_truncated or other.n_truncated)
+    if not any(counts):
+        return [claim("tokens.both.none")]
+    if same and whole:
+        return [claim("tokens.both.same", n=counts[0])]
+    case = "as_many" if counts[0] == counts[1] and not same else "counts"
+    claims = [claim(f"tokens.both.{case}", a=a, b=b, n_a=counts[0], n_b=counts[1])]
+    sides = ((one, other, a, b, unknown_ids[0]), (other, one, b, a, unknown_ids[1]))
+    for tokens, rival, name, rival_name, unknown_id in sides:
+        if found := _merged(tokens, rival):
+            words, ids = found
+            case = "unknown" if unknown_id in ids else "merged"
+            numbers = {"words": _both(words), "name": name, "rival": rival_name}
+            return [*claims, claim(f"tokens.both.{case}", **numbers)]
+    return claims
+
+
+def twins_reading(tokens: Tokens, unknown_id: int | None, unknown_name: str) -> list[Claim]:
+    """Which words of a text look different and are the same to its tokenizer."""
+    groups = _twins(tokens)
+    known = [words for ids, words in groups if unknown_id not in ids]
+    unknown = [words for ids, words in groups if unknown_id in ids]
+    claims = []
+    if known:
+        claims.append(claim("tokens.twins.known", n=len(known), words=_both(known[0])))
+    if unknown:
+        names = several([quoted(word) for word in max(unknown, key=len)])
+        claims.append(claim("tokens.twins.unknown", words=names, name=escape(unknown_name)))
+    return claims or [claim("tokens.twins.none")]
+
+
+def _pieces(tokens: Tokens) -> list[str]:
+    return [t for t, own in zip(tokens.tokens, tokens.text_ids >= 0, strict=True) if own]
+
+
+def _both(words: Sequence[str]) -> str:
+    return several([quoted(word) for word in words[:2]])
+
+
+def _merged(tokens: Tokens, rival: Tokens) -> tuple[list[str], tuple[int, ...]] | None:
+    """Two words that are the same to one tokenizer and not to the other, and their IDs."""
+    apart = _ids_by_word(rival)
+    for ids, words in _twins(tokens):
+        there = [word for word in words if word in apart]
+        for word in there[1:]:
+            if apart[word] != apart[there[0]]:
+                return [there[0], word], ids
+    return None
+
+
+def _twins(tokens: Tokens) -> list[tuple[tuple[int, ...], list[str]]]:
+    """Words that are written differently and have the same token IDs, by these."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for word, ids in _ids_by_word(tokens).items():
+        groups.setdefault(ids, []).append(word)
+    return [(ids, words) for ids, words in groups.items() if len(words) > 1]
+
+
+def _ids_by_word(tokens: Tokens) -> dict[str, tuple[int, ...]]:
+    """The token IDs of each word as it is written, at its first place, where all of it fits."""
+    lost = lost_spans(tokens)
+    spans = (split_words(tokens.text), split_words(tokens.pair or ""))
+    ids: dict[tuple[int, int], list[int]] = {}
+    for i in range(tokens.n_tokens):
+        if tokens.word_ids[i] >= 0:
+            key = int(tokens.text_ids[i]), int(tokens.word_ids[i])
+            ids.setdefault(key, []).append(int(tokens.token_ids[i]))
+    found: dict[str, tuple[int, ...]] = {}
+    for (which, word), own in ids.items():
+        text, span, gone = (tokens.text, tokens.pair or "")[which], spans[which][word], lost[which]
+        if gone is None or span[1] <= gone[0]:
+            found.setdefault(text[slice(*span)], tuple(own))
+    return found
+
+
+# Back to text
+
+
+def back_reading(
+    decoded: str, text: str, n_rewritten: int, n_unknown: int, n_lost: int
+) -> list[Claim]:
+    """What came back from the IDs, beside the text as it was typed.
+
+    Args:
+        decoded: what came back.
+        text: what was typed.
+        n_rewritten: characters that the tokenizer rewrote or dropped before cutting.
+        n_unknown: unknown tokens.
+        n_lost: characters that did not fit.
+    """
+    if not text:
+        return [claim("tokens.back.empty")]
+    if decoded == text:
+        return [claim("tokens.back.same")]
+    counts = {"rewritten": n_rewritten, "unknown": n_unknown, "lost": n_lost}
+    causes = [claim(f"tokens.back.{cause}", n=n) for cause, n in counts.items() if n]
+    if not decoded:
+        return [claim("tokens.back.nothing"), *causes]
+    if not causes and "".join(decoded.split()) == "".join(text.split()):
+        return [claim("tokens.back.spaces")]
+    return [claim("tokens.back.differs"), *causes]
