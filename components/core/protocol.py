@@ -186,8 +186,8 @@ class EncoderService:
             toward: (n_dims,) the vector that is compared with.
             pair: of the text.
             layer: None for the last.
-            steps: of the way; None takes as many as the shares need to add up to 0.001, 256 at
-                most.
+            steps: of the way; None takes 16, and halves what misses most of the way until the
+                shares add up to 0.001, or 512 were taken.
             progress: told how many steps are done, of those that are known to be needed so far.
         """
 

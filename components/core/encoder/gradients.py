@@ -2,7 +2,9 @@
 
 The way from start to input is straight; the gradient is taken at the points of Gauss and Legendre,
 which need fewer steps than evenly spaced ones. The integral of the gradient along the way, times
-the way, adds up to the change of the cosine: what steps leave of it is told, never shared out.
+the way, adds up to the change of the cosine: what steps leave of it is told, never shared out. That
+holds for each piece of the way too, so it is known where along the way points are missing: a cosine
+that changes within a hundredth of the way gets its points there.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from components.core.schema import Attribution, Counted, FloatArray, Tokens
 
 __all__ = ["LEAST_STEPS", "MOST_STEPS", "REMAINDER", "integrated_gradients"]
 
-LEAST_STEPS, MOST_STEPS = 16, 256
-"""Where the number of steps is not given: of the first attempt and of the last."""
+LEAST_STEPS, MOST_STEPS = 16, 512
+"""Where the number of steps is not given: on a piece of the way, and on all that are tried."""
 REMAINDER = 1e-3
-"""What the shares may leave of the cosine, where the number of steps is not given."""
+"""What the pieces may leave of the cosine, where the number of steps is not given."""
 
 _GRAPH_BYTES = 200_000_000  # of what is kept for the way back
 _GRAPH_VALUES = 24  # such values for each dimension, token and layer, about
@@ -58,18 +60,22 @@ def integrated_gradients(
     chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
     weighed = _checked("weights", weights, tokens.n_tokens)
     cosine = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
-    attempts = _attempts(steps)
+    n_steps = _n_steps(steps)
     with torch.no_grad():
         ends = _ends(loaded, tokens)
         begin, end = cosine(ends).tolist()
-    report = _Report(progress)
-    at_once = _rows_at_once(loaded, chosen, tokens.n_tokens)
-    for n in attempts:
-        shares = _shares(cosine, ends, n, at_once, report)
-        if abs(end - begin - shares.sum()) <= REMAINDER:
-            break
+    way = _Way(
+        cosine, ends, _rows_at_once(loaded, chosen, tokens.n_tokens), n_steps, _Report(progress)
+    )
+    pieces = _pieces(way, _Piece(0.0, 1.0, begin, end), None if steps is None else n_steps)
+    shares = np.sum([piece.shares for piece in pieces], axis=0)
+    shares.flags.writeable = False
+    n = n_steps * len(pieces)
+    said = f"{n} steps of Gauss-Legendre"
+    if len(pieces) > 1:
+        said += f" on {len(pieces)} pieces of the way"
     plain = passport_of(loaded, Request(), loaded.device.for_steps)
-    settings = {**plain.settings, "integrated gradients": f"{n} steps of Gauss-Legendre"}
+    settings = {**plain.settings, "integrated gradients": said}
     return Attribution(
         tokens=tokens,
         layer=chosen,
@@ -77,6 +83,7 @@ def integrated_gradients(
         start=begin,
         end=end,
         steps=n,
+        cuts=tuple(piece.low for piece in pieces) + (1.0,),
         passport=replace(plain, settings=settings),
     )
 
@@ -94,17 +101,92 @@ def _checked(name: str, given: object, n: int) -> torch.Tensor:
     return torch.from_numpy(values)
 
 
-def _attempts(steps: int | None) -> list[int]:
-    """Numbers of steps to try, until the shares add up."""
+def _n_steps(steps: int | None) -> int:
+    """The steps on a piece of the way."""
     if steps is None:
-        return [
-            LEAST_STEPS << i
-            for i in range(MOST_STEPS.bit_length())
-            if LEAST_STEPS << i <= MOST_STEPS
-        ]
+        return LEAST_STEPS
     if not is_index(steps, 1, 1000):
         raise RequestError(f"{steps!r} steps were asked; ask for a whole number from 1 to 1,000.")
-    return [int(steps)]
+    return int(steps)
+
+
+class _Piece:
+    """A piece of the way from 0 to 1, the cosine at both ends, and what each token adds on it."""
+
+    def __init__(self, low: float, high: float, begin: float, end: float) -> None:
+        self.low, self.high, self.begin, self.end = low, high, begin, end
+        self.shares: NDArray[np.float64] = np.zeros(0)
+
+    @property
+    def remainder(self) -> float:
+        """What the steps on it missed, whichever way."""
+        return abs(self.end - self.begin - float(self.shares.sum()))
+
+
+class _Way:
+    """The straight way between two states of layer 0, on which gradients are taken."""
+
+    def __init__(
+        self, cosine: _Cosine, ends: torch.Tensor, at_once: int, n_steps: int, report: _Report
+    ) -> None:
+        self._cosine, self._start, self._way = cosine, ends[0], ends[1] - ends[0]
+        self._at_once, self.n_steps, self._report = at_once, n_steps, report
+
+    def follow(self, *pieces: _Piece) -> None:
+        """Take the steps of each piece."""
+        self._report.begin(self.n_steps * len(pieces))
+        for piece in pieces:
+            piece.shares = self._shares(piece.low, piece.high)
+
+    def halves(self, piece: _Piece) -> tuple[_Piece, _Piece]:
+        """Both halves of a piece."""
+        middle = (piece.low + piece.high) / 2
+        with torch.no_grad():
+            (value,) = self._cosine((self._start + middle * self._way)[None]).tolist()
+        return (
+            _Piece(piece.low, middle, piece.begin, value),
+            _Piece(middle, piece.high, value, piece.end),
+        )
+
+    def _shares(self, low: float, high: float) -> NDArray[np.float64]:
+        """(n_tokens,) what each adds from one place of the way to another."""
+        places, parts = np.polynomial.legendre.leggauss(self.n_steps)  # of -1 to 1
+        total = torch.zeros_like(self._way, dtype=torch.float64)
+        for first in range(0, self.n_steps, self._at_once):
+            some = slice(first, first + self._at_once)
+            where = torch.from_numpy(low + (high - low) * (places[some] + 1) / 2)
+            where = where.to(self._way).reshape(-1, 1, 1)
+            states = (self._start + where * self._way).requires_grad_()
+            with torch.enable_grad():
+                (slope,) = torch.autograd.grad(self._cosine(states).sum(), states)
+            weights = torch.from_numpy((high - low) * parts[some] / 2).to(total)
+            total += torch.einsum("s,snd->nd", weights, slope.double())
+            self._report.done(len(where))
+        shares: NDArray[np.float64] = (total * self._way.double()).sum(1).cpu().numpy()
+        return shares
+
+
+def _pieces(way: _Way, whole: _Piece, steps: int | None) -> list[_Piece]:
+    """The way in pieces, in order; the one that misses most is halved until little is missed.
+
+    Args:
+        way: on which the steps are taken.
+        whole: from 0 to 1.
+        steps: taken on the whole where they are given; then nothing is halved.
+    """
+    way.follow(whole)
+    pieces, n_taken = [whole], way.n_steps
+    while (
+        steps is None
+        and sum(piece.remainder for piece in pieces) > REMAINDER
+        and n_taken + 2 * way.n_steps <= MOST_STEPS
+    ):
+        worst = max(range(len(pieces)), key=lambda i: pieces[i].remainder)
+        halves = way.halves(pieces[worst])
+        way.follow(*halves)
+        pieces[worst : worst + 1] = halves
+        n_taken += 2 * way.n_steps
+    return pieces
 
 
 def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
@@ -139,29 +221,6 @@ def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
     """Steps in a batch, with what is kept of them for the way back within bounds."""
     each = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
     return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // each))
-
-
-def _shares(
-    cosine: _Cosine, ends: torch.Tensor, n: int, at_once: int, report: _Report
-) -> NDArray[np.float64]:
-    """(n_tokens,) with so many steps."""
-    start, way = ends[0], ends[1] - ends[0]
-    places, parts = np.polynomial.legendre.leggauss(n)  # of the way from -1 to 1
-    total = torch.zeros_like(way, dtype=torch.float64)
-    report.begin(n)
-    for first in range(0, n, at_once):
-        some = slice(first, first + at_once)
-        where = torch.from_numpy((places[some] + 1) / 2).to(way).reshape(-1, 1, 1)
-        states = (start + where * way).requires_grad_()
-        with torch.enable_grad():
-            (slope,) = torch.autograd.grad(cosine(states).sum(), states)
-        total += torch.einsum(
-            "s,snd->nd", torch.from_numpy(parts[some] / 2).to(total), slope.double()
-        )
-        report.done(len(where))
-    shares: NDArray[np.float64] = (total * way.double()).sum(1).cpu().numpy()
-    shares.flags.writeable = False
-    return shares
 
 
 class _Report:

@@ -159,7 +159,8 @@ class Attribution:
             0 for tokens that are the same at both ends (special ones).
         start: cosine where each token that is not special has the word vector of [PAD].
         end: cosine of the input itself.
-        steps: points of the way at which the gradient was taken.
+        steps: points of the way at which the gradient was taken, as many on each piece of it.
+        cuts: ends of the pieces, in order: 0, places between, 1.
         passport: how to get the same numbers again.
     """
 
@@ -169,6 +170,7 @@ class Attribution:
     start: float
     end: float
     steps: int
+    cuts: tuple[float, ...]
     passport: Passport
 
     @property

@@ -46,7 +46,8 @@ class IntegratedSide:
         start: the cosine where every own token's word vector is that of padding.
         end: the cosine of the sentence as it is: the score.
         remainder: `end - start` less the sum of the shares: what the steps missed.
-        n_steps: how many were taken.
+        n_steps: how many were taken, as many on each piece of the way.
+        cuts: ends of the pieces, in order, from 0 to 1.
     """
 
     side: Side
@@ -56,6 +57,7 @@ class IntegratedSide:
     end: float
     remainder: float
     n_steps: int
+    cuts: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +121,7 @@ def _integrated(
         end=found.end,
         remainder=found.remainder,
         n_steps=found.steps,
+        cuts=found.cuts,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.features.why.compute.shares import Integrated, SharesShown
+from components.features.why.compute.shares import Integrated, IntegratedSide, SharesShown
 from components.features.why.snippet.start import MAKES, numbers, of_side, reads, script, wires
 
 __all__ = ["integrated_snippet", "shares_snippet"]
@@ -17,7 +17,7 @@ shares = parts[0] @ parts[1].T / (a.norm() * b.norm())
 print(shares, "sum:", shares.sum())
 """
 _INTEGRATED = """
-def integrated(text, toward, n_steps, **how):
+def integrated(text, toward, cuts, n_steps, **how):
     \"\"\"What each token adds to the cosine with `toward`, from padding in its place on.\"\"\"
     table = model.get_input_embeddings()
     batch = tokenizer(
@@ -42,17 +42,23 @@ def integrated(text, toward, n_steps, **how):
         return torch.cosine_similarity(top[counts].double().mean(dim=0), toward, dim=0)
 
     way, slopes = states[0] - start, 0
-    for place, part in zip(*numpy.polynomial.legendre.leggauss(n_steps)):
-        x = (start + (place + 1) / 2 * way).clone().requires_grad_()
-        slopes = slopes + part / 2 * torch.autograd.grad(value(x), x)[0].double()
+    for low, high in itertools.pairwise(cuts):  # more steps where the cosine changes fast
+        for place, part in zip(*numpy.polynomial.legendre.leggauss(n_steps)):
+            x = (start + (low + (high - low) * (place + 1) / 2) * way).clone().requires_grad_()
+            slope = torch.autograd.grad(value(x), x)[0].double()
+            slopes = slopes + (high - low) * part / 2 * slope
     with torch.no_grad():
         ends = float(value(start)), float(value(states[0]))
     return (slopes * way).sum(dim=1), ends
 
 
 shares, ends = {{}}, {{}}
-shares["first"], ends["first"] = integrated({one}, toward=b, n_steps={n_first})
-shares["second"], ends["second"] = integrated({other}, toward=a, n_steps={n_second})
+shares["first"], ends["first"] = integrated(
+    {one}, toward=b, cuts={first_cuts}, n_steps={n_first}
+)
+shares["second"], ends["second"] = integrated(
+    {other}, toward=a, cuts={second_cuts}, n_steps={n_second}
+)
 for name, own in shares.items():
     start, end = ends[name]
     print(name, own, "sum:", own.sum(), "of", end - start)
@@ -77,8 +83,18 @@ def integrated_snippet(shown: Integrated) -> str:
         layer=score.layer,
         one=one,
         other=other,
-        n_first=shown.first.n_steps,
-        n_second=shown.second.n_steps,
+        first_cuts=_cuts(shown.first),
+        n_first=_on_each(shown.first),
+        second_cuts=_cuts(shown.second),
+        n_second=_on_each(shown.second),
     )
     parts = (reads(score), wires(score.card), MAKES, numbers(score), body)
     return script(score.card, *parts, imports=("itertools", "numpy"))
+
+
+def _cuts(own: IntegratedSide) -> str:
+    return f"({', '.join(f'{cut:g}' if cut in (0, 1) else repr(cut) for cut in own.cuts)})"
+
+
+def _on_each(own: IntegratedSide) -> int:
+    return own.n_steps // (len(own.cuts) - 1)
