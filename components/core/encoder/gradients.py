@@ -83,7 +83,7 @@ def integrated_gradients(
         start=begin,
         end=end,
         steps=n,
-        cuts=tuple(piece.low for piece in pieces) + (1.0,),
+        cuts=(*(piece.low for piece in pieces), 1.0),
         passport=replace(plain, settings=settings),
     )
 

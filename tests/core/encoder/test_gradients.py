@@ -116,7 +116,7 @@ def test_shares_are_those_of_captum(subject: Subject, pair: str | None, layer: i
     last = subject.oracle.model.config.num_hidden_layers
     chosen = last if layer is None else layer
     ours = subject.shares(pair=pair, layer=chosen, steps=32)
-    assert (ours.steps, ours.layer) == (32, chosen)
+    assert (ours.steps, ours.cuts, ours.layer) == (32, (0.0, 1.0), chosen)
     theirs = captum_shares(subject.oracle, pair, chosen, 32)
     np.testing.assert_allclose(ours.shares, theirs, rtol=0, atol=1e-4)
 
@@ -129,7 +129,7 @@ def test_shares_add_up_to_the_way_from_start_to_end(subject: Subject) -> None:
     a, b = (vector.astype(np.float64) for vector in vectors)
     assert found.end == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b), abs=1e-5)
     assert found.remainder == pytest.approx(found.end - found.start - found.shares.sum(), abs=1e-12)
-    assert abs(found.remainder) <= gradients.REMAINDER or found.steps == gradients.MOST_STEPS
+    assert abs(found.remainder) <= gradients.REMAINDER
     special = found.tokens.special_tokens_mask == 1
     assert np.all(found.shares[special] == 0)
     assert np.all(found.shares[~special] != 0)
@@ -144,6 +144,46 @@ def test_half_the_steps_would_not_have_been_enough(
     assert found.steps > gradients.LEAST_STEPS
     before = subject.shares(steps=found.steps // 2)
     assert abs(before.remainder) > gradients.REMAINDER >= abs(found.remainder)
+
+
+def test_steps_are_taken_where_the_cosine_changes() -> None:
+    """A jump within a thousandth of the way, which 256 steps over all of it do not see."""
+
+    def cosine(hidden: torch.Tensor) -> torch.Tensor:
+        place = hidden.double().mean(dim=(1, 2))
+        return 0.4 * torch.tanh(4000 * (place - 0.3))
+
+    ends = torch.stack([torch.zeros(2, 3), torch.ones(2, 3)])
+    begin, end = cosine(ends).tolist()
+
+    def missed(n_steps: int, steps: int | None) -> tuple[float, int]:
+        way = gradients._Way(cosine, ends, 64, n_steps, gradients._Report(None))
+        pieces = gradients._pieces(way, gradients._Piece(0.0, 1.0, begin, end), steps)
+        cuts = [piece.low for piece in pieces] + [1.0]
+        assert cuts == sorted(set(cuts))
+        shares = np.sum([piece.shares for piece in pieces], axis=0)
+        assert shares[0] == pytest.approx(shares[1])
+        return abs(end - begin - float(shares.sum())), n_steps * len(pieces)
+
+    once, n_once = missed(256, 256)
+    found, n_found = missed(gradients.LEAST_STEPS, None)
+    assert once > gradients.REMAINDER >= found
+    assert n_found < n_once
+
+
+def test_where_no_steps_are_enough_it_ends_and_says_what_is_missed() -> None:
+    told: list[int] = []
+
+    def cosine(hidden: torch.Tensor) -> torch.Tensor:
+        told.append(len(hidden))
+        return torch.sin(1e6 * hidden.double().mean(dim=(1, 2)))
+
+    ends = torch.stack([torch.zeros(1, 2), torch.ones(1, 2)])
+    begin, end = cosine(ends).tolist()
+    way = gradients._Way(cosine, ends, 64, gradients.LEAST_STEPS, gradients._Report(None))
+    pieces = gradients._pieces(way, gradients._Piece(0.0, 1.0, begin, end), None)
+    assert sum(piece.remainder for piece in pieces) > gradients.REMAINDER
+    assert sum(n for n in told if n > 2) <= gradients.MOST_STEPS
 
 
 # One model is enough for what does not depend on the family

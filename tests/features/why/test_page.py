@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import EncoderService
 from components.features.why import controls
 from components.features.why.compute.work import WORK
@@ -102,14 +103,14 @@ def test_each_look_shows_what_was_computed_and_an_edit_takes_the_second_place(
     assert len(chart(app, CHART)["layout"]["shapes"]) == 1
     app = to_layer(app, 2)
     assert_whole(app)
-    assert "layer 2" in plainly_said(app)
+    assert app.metric[0].label == say("why.score.name_mean", layer=2)
     app = to_layer(app, 6)
 
     app = choose(app, controls.DEPTH, controls.INPUTS)
     assert_whole(app)
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
     assert_whole(app)
-    assert "Leaving out" in reading(app)
+    assert say("why.leave_out.alone") in reading(app)
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     assert_whole(app)
     assert cells(chart(app, CHART)["data"][0]).shape == (6, 12)
@@ -138,7 +139,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     assert_whole(app)
     assert "<img" not in re.sub(r"\\(.)", "", everything_said(app))
     app = choose(app, controls.LOOK, controls.SWAP_IN)
-    assert "there is no way" in plainly_said(app)
+    assert say("why.swap_in.equal", a="A", b="B") in plainly_said(app)
     assert not any(e.proto.id.endswith(CHART) for e in app.get("plotly_chart"))
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
     assert "nothing to switch off" in plainly_said(app)

@@ -10,6 +10,7 @@ from components.core.words import Span
 from components.features.why.compute.running import Run, vectors_of
 from components.features.why.compute.score import Score, Side
 from components.features.why.edits.edit import FUNCTION_WORDS, Edit
+from components.features.why.edits.english import is_english
 from components.features.why.edits.names import other_names
 from components.features.why.edits.negation import negations
 from components.features.why.edits.neighbours import case_shape, with_neighbours
@@ -44,11 +45,13 @@ class EditsShown:
         score: whose first sentence is edited.
         what: the vector compared: "mean" or "cls" ("mean" where words are chosen).
         edits: ranked by their cosine, the lowest first.
+        is_english: True if the sentence is; there are no edits of others.
     """
 
     score: Score
     what: What
     edits: tuple[RankedEdit, ...]
+    is_english: bool
 
     @property
     def side(self) -> Side:
@@ -61,6 +64,8 @@ def edits_of(
 ) -> EditsShown:
     """All ready edits of the first sentence, with the cosine of each at the score's layer.
 
+    They follow the rules of English: of what is not clearly English there are none.
+
     Args:
         score: whose first sentence is edited; its second text, where it has one, stays.
         service: runs the model, and knows its word table.
@@ -68,6 +73,8 @@ def edits_of(
     """
     side, what = score.first, score.what if score.what != "word" else "mean"
     text, pair = side.encoding.text, side.encoding.pair
+    if not is_english(text):
+        return EditsShown(score.lean, what, (), is_english=False)
     found = [
         *negations(text),
         *swapped_order(text),
@@ -84,7 +91,7 @@ def edits_of(
         RankedEdit(edit, cosine(whole, own)) for edit, own in zip(edits, vectors, strict=True)
     ]
     order = tuple(sorted(ranked, key=lambda each: (each.cosine, each.edit.text)))
-    return EditsShown(score.lean, what, order)
+    return EditsShown(score.lean, what, order, is_english=True)
 
 
 def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:

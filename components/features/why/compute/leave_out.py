@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from components.content.language import say
 from components.content.wording import shortened
 from components.core import EncoderService
 from components.core.schema import Block, Counted, Tokens
@@ -16,7 +17,6 @@ from components.features.why.compute.running import Run, vectors_of
 from components.features.why.compute.score import Score, Side
 from components.features.why.compute.shares import shares_at
 from components.features.why.measures.cutting import cut
-from components.features.why.measures.effects import NOISE
 from components.features.why.measures.order import Order, order_of
 from components.features.why.measures.target import Doubles, cosine, weights_of
 from components.features.why.measures.units import Unit, is_word
@@ -59,8 +59,8 @@ class LeftOut:
         pairs: (n_words, n_words) float64 change with both left out, symmetric, with the words
             alone on the diagonal; None where the texts are too long for it, or it was not asked.
         shares: (n_words,) float64 the share of each word at the layer.
-        order: whether shares and changes put the words in one order; None where there is nothing
-            to compare (anything but the mean over tokens, or too few words).
+        order: how far shares and changes put the words in one order; None where only one token
+            or word is compared, so that the others have no shares.
         notes: what was not left out and why, a sentence of plain text each.
     """
 
@@ -118,7 +118,7 @@ def leave_out(
         ),
         pairs=changes if pairs and is_short else None,
         shares=shares,
-        order=order_of(shares, alone, margin=NOISE) if score.what == "mean" else None,
+        order=order_of(shares, alone) if score.what == "mean" else None,
         notes=tuple(_notes(score, tried, how, pairs=pairs and not is_short)),
     )
 
@@ -201,22 +201,14 @@ def _shares(score: Score, units: Sequence[tuple[int, Unit]]) -> Doubles:
 def _notes(score: Score, tried: Sequence[Sequence[Unit]], how: How, *, pairs: bool) -> list[str]:
     said = []
     if pairs:
-        said.append(
-            f"Pairs of words are left out of sentences of up to {MAX_PAIRED} words. Shorten yours."
-        )
+        said.append(say("why.leave_out.note.pairs", most=MAX_PAIRED))
     for side, words in zip(score.sides, tried, strict=True):
         n = len(side.words)
         if len(words) == MAX_WORDS and n > MAX_WORDS:
-            said.append(
-                f"Sentence {side.letter} has {n:,} words; its first {MAX_WORDS} are left out in "
-                "turn."
-            )
+            said.append(say("why.leave_out.note.long", letter=side.letter, n=n, most=MAX_WORDS))
         if side.n_truncated and how == "taken":
-            said.append(
-                f"Sentence {side.letter} does not fit the model whole: without a word, what was "
-                "cut off moves up."
-            )
+            said.append(say("why.leave_out.note.cut", letter=side.letter))
     if score.what == "word" and how == "taken":
-        words_said = " and ".join(dict.fromkeys(f"“{shortened(s.word, 24)}”" for s in score.sides))
-        said.append(f"{words_said} cannot be taken out: it is what is compared.")
+        names = list(dict.fromkeys(f"“{shortened(s.word, 24)}”" for s in score.sides))
+        said.append(say("why.leave_out.note.compared", n=len(names), words=" and ".join(names)))
     return list(dict.fromkeys(said))

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from components.content.language import Claim, claim
 from components.core import EncoderService
 from components.core.schema import Counted, Patch
 from components.features.why.compute.running import Run, vectors_of
@@ -33,7 +34,7 @@ class SwappedIn:
         layers: 0 to the score's layer.
         fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for nothing,
             1 for all of the way; may lie outside.
-        problem: why there is nothing to show, one sentence of plain text; "" where there is.
+        problem: why there is nothing to show; None where there is.
     """
 
     score: Score
@@ -41,7 +42,7 @@ class SwappedIn:
     alignment: Alignment
     layers: tuple[int, ...]
     fractions: Doubles
-    problem: str = ""
+    problem: Claim | None = None
 
     @property
     def receiver(self) -> Side:
@@ -80,14 +81,14 @@ def swap_in(
     alignment = align(receiver.encoding, donor.encoding)
     layers = tuple(range(score.layer + 1))
     start, end = receiver.vector(score.layer), donor.vector(score.layer)
-    problem = _problem(alignment, start, end)
+    problem = _problem(score, alignment, is_way(start, end))
     runs = [
         _run(receiver, donor, layer, i, j)
-        for layer in ([] if problem else layers)
+        for layer in (layers if problem is None else ())
         for i, j in alignment.pairs
     ]
     vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
-    shape = (0, 0) if problem else (len(layers), len(alignment.pairs))
+    shape = (len(layers), len(alignment.pairs)) if problem is None else (0, 0)
     found = np.array([fraction(vector, start, end) for vector in vectors], dtype=np.float64)
     return SwappedIn(
         score=score.lean,
@@ -105,16 +106,12 @@ def _run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> Run:
     return Run(own.text, own.pair, lambda _: receiver.weights, (patch,))
 
 
-def _problem(alignment: Alignment, start: Doubles, end: Doubles) -> str:
-    if not is_way(start, end):
-        return (
-            "Both give the same vector at this layer, so there is no way from one to the other. "
-            "Change a word of one of them, or choose a higher layer."
-        )
+def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | None:
     n = len(alignment.pairs)
-    if n > MAX_TOKENS:
-        return (
-            f"{n:,} tokens of the two stand for each other, and up to {MAX_TOKENS} are swapped one "
-            "by one. Compare shorter sentences."
-        )
-    return ""
+    if score.are_equal:
+        return claim("why.swap_in.equal", a=score.first.letter, b=score.second.letter)
+    if not is_some_way:
+        return claim("why.swap_in.stuck")
+    if not n:
+        return claim("why.swap_in.unpaired")
+    return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None

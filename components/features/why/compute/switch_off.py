@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from components.analysis.tokens import labels
+from components.content.language import say
 from components.content.sample import baseline_sentences
 from components.core import EncoderService
 from components.core.errors import RequestError
@@ -191,5 +192,4 @@ def _measured(
         return list(score.sides), ()
     if not out:
         return sides, ()
-    who = f"Sentence {out[0]} has" if len(out) == 1 else f"Sentences {', '.join(out)} have"
-    return sides, (f"{who} nothing to compare and {'is' if len(out) == 1 else 'are'} left out.",)
+    return sides, (say("why.switch_off.note", n=len(out), letters=", ".join(out)),)

@@ -96,8 +96,8 @@ def _bars(own: Numbers, labels: Sequence[str], quantity: str) -> dict[str, Any]:
         "y": list(range(len(own))),
         "marker": {"color": [HIGH if value > 0 else LOW for value in own]},
         "width": 0.66,
-        "customdata": list(labels),
-        "hovertemplate": f"%{{customdata}}<br>{quantity} %{{x:+.4f}}<extra></extra>",
+        "customdata": _named(labels, own),
+        "hovertemplate": f"%{{customdata[0]}}<br>{quantity} %{{customdata[1]}}<extra></extra>",
     }
 
 
@@ -113,9 +113,17 @@ def _marks(marks: Numbers, labels: Sequence[str], beside: str) -> dict[str, Any]
             "color": "#FFFFFF",
             "line": {"width": 1.5, "color": "#4A5560"},
         },
-        "customdata": list(labels),
-        "hovertemplate": f"%{{customdata}}<br>{beside} %{{x:+.4f}}<extra></extra>",
+        "customdata": _named(labels, marks),
+        "hovertemplate": f"%{{customdata[0]}}<br>{beside} %{{customdata[1]}}<extra></extra>",
     }
+
+
+def _named(labels: Sequence[str], own: Numbers) -> list[list[str]]:
+    """Each word with its number as it is said: plotly's own formats have no real minus sign."""
+    return [
+        [label, "" if np.isnan(value) else signed(value, 4)]
+        for label, value in zip(labels, own.tolist(), strict=True)
+    ]
 
 
 def _range(drawn: Numbers) -> list[float]:

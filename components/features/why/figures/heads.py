@@ -13,6 +13,7 @@ from components.features.why.figures.axes import (
     Numbers,
     colorbar,
     layer_axis,
+    signed,
     signed_end,
     titled,
 )
@@ -89,8 +90,13 @@ def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
         **SIGNED,
         "xgap": 1,
         "ygap": 1,
-        "customdata": [[n] * heads.shape[1] for n in layers],
-        "hovertemplate": ("layer %{customdata}, head %{x}<br>change %{z:+.4f}<extra></extra>"),
+        "customdata": [
+            [[n, signed(value, 4)] for value in own]
+            for n, own in zip(layers, heads.tolist(), strict=True)
+        ],
+        "hovertemplate": (
+            "layer %{customdata[0]}, head %{x}<br>change %{customdata[1]}<extra></extra>"
+        ),
         "colorbar": {**colorbar("change", end), "x": _BAR},
     }
 
@@ -106,9 +112,11 @@ def _bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[str, Any
             "x": values(own),
             "y": places,
             "marker": {"color": color},
-            "customdata": list(layers),
-            "hovertemplate": f"layer %{{customdata}}, {name} off<br>"
-            "change %{x:+.4f}<extra></extra>",
+            "customdata": [
+                [n, signed(value, 4)] for n, value in zip(layers, own.tolist(), strict=True)
+            ],
+            "hovertemplate": f"layer %{{customdata[0]}}, {name} off<br>"
+            "change %{customdata[1]}<extra></extra>",
         }
         for (name, color), own in zip(_PARTS, parts, strict=True)
     ]

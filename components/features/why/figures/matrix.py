@@ -13,6 +13,7 @@ from components.features.why.figures.axes import (
     Numbers,
     colorbar,
     names,
+    signed,
     signed_end,
     titled,
     word_axis,
@@ -69,7 +70,7 @@ def signed_matrix(
         "ygap": gap,
         "hoverongaps": False,
         "colorbar": colorbar(quantity, end, is_whole=is_small),
-        **_hover(rows, columns, quantity),
+        **_hover(values, rows, columns, quantity),
     }
     across, down = (word_axis(words, most=_few(words)) for words in (columns, rows))
     layout = {
@@ -94,7 +95,9 @@ def _few(words: Sequence[str]) -> int:
     return _NAMED if len(words) <= _NAMED else _NAMED // 2
 
 
-def _hover(rows: Sequence[str], columns: Sequence[str], quantity: str) -> dict[str, Any]:
+def _hover(
+    values: Numbers, rows: Sequence[str], columns: Sequence[str], quantity: str
+) -> dict[str, Any]:
     """Both words and the value; of very many, where they stand."""
     if max(len(rows), len(columns)) > _MANY:
         return {
@@ -102,9 +105,13 @@ def _hover(rows: Sequence[str], columns: Sequence[str], quantity: str) -> dict[s
         }
     across, down = names(columns), names(rows)
     return {
-        "customdata": [[[row, column] for column in across] for row in down],
+        "customdata": [
+            [[row, column, signed(value, 4)] for column, value in zip(across, own, strict=True)]
+            for row, own in zip(down, values.tolist(), strict=True)
+        ],
         "hovertemplate": (
-            f"%{{customdata[0]}} × %{{customdata[1]}}<br>{quantity} %{{z:+.4f}}<extra></extra>"
+            f"%{{customdata[0]}} × %{{customdata[1]}}<br>{quantity} %{{customdata[2]}}"
+            "<extra></extra>"
         ),
     }
 

@@ -9,11 +9,12 @@ from itertools import pairwise, takewhile
 import streamlit as st
 
 from components.analysis.baseline import Band
+from components.content.language import say
 from components.content.wording import bold, escape
 from components.core.words import split_words
 from components.features.why.compute.edits import EditsShown, RankedEdit
 from components.features.why.controls import FIRST, PICKED, SECOND
-from components.features.why.reading.edits import edits_reading
+from components.features.why.reading import edits_reading
 from components.ui.state import session
 from components.ui.state.view import MAX_SENTENCES, letter, retyped
 from components.ui.widgets import kit
@@ -26,11 +27,12 @@ _AROUND, _CHANGED = 80, 160  # characters on either side of what changed, and of
 
 def draw_edits(shown: EditsShown, band: Band | None) -> None:
     """What the edits do, in words, and each with a button that compares it."""
-    kit.reading(edits_reading(shown, band), key="reading_edits")
+    said = edits_reading(shown, band)
+    kit.reading(said.sentences, sure=said.sure, key="reading_edits")
     for i, ranked in enumerate(shown.edits[:_MOST]):
         _edit(shown, ranked, i)
     if len(shown.edits) > _MOST:
-        st.caption(f"The {_MOST} that change most, of {len(shown.edits)}.")
+        st.caption(say("why.edits.more", most=_MOST, n=len(shown.edits)))
 
 
 def _edit(shown: EditsShown, ranked: RankedEdit, place: int) -> None:

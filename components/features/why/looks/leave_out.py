@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components.content.language import say
 from components.features.why.compute.leave_out import LeftOut, LeftWord
 from components.features.why.compute.score import Side
 from components.features.why.controls import WORDS
@@ -14,18 +15,18 @@ from components.features.why.figures.matrix import signed_matrix
 from components.features.why.looks import rows
 from components.features.why.looks.frame import CHART, HEIGHT
 from components.features.why.measures.target import Doubles
-from components.features.why.reading.leave_out import leave_out_title
+from components.features.why.reading import title_of
 from components.features.why.widgets.lines import Said, word_lines
 from components.ui.widgets import kit
 
 __all__ = ["draw_left_out"]
 
 _SAID = Said(
-    quantity="change",
+    quantity=say("why.leave_out.quantity"),
     between="",
-    low="falls",
-    high="rises without it",
-    hint="Each number is how far the cosine moves when that word is left out.",
+    low=say("why.leave_out.low"),
+    high=say("why.leave_out.high"),
+    hint=say("why.leave_out.hint"),
 )
 
 
@@ -53,19 +54,19 @@ def _changes(shown: LeftOut, which: int) -> Doubles:
 
 
 def _bars(shown: LeftOut) -> None:
-    title = leave_out_title(shown)
+    title = str(title_of(shown))
     is_known = shown.order is not None
     figure = word_bars(
         [
             _bar(shown, own, -float(share) if is_known else None)
             for own, share in zip(shown.words, shown.shares, strict=True)
         ],
-        quantity="change of the cosine",
-        beside="predicted from its share" if is_known else "",
+        quantity=say("why.leave_out.quantity"),
+        beside=say("why.leave_out.predicted") if is_known else "",
         title=title,
         height=HEIGHT,
     )
-    alt = f"{title}. The change of the cosine without each word; the table has the numbers."
+    alt = say("why.leave_out.alt", title=title)
     kit.chart(figure, key=CHART, alt=alt)
 
 
@@ -74,10 +75,10 @@ def _bar(shown: LeftOut, own: LeftWord, beside: float | None) -> Bar:
 
 
 def _pairs(shown: LeftOut, pairs: Doubles) -> None:
-    title = leave_out_title(shown)
+    title = str(title_of(shown))
     names = [f"{own.unit.label} · {_side(shown, own.side).letter}" for own in shown.words]
     figure = signed_matrix(pairs, names, names, quantity="change", title=title, height=HEIGHT)
-    alt = f"{title}. The change of the cosine without each two words, on the diagonal without one."
+    alt = say("why.leave_out.alt_pairs", title=title)
     kit.chart(figure, key=CHART, alt=alt)
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from components.content.language import say
+from components.features.why.compute.score import Score
 from components.features.why.compute.shares import Integrated, IntegratedSide, SharesShown
 from components.features.why.controls import UNIT, WORDS
 from components.features.why.figures.axes import LEAST_SHARE, signed_end
@@ -15,7 +17,7 @@ from components.features.why.figures.matrix import signed_matrix
 from components.features.why.looks import rows
 from components.features.why.looks.frame import CHART, HEIGHT
 from components.features.why.measures.target import Doubles
-from components.features.why.reading.shares import integrated_title, shares_title
+from components.features.why.reading import title_of
 from components.features.why.widgets.lines import Said, word_lines
 from components.ui.state.view import ViewState
 from components.ui.widgets import kit
@@ -23,22 +25,13 @@ from components.ui.widgets import kit
 __all__ = ["draw_integrated", "draw_shares"]
 
 _SAID = Said(
-    quantity="share",
-    between="with",
-    low="takes away",
-    high="adds to the cosine",
-    hint="Point at a word to see what it shares with each word of the other sentence.",
+    quantity=say("why.shares.quantity"),
+    between=say("why.shares.between"),
+    low=say("why.shares.low"),
+    high=say("why.shares.high"),
+    hint=say("why.shares.hint"),
 )
-_ONE_POSITION = (
-    "Only what is compared has a share here. Input tokens goes on down to what was typed."
-)
-_INTEGRATED = Said(
-    quantity="share",
-    between="",
-    low="takes away",
-    high="adds to the cosine",
-    hint="Each number is what a typed word adds, followed down through all layers.",
-)
+_INTEGRATED = replace(_SAID, between="", hint=say("why.inputs.hint"))
 
 
 def draw_shares(view: ViewState, shown: SharesShown) -> None:
@@ -55,7 +48,7 @@ def draw_shares(view: ViewState, shown: SharesShown) -> None:
             rows.row(score.second, unit, np.where(second, shares.columns, np.nan)),
             key="why_words",
             end=signed_end(shares.rows, shares.columns, least=LEAST_SHARE),
-            said=_SAID if score.what == "mean" else replace(_SAID, hint=_ONE_POSITION),
+            said=_SAID if score.what == "mean" else replace(_SAID, hint=say("why.shares.hint_one")),
             cells=shares.cells,
             picked=chosen,
             on_pick=rows.pick,
@@ -65,21 +58,25 @@ def draw_shares(view: ViewState, shown: SharesShown) -> None:
 
 
 def _matrix(unit: str, shown: SharesShown, cells: Doubles, chosen: tuple[str, int] | None) -> None:
-    score, title = shown.score, shares_title(shown)
+    score, title = shown.score, str(title_of(shown))
     side, place = chosen or ("", None)
     figure = signed_matrix(
         cells,
         rows.names(score.first, unit),
         rows.names(score.second, unit),
-        quantity="share",
+        quantity=say("why.shares.quantity"),
         title=title,
-        axes=(f"sentence {score.first.letter}", f"sentence {score.second.letter}"),
+        axes=_axes(score),
         marked=(place if side == "first" else None, place if side == "second" else None),
         height=HEIGHT,
         least=LEAST_SHARE,
     )
-    alt = f"{title}. The share of each pair of {unit} in the cosine; the table has the numbers."
-    kit.chart(figure, key=CHART, alt=alt)
+    kit.chart(figure, key=CHART, alt=say("why.shares.alt", title=title, unit=unit))
+
+
+def _axes(score: Score) -> tuple[str, str]:
+    first, second = (say("why.shares.axis", letter=side.letter) for side in score.sides)
+    return first, second
 
 
 def draw_integrated(view: ViewState, shown: Integrated) -> None:
@@ -96,7 +93,7 @@ def draw_integrated(view: ViewState, shown: Integrated) -> None:
             said=_INTEGRATED,
         )
     with right:
-        title = integrated_title(shown)
+        title = str(title_of(shown))
         figure = word_bars(
             [
                 Bar(name, side.side.letter, float(value))
@@ -104,11 +101,11 @@ def draw_integrated(view: ViewState, shown: Integrated) -> None:
                 for name, value in zip(rows.names(side.side, unit), own, strict=True)
                 if not np.isnan(value)
             ],
-            quantity="share of the cosine",
+            quantity=say("why.inputs.quantity"),
             title=title,
             height=HEIGHT,
         )
-        kit.chart(figure, key=CHART, alt=f"{title}. What each typed word adds to the cosine.")
+        kit.chart(figure, key=CHART, alt=say("why.inputs.alt", title=title))
 
 
 def _typed(own: IntegratedSide, unit: str) -> Doubles:

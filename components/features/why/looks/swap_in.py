@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.content.wording import escape
+from components.content.language import say
 from components.features.why.compute.swap_in import SwappedIn
 from components.features.why.figures.swap import swap_heatmap
 from components.features.why.looks import rows
 from components.features.why.looks.frame import CHART, HEIGHT
-from components.features.why.reading.swap_in import swap_in_title
+from components.features.why.reading import title_of
 from components.features.why.widgets.lines import Row, Said, word_lines
 from components.ui.widgets import kit
 
@@ -19,10 +19,10 @@ __all__ = ["draw_swapped_in"]
 
 _SAID = Said(
     quantity="",
-    between="stands for",
+    between=say("why.swap_in.between"),
     low="",
     high="",
-    hint="Lines join the tokens that are swapped; a dashed one has no partner and stays.",
+    hint=say("why.swap_in.hint"),
 )
 _TOKENS = "tokens"
 
@@ -33,14 +33,14 @@ def draw_swapped_in(shown: SwappedIn) -> None:
     with left:
         _alignment(shown)
     with right:
-        if shown.problem:
-            st.info(escape(shown.problem), icon=":material/info:")
+        if shown.problem is not None:
+            st.info(str(shown.problem), icon=":material/info:")
             return
-        title = swap_in_title(shown)
+        title, ends = str(title_of(shown)), (shown.receiver.letter, shown.donor.letter)
         figure = swap_heatmap(
-            shown.fractions, shown.names, shown.layers, title=title, height=HEIGHT
+            shown.fractions, shown.names, shown.layers, ends=ends, title=title, height=HEIGHT
         )
-        alt = f"{title}. How much of the way each token takes the result at each layer."
+        alt = say("why.swap_in.alt", title=title, a=ends[0], b=ends[1])
         kit.chart(figure, key=CHART, alt=alt)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import two
 from components.features.why.compute.switch_off import Head, SwitchedOff
 from components.features.why.figures.heads import switched_off
 from components.features.why.links import on_head
 from components.features.why.looks.frame import CHART, HEIGHT
-from components.features.why.reading.switch_off import switch_off_title
+from components.features.why.reading import title_of
 from components.ui.frame import navigation
 from components.ui.state.view import ViewState
 from components.ui.widgets import kit
@@ -17,27 +18,22 @@ from components.ui.widgets import kit
 __all__ = ["draw_switched_off"]
 
 _STRONGEST = 10
-_NOTHING = (
-    "At layer 0 no head and no feed-forward has worked yet, so there is nothing to switch off. "
-    "Choose a later layer."
-)
 
 
 def draw_switched_off(view: ViewState, shown: SwitchedOff) -> None:
     """All heads as a grid, whole parts as bars, and the strongest heads as links to Attention."""
     if not shown.layers:
-        st.info(_NOTHING, icon=":material/layers:")
+        st.info(say("why.switch_off.empty"), icon=":material/layers:")
         return
     left, right = st.columns([8, 3], gap="medium")
     with left:
-        title = switch_off_title(shown)
+        title = str(title_of(shown))
         figure = switched_off(
             shown.heads, shown.attention, shown.feed_forward, title=title, height=HEIGHT
         )
-        alt = f"{title}. The change of the cosine with each head switched off; the table has them."
-        kit.chart(figure, key=CHART, alt=alt)
+        kit.chart(figure, key=CHART, alt=say("why.switch_off.alt", title=title))
     with right, st.container(key="why_heads", gap="xsmall"):
-        st.caption("The strongest, opened on Attention")
+        st.caption(say("why.switch_off.strongest"))
         for head in shown.strongest(_STRONGEST):
             opened = on_head(view, shown.score.first.letter, head.layer, head.head)
             navigation.link(

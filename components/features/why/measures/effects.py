@@ -11,8 +11,8 @@ from components.features.why.measures.target import Doubles, cosine
 
 __all__ = ["NOISE", "NO_WAY", "fraction", "interaction", "is_way", "pair_cosines"]
 
-NOISE = 0.005
-"""A change of a cosine below which it is not told: two decimals would not show it."""
+NOISE = 0.01
+"""A change of a cosine up to which it is not told: two decimals hardly show it."""
 NO_WAY = 1e-4
 """A way, in parts of the vectors' length, below which there is nothing to go."""
 

@@ -1,17 +1,20 @@
-"""Whether shares and what leaving out does put words in the same order: shares are no causes."""
+"""How far shares and what leaving out does put words in the same order: shares are no causes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from components.features.why.measures.target import Doubles
 
-__all__ = ["FEWEST", "Order", "order_of", "places"]
+__all__ = ["FEWEST", "UNRELATED", "Order", "order_of"]
 
-FEWEST = 3
-"""Words below which no order is compared."""
+FEWEST = 8
+"""Words below which two orders are not compared."""
+UNRELATED = 0.2
+"""Kendall's tau up to which the orders count as unrelated."""
 
 
 @dataclass(frozen=True)
@@ -19,50 +22,32 @@ class Order:
     """Two orders of the same words: by share, and by how far leaving one out lowers the cosine.
 
     Attributes:
+        verdict: "same" or "opposite" where tau lies further from 0 than 19 of 20 random orders
+            do; "unrelated" where it is small; else "cannot tell".
         tau: Kendall's tau-b (1945) of the two, from -1 (turned round) to 1 (the same); None where
             one of them has no order, as all its numbers are equal.
-        by_share: the word with the largest share, by its place.
-        place_left_out: the place of that word by leaving out, from 1; equal changes share the
-            better place.
-        by_leaving_out: the word whose absence lowers the cosine most.
-        place_share: the place of that word by share, from 1.
     """
 
+    verdict: Literal["same", "opposite", "unrelated", "cannot tell"]
     tau: float | None
-    by_share: int
-    place_left_out: int
-    by_leaving_out: int
-    place_share: int
 
 
-def order_of(shares: Doubles, changes: Doubles, *, margin: float = 0.0) -> Order | None:
-    """Compare the two orders; None with fewer than `FEWEST` words.
+def order_of(shares: Doubles, changes: Doubles) -> Order:
+    """Compare the two orders.
 
     Args:
         shares: (n,) of each word.
         changes: (n,) of the cosine without each word: below 0 where it falls.
-        margin: numbers that are nearer than this to the better one share its place.
     """
-    if len(shares) < FEWEST:
-        return None
-    largest, lowest = int(np.argmax(shares)), int(np.argmin(changes))
-    return Order(
-        tau=_tau(shares, -changes),
-        by_share=largest,
-        place_left_out=places(-changes, margin)[largest],
-        by_leaving_out=lowest,
-        place_share=places(shares, margin)[lowest],
-    )
-
-
-def places(values: Doubles, margin: float = 0.0) -> list[int]:
-    """The place of each value, 1 for the highest: one more than how many lie clearly above it."""
-    return [1 + int((values > value + margin).sum()) for value in values]
-
-
-def _tau(first: Doubles, second: Doubles) -> float | None:
     from scipy.stats import kendalltau
 
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    return float(kendalltau(first, second).statistic)
+    n = len(shares)
+    if n < 2 or np.ptp(shares) == 0 or np.ptp(changes) == 0:
+        return Order("cannot tell", None)
+    tau = float(kendalltau(shares, -changes).statistic)
+    if n < FEWEST:
+        return Order("cannot tell", tau)
+    by_chance = 1.96 * float(np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
+    if abs(tau) > by_chance:
+        return Order("same" if tau > 0 else "opposite", tau)
+    return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)

@@ -30,10 +30,7 @@ from components.features.why.looks.swap_in import draw_swapped_in
 from components.features.why.looks.switch_off import draw_switched_off
 from components.features.why.page import waiting
 from components.features.why.page.score import band_of
-from components.features.why.reading.leave_out import leave_out_reading
-from components.features.why.reading.shares import integrated_reading, shares_reading
-from components.features.why.reading.swap_in import swap_in_reading
-from components.features.why.reading.switch_off import switch_off_reading
+from components.features.why.reading import reading_of
 from components.jobs import Task
 from components.ui.models.background import maps
 from components.ui.models.services import uncached
@@ -102,7 +99,8 @@ def is_quick(view: ViewState) -> bool:
 def in_words(shown: Shown) -> None:
     """The reading, and in small type what was left out."""
     if is_there(shown):  # else the picture's place says why not
-        kit.reading(_reading(shown))
+        said = reading_of(shown)
+        kit.reading(said.sentences, sure=said.sure)
     for note in getattr(shown, "notes", ()):
         st.caption(escape(note))
 
@@ -110,15 +108,5 @@ def in_words(shown: Shown) -> None:
 def is_there(shown: Shown) -> bool:
     """Whether there is a picture, and not only a sentence on why there is none."""
     if isinstance(shown, SwappedIn):
-        return not shown.problem
+        return shown.problem is None
     return not isinstance(shown, SwitchedOff) or bool(shown.layers)
-
-
-def _reading(shown: Shown) -> list[str]:
-    if isinstance(shown, SharesShown):
-        return shares_reading(shown)
-    if isinstance(shown, Integrated):
-        return integrated_reading(shown)
-    if isinstance(shown, LeftOut):
-        return leave_out_reading(shown)
-    return switch_off_reading(shown) if isinstance(shown, SwitchedOff) else swap_in_reading(shown)

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.analysis.baseline import Band, Baseline, is_in_sample_script, kind_of
+from components.analysis.baseline import Band, Baseline, kind_of
 from components.analysis.ruler import Range, Ruler
+from components.content.language import say
 from components.content.wording import two
 from components.core import ModelCard
 from components.core.errors import BusyError
 from components.features.why.compute.random_pairs import SentencePairs
 from components.features.why.compute.score import Score
 from components.features.why.compute.work import random_pairs_task
+from components.features.why.edits.english import is_english
 from components.features.why.measures.target import What
-from components.features.why.reading.score import score_reading
+from components.features.why.reading import score_claim
 from components.figures.ruler import ruler_figure
 from components.ui.models import waiting
 from components.ui.models.background import jobs
@@ -27,7 +29,6 @@ __all__ = ["Marks", "against", "await_pairs", "band_of", "marks_of", "score_row"
 
 _HEIGHT, _ROW = 82, 14  # pixels; of a row beyond the first
 _PLACE = "why_pairs"
-_NAMES = {"mean": "Cosine of the sentence vectors", "cls": "Cosine of {first}"}
 
 
 @dataclass(frozen=True)
@@ -39,20 +40,22 @@ class Marks:
         middle: what stands in the middle of a range: "mean" or "median".
         lowest: the lowest end of a range at any layer.
         band: random pairs of the same kind at each layer.
+        is_english: True if both texts are, as those pairs are.
     """
 
     ranges: tuple[Range, ...] = ()
     middle: str = ""
     lowest: float = 0.0
     band: Band | None = None
+    is_english: bool = True
 
 
 def marks_of(
     score: Score, card: ModelCard, baseline: Baseline | None, ruler: Ruler | None
 ) -> Marks:
     """The ranges for a score: of random sentences, or of labelled words."""
-    if not all(map(is_in_sample_script, _texts(score))):
-        return Marks()
+    if not all(map(is_english, _texts(score))):
+        return Marks(is_english=False)
     if score.what == "word":
         return _of_words(score, baseline, ruler)
     band = band_of(card, score.what)
@@ -75,12 +78,13 @@ def score_row(score: Score, marks: Marks) -> None:
             height=height,
         )
         known = "; ".join(f"{r.kind}: {two(r.low)} to {two(r.high)}" for r in marks.ranges)
-        kit.chart(drawn, key="why_ruler", alt=f"Cosine {two(score.cosine)}. {known}".strip())
+        alt = say("why.score.alt", cosine=score.cosine, ranges=known)
+        kit.chart(drawn, key="why_ruler", alt=alt.strip())
 
 
 def against(score: Score, marks: Marks) -> None:
     """The score beside random pairs, in words."""
-    st.caption(score_reading(score, marks.band))
+    st.caption(str(score_claim(score, marks.band, is_english=marks.is_english)))
 
 
 def band_of(card: ModelCard, what: What) -> Band | None:
@@ -98,14 +102,11 @@ def await_pairs(card: ModelCard) -> None:
 
 def _name(score: Score) -> str:
     first = score.first.encoding.tokens[0]
-    name = _NAMES.get(score.what, "Cosine of the chosen words").format(first=first)
-    return f"{name}, layer {score.layer}"
+    return say(f"why.score.name_{score.what}", first=first, layer=score.layer)
 
 
 def _texts(score: Score) -> list[str]:
-    """What must be written as the samples are: the words, or the whole texts."""
-    if score.what == "word":
-        return [side.word for side in score.sides]
+    """What must be English as the samples are."""
     given = [side.sentence for side in score.sides]
     return [text for own in given for text in (own.text, own.pair) if text and text.strip()]
 

@@ -43,7 +43,7 @@ print(fractions)
 def swap_in_snippet(shown: SwappedIn) -> str:
     """A script that leaves `fractions`, (n_layers, n_aligned); of no way, only both vectors."""
     score = shown.score
-    if shown.problem:
+    if shown.problem is not None:
         ends = f"a = vector({of_side(score.first, score.what)})\n"
         ends += f"b = vector({of_side(score.second, score.what)})\nprint((a - b).norm())"
         return script(score.card, reads(score), ends)

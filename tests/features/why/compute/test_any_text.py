@@ -12,7 +12,7 @@ from components.features.why.compute.score import Missing, score_of
 from components.features.why.compute.shares import shares_at
 from components.features.why.compute.swap_in import swap_in
 from components.features.why.compute.tables import rows
-from components.features.why.reading.titles import reading_of, title_of
+from components.features.why.reading import reading_of, title_of
 from tests.features.why.scores import sentence, view_on
 from tests.support.texts import TYPED
 
@@ -32,7 +32,7 @@ def test_any_text_is_taken_apart(tiny_service: EncoderService, text: str) -> Non
         swap_in(score, tiny_service),
     ]
     for shown in looks:
-        assert title_of(shown)
-        assert all(reading_of(shown))
+        assert str(title_of(shown))
+        assert all(map(str, reading_of(shown).sentences))
         assert isinstance(rows(shown), list)
     assert np.isfinite([each.cosine for each in edits_of(score, tiny_service).edits]).all()

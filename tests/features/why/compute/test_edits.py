@@ -53,7 +53,9 @@ def test_every_family_has_edits(tiny_service: EncoderService, family: str) -> No
     assert PAIR.text not in {each.edit.text for each in shown.edits}
 
 
-@pytest.mark.parametrize("text", ["我喜欢蟒蛇", "…", "אני אוהב את הפייתון", "x"])
-def test_other_scripts_get_what_applies(service: EncoderService, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["Die Bank am Fluss", "Le chat dort", "El perro corre", "我喜欢蟒蛇", "…", "x"]
+)
+def test_what_is_not_clearly_english_has_no_edits(service: EncoderService, text: str) -> None:
     shown = edits_of(score_on(service, sentence(text), OTHER), service)
-    assert not {"negation", "order", "name"} & {each.edit.kind for each in shown.edits}
+    assert (shown.edits, shown.is_english) == ((), False)

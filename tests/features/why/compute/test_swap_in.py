@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from components.content.language import claim
 from components.core import EncoderService
 from components.features.why.compute.shares import integrated_of, shares_at
 from components.features.why.compute.swap_in import MAX_TOKENS, swap_in
@@ -57,13 +58,13 @@ def test_texts_of_other_lengths_swap_what_stands_for_each_other(service: Encoder
 
 def test_where_there_is_no_way_it_is_said(service: EncoderService) -> None:
     same = swap_in(score_on(service, PET, PET), service)
-    assert "no way from one to the other" in same.problem
+    assert same.problem == claim("why.swap_in.equal", a="A", b="B")
     assert same.fractions.size == 0
     bottom = swap_in(score_on(service, PET, CODE, layer=0, what="cls"), service)
-    assert bottom.problem
+    assert bottom.problem == claim("why.swap_in.stuck")
     long = [sentence("word " * 100 + end) for end in ("cat", "dog")]
     much = swap_in(score_on(service, *long), service)
-    assert f"up to {MAX_TOKENS} are swapped" in much.problem
+    assert much.problem == claim("why.swap_in.long", n=103, most=MAX_TOKENS)
 
 
 @pytest.mark.slow
