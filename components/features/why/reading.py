@@ -30,7 +30,6 @@ from components.features.why.compute.score import Score, Side
 from components.features.why.compute.shares import Integrated, IntegratedSide, SharesShown
 from components.features.why.compute.swap_in import SwappedIn
 from components.features.why.compute.switch_off import SwitchedOff
-from components.features.why.figures.axes import signed
 from components.features.why.measures.effects import NOISE, interaction
 from components.features.why.measures.target import Doubles
 from components.features.why.measures.units import Unit, is_word
@@ -114,7 +113,10 @@ def _(shown: SharesShown) -> Reading:
     first, second = special
     letters = {"a": score.first.letter, "b": score.second.letter}
     return Reading(
-        (*(_largest("why.shares", *side) for side in sides), claim("why.shares.caution")),
+        (
+            *(_largest("why.shares", *side, score.cosine) for side in sides),
+            claim("why.shares.caution"),
+        ),
         (
             claim("why.shares.sum", cosine=score.cosine),
             claim("why.shares.special", first=first, second=second, **letters),
@@ -140,7 +142,7 @@ def _(shown: Integrated) -> Reading:
         sentences.append(
             claim("why.inputs.rough", **steps)
             if is_rough
-            else _largest("why.inputs", own.side, own.by_word)
+            else _largest("why.inputs", own.side, own.by_word, own.end)
         )
         sure.append(claim("why.inputs.ends", start=own.start, end=own.end, **steps))
         sure.append(claim("why.inputs.sum", sum=float(own.shares.sum()), **steps))
@@ -183,12 +185,12 @@ def _two_leaders(key: str, sides: Sequence[tuple[Side, Doubles]], cosine: float)
     )
 
 
-def _largest(key: str, side: Side, sums: Doubles) -> Claim:
+def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
     """Which words of one sentence have the largest shares."""
     words, leaders = _words(side), _leaders(side, sums)
     which = leaders or words
     shares = [float(sums[i]) for i in which]
-    letter = {"letter": side.letter}
+    letter: dict[str, Any] = {"letter": side.letter, "cosine": cosine}
     if not words:
         return claim(f"{key}.none", **letter)
     if len(which) > 1:
@@ -300,7 +302,7 @@ def _heads(shown: SwitchedOff) -> Claim:
     lead = leading_of(np.abs(changes).tolist())
     own: dict[str, Any] = {"cosine": shown.cosine}
     if len(lead) != 1:
-        said = span([float(changes[i]) for i in lead], signed) if lead else ""
+        said = span([abs(float(changes[i])) for i in lead]) if lead else ""
         verdict = "several" if lead else "none"
         return claim(f"why.switch_off.{verdict}", n=len(lead), of=len(changes), span=said, **own)
     change = float(changes[lead[0]])
@@ -314,7 +316,7 @@ def _layers(shown: SwitchedOff) -> Claim:
     changes = np.stack([shown.attention, shown.feed_forward], axis=1).ravel()
     lead = leading_of(np.abs(changes).tolist())
     if len(lead) != 1:
-        said = span([float(changes[i]) for i in lead], signed) if lead else ""
+        said = span([abs(float(changes[i])) for i in lead]) if lead else ""
         verdict = "several" if lead else "none"
         return claim(f"why.switch_off.layer.{verdict}", n=len(lead), span=said)
     row, kind = divmod(lead[0], 2)

@@ -130,7 +130,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     alone = ViewState(DEFAULT.model, (Sentence(RUDE),))
     app = framed(controls.WHAT.put(alone, controls.WORD), controls.PAGE)
     assert not app.exception
-    assert "There is one sentence" in plainly_said(app)
+    assert say("why.missing.alone") in plainly_said(app)
     app = field(app.text_input, "why_another").set_value(RUDE).run()
     assert len(shown_view(app).sentences) == 2
     assert "is chosen" in plainly_said(app)
@@ -142,7 +142,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     assert say("why.swap_in.equal", a="A", b="B") in plainly_said(app)
     assert not any(e.proto.id.endswith(CHART) for e in app.get("plotly_chart"))
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
-    assert "nothing to switch off" in plainly_said(app)
+    assert say("why.switch_off.empty") in plainly_said(app)
 
     monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)

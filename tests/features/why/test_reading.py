@@ -427,7 +427,7 @@ def sentences(entry: dict[str, Any], key: str) -> list[str]:
 
 def is_other(key: str) -> bool:
     """True if it belongs to a picture or control, or is a problem that other tests reach."""
-    words = ("controls", "note", "score", "missing", "work", "explain", "limits", "formula")
+    words = ("controls", "note", "score", "missing", "work", "limits")
     last = ("quantity", "between", "low", "high", "hint", "hint_one", "alt", "alt_pairs", "axis",
             "predicted", "strongest", "hover", "hover_beyond", "hover_away", "scale", "more",
             "equal", "stuck", "long", "unpaired")  # fmt: skip

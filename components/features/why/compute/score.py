@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from components.analysis.tokens import labels
+from components.content.language import say
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import Passport
@@ -158,9 +159,9 @@ def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score
         ContextlensError: the model cannot be used, or reads no such text.
     """
     if not view.sentences:
-        return Missing("There is no sentence to compare. Add two.")
+        return Missing(say("why.missing.none"))
     if len(view.sentences) < 2:
-        return Missing("There is one sentence, and a score needs two. Add another one.")
+        return Missing(say("why.missing.alone"))
     what = cast(What, WHAT.of(view))
     indices = (_index(view, FIRST), _index(view, SECOND))
     problem = next(filter(None, (problem_of(view, i, what) for i in indices)), "")
@@ -212,9 +213,9 @@ def problem_of(view: ViewState, index: int, what: What) -> str:
     """What keeps a sentence from being compared, and what to do; "" for nothing."""
     sentence = view.sentences[index]
     if not sentence.text.strip():
-        return f"Sentence {letter(index)} is empty. Type something, or choose another one."
+        return say("why.missing.empty", letter=letter(index))
     if what == "word" and chosen_span(sentence) is None:
-        return f"No word of sentence {letter(index)} is chosen. Choose one, or compare sentences."
+        return say("why.missing.word", letter=letter(index))
     return ""
 
 

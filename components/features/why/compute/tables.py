@@ -103,7 +103,7 @@ def _(shown: SwappedIn) -> Rows:
             "position": i,
             "from position": j,
             "token": name,
-            "part of the way": float(shown.fractions[row, column]),
+            "share of the way": float(shown.fractions[row, column]),
         }
         for row, layer in enumerate(shown.layers if shown.fractions.size else ())
         for column, (name, (i, j)) in enumerate(pairs)

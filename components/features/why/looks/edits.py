@@ -45,7 +45,9 @@ def _edit(shown: EditsShown, ranked: RankedEdit, place: int) -> None:
             st.markdown(_marked(own.text, ranked.edit.text))
             st.caption(escape(ranked.edit.what))
         st.button(
-            f"Compare as {second.letter}" if second.index != shown.side.index else "Compare",
+            say("why.work.compare_as", letter=second.letter)
+            if second.index != shown.side.index
+            else say("why.work.compare"),
             key=f"why_edit_use_{place}",
             disabled=(ranked.edit.text, own.pair) == (second.sentence.text, second.sentence.pair),
             on_click=_use,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.features.why.compute.score import Missing, Score
 from components.features.why.controls import WHAT, WORD
@@ -22,35 +23,26 @@ def missing(view: ViewState, found: Missing) -> None:
         _second_field()
     elif WHAT.of(view) == WORD:
         st.button(
-            "Compare whole sentences", icon=":material/notes:", key="why_whole", on_click=_whole
+            say("why.missing.whole"), icon=":material/notes:", key="why_whole", on_click=_whole
         )
 
 
 def cut_off(score: Score) -> None:
     """What of the sentences did not fit the model."""
-    cut = [
-        f"the last {side.n_truncated:,} of {side.letter}"
-        for side in score.sides
-        if side.n_truncated
-    ]
-    if cut:
-        most = score.card.max_length
-        were = (
-            "was"
-            if [side.n_truncated for side in score.sides if side.n_truncated] == [1]
-            else "were"
-        )
-        st.caption(f"The model takes {most:,} tokens: {' and '.join(cut)} {were} left out.")
+    most = score.card.max_length
+    for side in score.sides:
+        if side.n_truncated:
+            st.caption(say("why.missing.cut", most=most, n=side.n_truncated, letter=side.letter))
 
 
 def _second_field() -> None:
     field = session.bind("why_another", "")
     st.text_input(
-        "Second sentence",
+        say("why.missing.second"),
         "",
         key=field,
         max_chars=session.max_characters(),
-        placeholder="Type a sentence to compare it with",
+        placeholder=say("why.missing.type_one"),
         on_change=_add,
         args=(field,),
     )

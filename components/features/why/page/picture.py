@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.features.why.compute.edits import EditsShown
@@ -16,11 +17,8 @@ from components.features.why.compute.work import edits_task, seconds_of, task_of
 from components.features.why.controls import (
     DEPTH,
     LAYER,
-    LEAVE_OUT,
     LOOK,
     SHARES,
-    SWAP_IN,
-    SWITCH_OFF,
 )
 from components.features.why.looks.edits import draw_edits
 from components.features.why.looks.frame import HEIGHT
@@ -40,15 +38,8 @@ from components.ui.widgets import kit
 __all__ = ["Shown", "edits", "in_words", "is_quick", "picture", "shown_of", "task"]
 
 Shown = SharesShown | Integrated | LeftOut | SwitchedOff | SwappedIn
-_WORK = {
-    SHARES: "Following the shares down to the tokens",
-    LEAVE_OUT: "Reading both sentences without each word",
-    SWITCH_OFF: "Switching off each part",
-    SWAP_IN: "Swapping in each hidden state",
-}
 _PLACE = "why_progress"
 _EDITS = "why_edits"
-_READING_EDITS = "Reading the edits"
 
 
 def shown_of(view: ViewState, score: Score) -> Shown | None:
@@ -57,7 +48,7 @@ def shown_of(view: ViewState, score: Score) -> Shown | None:
     if work is None:
         return shares_at(score)
     found: Shown | None = waiting.found(
-        work, place=_PLACE, height=HEIGHT, what=_WORK[LOOK.of(view)]
+        work, place=_PLACE, height=HEIGHT, what=say(f"why.work.{LOOK.of(view)}")
     )
     return found
 
@@ -86,7 +77,9 @@ def edits(score: Score, card: ModelCard) -> None:
     """The edits of the first sentence, when they are read."""
     seconds = 12 * score.first.encoding.n_tokens * maps().token_seconds(card)
     work = edits_task(score, uncached(), seconds=seconds)
-    found: EditsShown | None = waiting.found(work, place=_EDITS, height=160, what=_READING_EDITS)
+    found: EditsShown | None = waiting.found(
+        work, place=_EDITS, height=160, what=say("why.work.edits")
+    )
     if found is not None:
         draw_edits(found, band_of(card, found.what))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.core import ModelCard
 from components.core.errors import JobError
 from components.features.why.compute import tables
@@ -14,7 +15,7 @@ from components.features.why.compute.passport import passport_of
 from components.features.why.compute.score import Missing, Score, score_of
 from components.features.why.compute.shares import Integrated, shares_at
 from components.features.why.controls import LOOK, PANEL
-from components.features.why.explain import FORMULA, INTEGRATED, LIMITS
+from components.features.why.explain import FORMULA, INTEGRATED
 from components.features.why.looks.frame import CHART
 from components.features.why.page import picture
 from components.features.why.snippet.look import snippet_of
@@ -26,9 +27,8 @@ from components.ui.widgets import export, kit
 __all__ = ["downloads", "explain", "look_closer"]
 
 _FILE = "why-alike"
-_EXACT = ("share", "change", "cosine", "part of the way", "start", "end", "remainder")
+_EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
 _MOST_ROWS = 5_000
-_GONE = "This had to make room for others. Look at the page again, then download it."
 
 
 def look_closer(view: ViewState, score: Score, card: ModelCard) -> None:
@@ -38,7 +38,7 @@ def look_closer(view: ViewState, score: Score, card: ModelCard) -> None:
 
 def explain(view: ViewState, shown: picture.Shown) -> None:
     """The tabs under the picture."""
-    limits = LIMITS[LOOK.of(view)]
+    limits = say(f"why.limits.{LOOK.of(view)}")
     kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(view, shown), limits)
 
 
@@ -69,13 +69,13 @@ class _Again:
         service = runtime.service()
         score = score_of(self.view, service, service.load(self.view.model))
         if isinstance(score, Missing):
-            raise JobError(_GONE)
+            raise JobError(say("why.work.gone"))
         work = picture.task(self.view, score)
         if work is None:
             return shares_at(score)
         job = jobs().get(work.key)
         if job is None or job.state != "done":
-            raise JobError(_GONE)
+            raise JobError(say("why.work.gone"))
         found: picture.Shown = job.result()
         return found
 
@@ -84,7 +84,7 @@ def _numbers(shown: picture.Shown) -> None:
     rows = tables.rows(shown)
     kit.table(rows[:_MOST_ROWS], key="why_table", exact=_EXACT, height=360)
     if len(rows) > _MOST_ROWS:
-        st.caption(f"The first {_MOST_ROWS:,} of {len(rows):,} rows; the download has them all.")
+        st.caption(say("why.work.rows", most=_MOST_ROWS, n=len(rows)))
 
 
 def _under_the_hood(view: ViewState, shown: picture.Shown) -> None:

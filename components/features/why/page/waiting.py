@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from components.content.language import say
 from components.core.errors import BusyError, JobError
 from components.features.why.compute.work import LARGE_SECONDS
 from components.jobs import Job, Task
@@ -63,7 +64,7 @@ def _room(height: int) -> None:
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
-        st.caption("The picture appears here as soon as all runs are done.", width="content")
+        st.caption(say("why.work.room"), width="content")
 
 
 def _failed(error: BaseException, key: Hashable, place: str) -> None:
@@ -91,12 +92,17 @@ def _job(task: Task, place: str, what: str) -> Job | None:
     if is_wanted or is_cheap or state in {"waiting", "running"}:
         session.keep(_wanted(place), None)
         return _begin(task, place)
-    if state == "cancelled":
-        st.info(f"{what} was stopped.", icon=":material/timer:")
-    else:
-        st.info(f"{what} takes about **{_duration(task.size)}** here.", icon=":material/timer:")
-    st.button("Work it out", icon=":material/play_arrow:", type="primary", key=f"{place}_begin",
-              on_click=_wanting(key, place))  # fmt: skip
+    said = say("why.work.stopped", what=what)
+    if state != "cancelled":
+        said = say("why.work.takes", what=what, duration=_duration(task.size))
+    st.info(said, icon=":material/timer:")
+    st.button(
+        say("why.work.begin"),
+        icon=":material/play_arrow:",
+        type="primary",
+        key=f"{place}_begin",
+        on_click=_wanting(key, place),
+    )
     return None
 
 
@@ -113,5 +119,5 @@ def _begin(task: Task, place: str) -> Job:
 
 def _duration(seconds: float) -> str:
     if seconds < 90:
-        return f"{max(2, round(seconds)):,} seconds"
-    return f"{round(seconds / 60):,} minutes"
+        return say("why.work.seconds", n=max(2, round(seconds)))
+    return say("why.work.minutes", n=round(seconds / 60))

@@ -56,7 +56,7 @@ def test_any_two_of_the_sentences_can_be_chosen(service: EncoderService) -> None
 @pytest.mark.parametrize(
     ("view", "said"),
     [
-        (view_on(CAT), "needs two"),
+        (view_on(CAT), "Add a second"),
         (view_on(CAT, Sentence("  ")), "Sentence B is empty"),
         (view_on(Sentence(""), DOG), "Sentence A is empty"),
         (view_on(CAT, Sentence("No word"), what="word"), "No word of sentence B is chosen"),
