@@ -24,7 +24,6 @@ from components.ui.widgets.sense_claims import (
     senses_title_at,
     uses_title_at,
 )
-from tests.support.leading import layers_in
 from tests.support.true_words import LABELS, PERCENT, bare, is_percent
 
 HALF = trial_of(["animal"] * 16 + ["language"] * 16)
@@ -144,3 +143,12 @@ def test_any_word_and_any_numbers_are_said_in_lines_that_fit_and_are_so() -> Non
         assert (found is not None) == bool(near)
         if found is not None:
             assert layers_in(f"layers {found[1]}") == near
+
+
+def layers_in(said: str) -> list[int]:
+    """The layers that are listed: "layers 1 to 4, 6"."""
+    found: list[int] = []
+    for part in re.sub(r"[Ll]ayers? ", "", said).split(", "):
+        ends = [int(end) for end in part.split(" to ")]
+        found.extend(range(ends[0], ends[-1] + 1))
+    return found
