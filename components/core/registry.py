@@ -49,7 +49,7 @@ _LONGEST_NAME = 180  # characters of a folder's name; an address holds ids of up
 _BUNDLED = ModelSpec(
     id=BUNDLED_ID,
     title="all-MiniLM-L6-v2",
-    summary="Small and quick; trained to place sentences by meaning. Comes along.",
+    summary="Small and quick; trained to compare sentences by meaning. Included with the app.",
     source="bundled",
     on_disk=True,
 )
@@ -66,17 +66,17 @@ def _preset(id: str, summary: str, megabytes: int) -> ModelSpec:  # noqa: A002 -
 
 
 PRESETS: tuple[ModelSpec, ...] = (
-    _preset("google-bert/bert-base-uncased", "The BERT of most courses and papers.", 441),
-    _preset("google-bert/bert-base-cased", "BERT that keeps capitals apart.", 436),
+    _preset("google-bert/bert-base-uncased", "The BERT used in most courses and papers.", 441),
+    _preset("google-bert/bert-base-cased", "The same, case-sensitive.", 436),
     _preset("google-bert/bert-large-uncased", "Twice as deep: 24 layers.", 1345),
-    _preset("google-bert/bert-large-cased", "24 layers, capitals kept apart.", 1338),
+    _preset("google-bert/bert-large-cased", "24 layers, case-sensitive.", 1338),
     _preset(
         "google-bert/bert-large-uncased-whole-word-masking",
         "24 layers, trained by hiding whole words.",
         1345,
     ),
     _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
-    _preset("FacebookAI/roberta-base", "BERT trained longer, with byte-coded tokens.", 499),
+    _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
 )
 
 

@@ -151,7 +151,7 @@ def test_a_view_too_long_for_an_address_travels_as_a_file(visit: Callable) -> No
     assert here.rows == texts
     assert len(here.page.url) < MAX_ADDRESS
     menu = here.menu("Share")
-    expect(menu).to_contain_text("too long for an address")
+    expect(menu).to_contain_text("too long for a link")
     expect(menu.get_by_role("textbox", name="Address")).to_have_count(0)
     with here.page.expect_download() as download:
         menu.get_by_role("button", name="Save the view as a file").click()
@@ -214,7 +214,7 @@ def test_a_whole_visit_is_quiet_and_stays_on_this_machine(visit: Callable) -> No
     here.to_layer(1)
     for tab in here.main.get_by_role("tab").all():
         tab.click()
-    here.side.get_by_role("button", name="bundled, checked").click()
+    here.side.get_by_role("button", name="included, verified").click()
     expect(here.page.get_by_role("dialog")).to_contain_text("22,713,216")
     here.leave_menu()
     here.side.get_by_role("button", name="Examples").click()

@@ -64,7 +64,7 @@ def test_menus_opened_later_show_the_view_and_change_only_what_is_changed(
     here.leave_menu()
     assert here.rows == ["Our pet python", B, "empty", "snake", "programming"]
     for label in "ABC":
-        name = f"Take sentence {label} away"
+        name = f"Remove sentence {label}"
         expect(here.side.get_by_role("button", name=name)).to_be_visible()
     references = here.menu("References").get_by_role("textbox")
     assert [box.input_value() for box in references.all()] == ["snake", "programming"]

@@ -170,7 +170,7 @@ def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:
         return PartState("absent", f"The {family.model_type} architecture has no pooler.")
     found = _part_state(model.pooler, "pooler")
     if found.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
-        bell = " Its weights spread around 0 as random numbers of a bell curve do."
+        bell = " Its weights look like random numbers, normally distributed around 0."
         return replace(found, reason=found.reason + bell)
     return found
 
@@ -197,9 +197,9 @@ def _part_state(part: Any, name: str) -> PartState:
     if biases and not any(bool(bias.any()) for bias in biases):
         return PartState(
             "untrained",
-            f"Every bias of the {name} is exactly 0, as a random start leaves it.",
+            f"Every bias of the {name} is exactly 0, as before any training.",
         )
-    return PartState("trained", f"The checkpoint has weights for the {name}, with biases not 0.")
+    return PartState("trained", f"The checkpoint has weights for the {name}; biases are not 0.")
 
 
 def _card(

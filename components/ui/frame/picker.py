@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelSpec
 from components.jobs import Job
@@ -73,9 +74,7 @@ def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
 def _help(specs: Mapping[str, ModelSpec]) -> str:
     """What each model is for."""
     lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
-    own = "Or type the id of any model of a supported family on the hub: organisation/name."
-    if not runtime.may_choose_any():
-        own = "Others can be added by whoever runs this server."
+    own = say(f"frame.models.{'any' if runtime.may_choose_any() else 'listed'}")
     return "\n".join([*lines, "", own])
 
 
@@ -104,7 +103,7 @@ def _watch(job: Job) -> None:
             job,
             wishes.PLACE,
             on_cancel=wishes.drop,
-            note="The page goes on with the model it has.",
+            note=say("frame.models.meanwhile"),
             below=True,
             on_over=_take,
         )

@@ -6,6 +6,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from components.content.language import say
 from components.core.errors import AccessError, StateError
 from components.ui.access import guard
 from components.ui.access.roles import UPLOAD
@@ -22,28 +23,23 @@ __all__ = ["buttons"]
 
 _ASSETS = "components.ui.frame"
 _HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
-_TOO_LONG = "These texts are too long for an address: Share saves them as a file."
-_CORPORA = (
-    "The corpora that are kept for you are not in it, but for one that this view looks at, which "
-    "can be searched and exported with it. To find all of yours again, bookmark the address in "
-    "your browser's bar, and keep that to yourself."
-)
 
 
 def buttons(view: ViewState) -> None:
     """Copy link, which copies at once, and the menu Share; whose corpora are kept is left out."""
     has_own, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
-    data = {"address": address, "too_long": _TOO_LONG}
+    data = {"address": address, "too_long": say("frame.share.too_long_to_copy")}
     component(_ASSETS, "copy_link", data, key="copy_link", width="content")
-    menu = st.popover("Share", icon=":material/share:", key="share", on_change="rerun")
+    name = say("frame.share.menu")
+    menu = st.popover(name, icon=":material/share:", key="share", on_change="rerun")
     with menu:
         if address is not None:
             _by_address(address, is_open=bool(menu.open))
         else:
-            st.markdown("These texts are too long for an address. Send a state file instead.")
+            st.markdown(say("frame.share.too_long"))
         if has_own:
-            st.caption(_CORPORA)
+            st.caption(say("frame.share.corpora"))
         _by_file(view)
 
 
@@ -54,23 +50,17 @@ def _by_address(address: str, *, is_open: bool) -> None:
     data = {"address": address, "drawn": drawn, "qr": code}
     component(_ASSETS, "address", data, key="share_address")
     if not drawn:
-        st.caption(
-            f"At {len(address):,} characters this address is too long for a QR code that a phone "
-            "reads from afar. Send the address, or the file below."
-        )
+        st.caption(say("frame.share.no_qr", n=len(address)))
     if urlsplit(address).hostname in _HERE_ALONE:
-        st.caption("This address opens on this computer only.")
-    st.caption(
-        "Who opens this address sees this view: your sentences are part of it. Of a file that you "
-        "mapped it names the chosen columns, which this server shows while it has them."
-    )
+        st.caption(say("frame.share.local"))
+    st.caption(say("frame.share.privacy"))
 
 
 def _by_file(view: ViewState) -> None:
     n = n_characters(view)
     if n <= MAX_TEXT:
         st.download_button(
-            "Save the view as a file",
+            say("frame.share.save"),
             lambda: to_json(view).encode("utf-8", "replace"),
             file_name="contextlens-view.json",
             mime="application/json",
@@ -78,14 +68,11 @@ def _by_file(view: ViewState) -> None:
             key="save_view",
         )
     else:
-        st.caption(
-            f"These texts have {n:,} characters together, and a state file holds at most "
-            f"{MAX_TEXT:,}. Shorten one to save the view."
-        )
+        st.caption(say("frame.share.too_much", n=n, most=MAX_TEXT))
     if not guard.is_allowed(UPLOAD):
         return
     st.file_uploader(
-        "Open a view",
+        say("frame.share.open"),
         type="json",
         key="open_view",
         on_change=_open_view,
@@ -109,6 +96,6 @@ def _open_view() -> None:
         check_size(len(file[1]))  # the browser's own limit binds nobody else
         session.write(from_json(file[1].decode()))
     except UnicodeDecodeError:
-        session.remember("This file is not text, so it is not a view. Choose another file.")
+        session.remember(say("frame.share.not_a_view"))
     except (AccessError, StateError) as exc:
         session.remember(str(exc))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import ServiceAwayError
@@ -50,35 +51,39 @@ def finish(place: DeltaGenerator, view: ViewState) -> None:
 
 
 def _card(card: ModelCard) -> None:
-    origin = {"bundled": "bundled, checked", "hub": f"hub {card.revision[:7]}", "folder": "folder"}
     with st.container(gap=None):
-        st.caption(f"{card.n_layers} layers · {card.n_dims} dims · {card.n_heads} heads")
-        with st.popover(origin[card.source], type="tertiary", icon=":material/verified:"):
+        sizes = {"layers": card.n_layers, "dims": card.n_dims, "heads": card.n_heads}
+        st.caption(say("frame.card.sizes", **sizes))
+        with st.popover(_origin(card), type="tertiary", icon=":material/verified:"):
             _card_details(card)
 
 
 def _card_details(card: ModelCard) -> None:
-    facts = {
-        "Family": card.family,
-        "From": card.location,
-        "Revision": card.revision or "none",
-        "Weights, SHA-256": card.checksum,
-        "Parameters": f"{card.n_parameters:,}",
-        "Memory": f"{card.memory_bytes / 1e6:,.0f} MB",
-        "Computes on": card.device,
-        "Vocabulary": f"{card.vocabulary_size:,} pieces, "
-        + ("capitals matter" if card.cased else "capitals make no difference"),
-        "Longest input": f"{card.max_length} tokens",
-    }
+    facts = [
+        say("frame.card.family", family=escape(card.family)),
+        say("frame.card.location", location=escape(card.location)),
+        say("frame.card.revision", revision=escape(card.revision or "none")),
+        say("frame.card.checksum", checksum=escape(card.checksum)),
+        say("frame.card.parameters", n=card.n_parameters),
+        say("frame.card.memory", megabytes=card.memory_bytes / 1e6),
+        say("frame.card.device", device=escape(card.device)),
+        say(f"frame.card.{'cased' if card.cased else 'uncased'}", n_pieces=card.vocabulary_size),
+        say("frame.card.longest", n_tokens=card.max_length),
+    ]
     st.markdown(f"**{escape(card.title)}**")
-    st.markdown("  \n".join(f"{name}: {escape(text)}" for name, text in facts.items()))
-    parts = {
-        "Embedding layer": card.provenance.embedding_layer,
-        "Encoder": card.provenance.encoder,
-        "Pooler": card.provenance.pooler,
-    }
-    for name, part in parts.items():
-        st.markdown(f"**{name}: {part.state}.** {escape(part.reason)}")
+    st.markdown("  \n".join(facts))
+    parts = card.provenance
+    for name, part in (
+        ("embedding_layer", parts.embedding_layer),
+        ("encoder", parts.encoder),
+        ("pooler", parts.pooler),
+    ):
+        title = say(f"frame.part.{name}")
+        st.markdown(say(f"frame.part.{part.state}", part=title, reason=escape(part.reason)))
+
+
+def _origin(card: ModelCard) -> str:
+    return say(f"frame.origin.{card.source}", revision=(card.revision or "")[:7])
 
 
 def _reset() -> None:

@@ -48,8 +48,6 @@ Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
 _EXACT = st.column_config.NumberColumn(format="%.4f")
 _DRAWN = "drawn_page"
 _PASSPORT = GLOSSARY["passport"]
-_LIMITS = "What this does not show"
-_SAME_NUMBERS = "The same numbers with transformers alone"
 
 
 @contextmanager
@@ -174,9 +172,8 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
 
     What stands in a tab is made when it is opened.
     """
-    first, second, third = st.tabs(
-        ["Numbers", "Under the hood", _LIMITS], default=_LIMITS, key="tabs", on_change="rerun"
-    )
+    names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
+    first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
     with third:
         st.markdown(limits)
     _fill({first: numbers, second: hood})
@@ -227,16 +224,16 @@ def under_the_hood(
         for part in formula:
             st.markdown(part)
     with right:
-        titled = [(f"**{_SAME_NUMBERS}**", snippet)] if isinstance(snippet, str) else snippet
+        titled = [(say("page.same_numbers"), snippet)] if isinstance(snippet, str) else snippet
         for title, code in titled:
             st.markdown(title)
             st.code(code, language="python", wrap_lines=True)
         if remark:
             st.caption(remark)
         if shapes is not None:
-            st.markdown("**Shapes**")
+            st.markdown(say("page.shapes"))
             shapes()
-        st.markdown("**Passport**")
+        st.markdown(say("page.passport"))
         st.caption(_PASSPORT)
         text = json.dumps(passport.as_dict(), indent=2, ensure_ascii=False)
         st.code(text, language="json")
@@ -252,14 +249,14 @@ def downloads(
     place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
 ) -> Iterator[None]:
     """The page's Download menu: the formats of a chart or a drawing, then what is put inside."""
-    with place, st.popover("Download", icon=":material/download:"):
-        st.caption("Picture, with its passport as caption")
+    with place, st.popover(say("page.download.menu"), icon=":material/download:"):
+        st.caption(say("page.download.picture"))
         picture_buttons(
             chart_key=chart, svg=svg, file_name=name, key=f"{name}_picture", caption=caption
         )
-        st.caption("Numbers, with the passport inside")
+        st.caption(say("page.download.numbers"))
         yield
-        st.caption(f"Passport: {_PASSPORT}")
+        st.caption(say("page.download.passport", passport=_PASSPORT))
 
 
 def download_files(

@@ -8,6 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
+from components.content.language import say
 from components.core.words import Span, find_words
 from components.ui.state import session
 from components.ui.state.view import (
@@ -44,7 +45,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
                 on_change=_retype_field,
                 args=(group, i, field),
             )
-            removal = f"Take {label[0].lower()}{label[1:]} away"
+            removal = say("frame.sentences.remove", label=f"{label[0].lower()}{label[1:]}")
             st.button(
                 removal,  # for screen readers: the style shows the icon alone
                 icon=":material/close:",

@@ -57,7 +57,7 @@ def test_what_is_copied_drawn_and_shown_is_the_address_of_the_view(sentences: An
     shared = sent(app, "share_address")
     assert shared["address"] == address
     assert shared["qr"] == qr_code(address)
-    assert "your sentences are part of it" in captions(app)
+    assert "Anyone with this link sees your sentences" in captions(app)
 
 
 def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
@@ -67,7 +67,7 @@ def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
     assert address == sent(app, "share_address")["address"]
     assert "a" * 16 not in address
     assert decode(address.partition("?s=")[2]) == DEFAULT
-    assert "are not in it" in captions(app)
+    assert "leaves out the corpora" in captions(app)
 
 
 def test_a_code_is_made_only_when_somebody_looks() -> None:
@@ -94,7 +94,7 @@ def test_a_view_too_long_for_an_address_has_the_file_alone() -> None:
     app = app.run()
     assert sent(app, "copy_link")["address"] is None
     assert not [each for each in app.get("bidi_component") if "share_address" in each.proto.id]
-    assert any("too long for an address" in each.value for each in app.markdown)
+    assert any("too long for a link" in each.value for each in app.markdown)
     assert any(b.proto.label == "Save the view as a file" for b in app.get("download_button"))
 
 

@@ -143,7 +143,7 @@ def test_a_view_too_long_for_an_address_works_and_says_how_to_send_it() -> None:
     view = long_view()
     app = open_file(framed(), to_json(view).encode())
     assert not app.exception
-    assert "too long for an address" in everything_said(app)
+    assert "too long for a link" in everything_said(app)
     assert len(app.query_params["s"]) < 100
     assert field(app.text_input, "page_sentences_7").value == view.sentences[7].text
     app = type_in(app, "a short python", row=7)

@@ -131,7 +131,7 @@ def test_sizes_are_said_only_of_what_must_be_fetched(server: HubServer) -> None:
 
 def test_the_purpose_of_each_preset_can_be_read(server: HubServer) -> None:
     said_ = field(framed().selectbox, "model").proto.help.replace("\\", "")
-    assert "BERT that keeps capitals apart." in said_
+    assert "The same, case-sensitive." in said_
     assert "distilbert-base-uncased" in said_
     assert "organisation/name" in said_
 
