@@ -82,7 +82,7 @@ def test_an_address_too_long_for_a_code_says_so_and_points_to_the_file() -> None
     shared = sent(app, "share_address")
     assert not shared["drawn"]
     assert not shared["qr"]
-    assert f"At {len(shared['address']):,} characters" in captions(app)
+    assert f"This link has {len(shared['address']):,} characters" in captions(app)
     assert "the file below" in captions(app)
 
 
@@ -130,5 +130,5 @@ def test_more_than_a_file_holds_can_be_typed_and_is_said_under_share() -> None:
     app.session_state["_view"] = ("", replace(DEFAULT, sentences=(full,) * 8))
     app = app.run()
     assert sent(app, "copy_link")["address"] is None
-    assert f"a state file holds at most {MAX_TEXT:,}. Shorten one" in captions(app)
+    assert f"a file holds at most {MAX_TEXT:,}. Shorten one" in captions(app)
     assert not [b for b in app.get("download_button") if "Save the view" in b.proto.label]
