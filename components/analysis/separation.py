@@ -32,6 +32,7 @@ __all__ = [
     "MAX_TABLE",
     "MOST_FOLDS",
     "RISK",
+    "SPLIT",
     "TEST",
     "TRAIN",
     "Problem",
@@ -54,6 +55,8 @@ __all__ = [
 MOST_FOLDS = 5
 LEAST = 2
 """Examples of a sense that cross-validation needs: one to learn from, one to test."""
+SPLIT = "split"
+"""The column that says which rows are to train on and which to test."""
 TRAIN, TEST = ("train", "training"), ("test", "testing")
 
 Problem = Literal["", "none", "one", "single"]
@@ -146,9 +149,9 @@ class Trial:
 def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
     """How the senses of a word are tested.
 
-    Where `split` has rows to train on of two senses, and rows to test, these are held out. Else it
-    is stratified k-fold cross-validation with k the number of examples of the rarest sense, at most
-    `MOST_FOLDS`; senses of fewer than two examples are left out.
+    Where `split` has rows of two senses to train on, and of two to test, these are held out. Else
+    it is stratified k-fold cross-validation with k the number of examples of the rarest sense, at
+    most `MOST_FOLDS`; senses of fewer than two examples are left out.
 
     Args:
         labels: the sense of each occurrence, "" for none.
@@ -163,14 +166,14 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
 
 
 def _held_out(labels: Sequence[str], parts: Sequence[str]) -> Trial | None:
-    """The given split; None where it leaves nothing to learn or nothing to test."""
+    """The given split; None where it does not leave two senses to learn and two to test."""
     train = np.array([part in TRAIN for part in parts], dtype=np.bool_)
     test = np.array([part in TEST for part in parts], dtype=np.bool_)
     rows = zip(labels, (train | test).tolist(), strict=True)
     senses, codes = _coded([label if used else "" for label, used in rows])
     taught = np.unique(codes[train & (codes >= 0)])
     tested = test & (codes >= 0)
-    if len(taught) < 2 or not tested.any():
+    if len(taught) < 2 or len(np.unique(codes[tested])) < 2:
         return None
     folds = np.where(tested, 0, -1)
     teaches = train & (codes >= 0)

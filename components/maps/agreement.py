@@ -65,6 +65,8 @@ class Agreement:
         n: points counted: labelled ones that have a labelled neighbour in another sentence.
         labels: each label of two counted points or more, the one that keeps together best first.
         n_apart: observations among the counted points, at most `n`.
+        commonest: the label that most of the counted points carry.
+        baseline: the share of them that do: always guessing it is right so often.
     """
 
     share: float
@@ -72,6 +74,8 @@ class Agreement:
     n: int
     labels: tuple[LabelShare, ...]
     n_apart: int
+    commonest: str = ""
+    baseline: float = 0.0
 
     @cached_property
     def interval(self) -> Interval:
@@ -225,7 +229,9 @@ class _Case:
         ]
         kinds.sort(key=lambda kind: (-kind.excess, kind.name))
         means, every = (float(share.mean()), float(chance.mean())), len(np.unique(own[0]))
-        return Agreement(*means, len(codes), tuple(kinds), every)
+        most = int(n_own.argmax())
+        commonest = self.names[most], float(n_own[most] / len(codes))
+        return Agreement(*means, len(codes), tuple(kinds), every, *commonest)
 
 
 def _excess(share: float, chance: float) -> float:

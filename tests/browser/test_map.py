@@ -95,7 +95,7 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
     on_map: Callable[..., Visit],
 ) -> None:
     here = on_map(**DESK)
-    assert here.title.startswith("Layer 6: 94% of uses of python get the right sense")
+    assert here.title.startswith("Layer 6: 94% of uses of “python” get the right sense")
     reading = here.main.locator(".st-key-reading")
     expect(reading).to_contain_text("Layer 6 separates the senses of")
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
@@ -235,7 +235,7 @@ def a_file_that_cannot_be_read_leaves_the_map(here: Visit) -> None:
     with here.rerun():
         here.main.get_by_role("combobox", name="Map of").click()
         here.page.get_by_role("option", name="A file").click()
-    expect(here.main.get_by_text("This is the map drawn before")).to_be_visible()
+    expect(here.main.get_by_text("This is the previous map")).to_be_visible()
     upload(here, "broken.parquet", b"PAR1 and nothing more")
     alert = here.main.get_by_test_id("stAlert").filter(has_text="Parquet")
     expect(alert.first).to_be_visible()

@@ -81,7 +81,7 @@ def test_a_word_is_looked_at_selected_compared_and_downloaded(
     with here.rerun():
         word.fill("zzyth")
         word.press("Enter")
-    expect(here.main.get_by_text("does not stand in Ambiguous words")).to_be_visible()
+    expect(here.main.get_by_text("does not occur in Ambiguous words")).to_be_visible()
 
 
 def test_it_fits_a_phone(visit: Callable[..., Visit]) -> None:

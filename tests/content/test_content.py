@@ -13,9 +13,9 @@ from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 from components import features
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.glossary import GLOSSARY
+from components.content.language import table
 from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
-from components.features.map import explain as map_explain
 from components.maps.projection import METHODS
 
 EXPLAIN = [
@@ -43,11 +43,6 @@ EXPLANATIONS = {
         for module in EXPLAIN
         for name in module.__all__
         if isinstance(getattr(module, name), str)
-    },
-    **{
-        f"projection.{name}[{key}]": said
-        for name in ("METHODS", "LAYER_MAPS")
-        for key, said in getattr(map_explain, name).items()
     },
     **{f"{e.key}.title": e.title for e in EXAMPLES},
     **{f"{e.key}.question": e.question for e in EXAMPLES},
@@ -221,9 +216,8 @@ def test_the_glossary_has_the_terms_of_the_map():
 
 
 def test_every_method_of_a_map_is_explained():
-    assert map_explain.METHODS.keys() == set(METHODS)
-    for said in map_explain.LAYER_MAPS.values():
-        assert len(re.findall(r"\.(?:\s|$)", said)) == 1
+    assert table("map.methods").keys() == {*METHODS, "misread"}
+    assert table("map.layer_maps").keys() == {"joint", "aligned"}
 
 
 def test_the_formula_of_the_map_says_what_chance_gives():

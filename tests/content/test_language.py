@@ -76,8 +76,8 @@ def module_of(path: Path) -> str:
 
 def test_numbers_are_said_as_people_read_them() -> None:
     made = Claim("senses.title_at_layer.untested", {"layer": 3, "n": 1234, "word": "bank"})
-    assert str(made) == "Layer 3: 1,234 uses of bank"
-    assert say("senses.title_at_layer.untested", layer=3, n=1, word="x") == "Layer 3: 1 use of x"
+    assert str(made) == "Layer 3: 1,234 uses of “bank”"
+    assert say("senses.title_at_layer.untested", layer=3, n=1, word="x") == "Layer 3: 1 use of “x”"
     below = claim("ruler.above", Measure="Similarity", cosine=0.5, low=-0.1, high=-0.001)
     assert str(below).endswith("get −0.10 to 0.00.")
 

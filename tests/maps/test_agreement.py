@@ -71,7 +71,7 @@ def test_neighbours_of_the_same_sentence_do_not_count() -> None:
 def test_points_of_one_sentence_are_compared_with_each_other() -> None:
     vectors = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)
     found = agreement(["a", "a", "b", "b"], np.zeros(4, np.int64), *listed(vectors, 4))
-    assert found == Agreement(1.0, pytest.approx(1 / 3), 4, found.labels, 2)
+    assert found == Agreement(1.0, pytest.approx(1 / 3), 4, found.labels, 2, found.commonest, 0.5)
 
 
 def test_identical_vectors_agree_by_chance_alone_in_any_order() -> None:

@@ -194,11 +194,12 @@ def assert_only_own_markup(app: AppTest) -> None:
         assert set(re.findall(r"</?([a-zA-Z]+)", element.proto.body)) <= own
 
 
-def everything_said(app: AppTest) -> str:
-    """All Markdown that the page hands to the browser, and its readings."""
+def everything_said(app: AppTest, *, raw: bool = False) -> str:
+    """All Markdown that the page hands to the browser, and its readings, in raw HTML if asked."""
     kinds = (app.markdown, app.caption, app.error, app.warning, app.info)
     plain = [element.value for kind in kinds for element in kind]
-    return "\n".join([*plain, *(read(element.proto.body) for element in app.get("html"))])
+    readings = [element.proto.body for element in app.get("html")]
+    return "\n".join([*plain, *(own if raw else read(own) for own in readings)])
 
 
 def plainly_said(app: AppTest) -> str:

@@ -1,23 +1,8 @@
-"""Corpora: what is stored, how large it is, and what is said of a file."""
+"""Corpora: how words are counted and stored."""
 
 from __future__ import annotations
 
-__all__ = ["FORMATS_HELP", "FORMULA", "LIMITS", "READY_MADE", "SCHEMA", "privacy"]
-
-LIMITS = (
-    "How often a word stands here says nothing of what it means: a corpus holds what somebody put "
-    "into it, words behind a model's greatest length are not stored, labels are taken as they are, "
-    "and only English function words are left out of the picture."
-)
-
-READY_MADE = "Ready-made, needs no indexing"
-
-FORMATS_HELP = (
-    "One text a row. The word that a text is about may be marked: by `start` and `end` (characters "
-    "from 0, the end not included), by `span` (12-18), by `index` (white-space tokens from 0), or "
-    "by the `word` itself. Labels belong to it alone then. A column `split` with train and test is "
-    "kept to."
-)
+__all__ = ["FORMULA", "SCHEMA"]
 
 FORMULA = r"""
 **Words.** A text is cut at the Unicode word boundaries (UAX 29); what has a letter or a digit is a
@@ -32,7 +17,7 @@ $$w_\ell = \frac{1}{|T|} \sum_{t \in T} h_{\ell,t}$$
 Words, places and texts add about a tenth.
 
 **Stored once, in order.** Rows are added in the order of the texts, some seconds' worth at a time.
-What was said to be stored stays, whenever the server ends, and indexing goes on behind it.
+What is reported as stored stays, even if the server stops, and indexing goes on from there.
 """.strip()
 
 SCHEMA = (
@@ -47,25 +32,3 @@ SCHEMA = (
     ("occurrences", "layer_0, layer_1, …", "float16 × dims, a column for each chosen layer"),
 )
 """Table, columns, type: what is on disk."""
-
-
-def privacy(*, is_for_one: bool, in_cloud: bool) -> str:
-    """Who can see what is stored, in two sentences.
-
-    Args:
-        is_for_one: whether the server answers to its own machine alone.
-        in_cloud: whether it stores corpora in object storage.
-    """
-    place = "in the object storage of this server" if in_cloud else "on this server's disk"
-    if is_for_one:
-        place = place.replace("this server's disk", "this machine's disk")
-        return (
-            f"The chosen columns and their vectors are stored {place} until you delete them. "
-            "Whoever can open this app can search them."
-        )
-    return (
-        f"The chosen columns and their vectors are stored {place} until they are deleted. Whoever "
-        "gets the address in your browser's bar can search, export and delete them. A link that "
-        "you copy or share here names the corpus that is looked at alone, to be searched and "
-        "exported."
-    )

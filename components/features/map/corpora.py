@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from components.content.language import say
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
@@ -106,7 +107,7 @@ def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
     """
     own = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
     if not own:
-        raise CorpusError("Your sentences are empty. Type one, or map the ready-made corpus.")
+        raise CorpusError(say("map.waiting.empty_sentences"))
     return Corpus(
         name="Your sentences",
         texts=tuple(text for _, text in own),

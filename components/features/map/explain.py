@@ -1,80 +1,8 @@
-"""Map: what is drawn and how, formulas and limits."""
+"""Map: the formulas behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-__all__ = [
-    "FORMULA",
-    "LAYER_MAPS",
-    "LIMITS",
-    "METHODS",
-    "MISREAD",
-    "ONLY_CHOSEN",
-    "SHARED",
-]
-
-SHARED = (
-    "Whoever has this page's address sees and can download the text column and the label columns "
-    "that you choose, and nothing else of the file."
-)
-
-ONLY_CHOSEN = (
-    "Only the columns that were chosen are kept with this map. To choose others, choose the file "
-    "itself again."
-)
-"""What is said of a map to those who did not upload its file in this visit."""
-
-LIMITS = (
-    "A map of two or three dimensions cannot keep all distances of hundreds, so trust a nearness "
-    "only as far as the measures here go, read nothing from the gaps between groups or from their "
-    "size, and do not take what this model treats as similar for what words mean."
-)
-
-MISREAD = (
-    "Under UMAP and t-SNE the size of a group, how dense it is drawn, how far it lies from another "
-    "one and which way it is turned say nothing: only who is near whom was arranged for."
-)
-
-METHODS: Mapping[str, str] = MappingProxyType(
-    {
-        "umap": (
-            "UMAP keeps near points near, and mostly lets the rest fall where it may; a seed "
-            "decides what it draws at random. Graph and objective are UMAP's, the graph "
-            "umap-learn's; the optimiser that moves the points is our own, but for aligned fits. "
-            "Measured on the 677 chosen words of the ready-made corpus (all-MiniLM-L6-v2, layer 6, "
-            "three seeds): a map of ours and one of umap-learn share 78% of each point's 15 "
-            "nearest, two seeds of umap-learn 78% too, all at a trustworthiness of 0.995."
-        ),
-        "pca": (
-            "PCA looks at the vectors from the side from which they differ most: nothing is left "
-            "to chance, but what differs only in other directions falls together."
-        ),
-        "tsne": (
-            "t-SNE keeps each point's nearest neighbours near, often in clearer groups than UMAP, "
-            "and cares still less for what lies further off."
-        ),
-    }
-)
-"""A sentence or two for each method, by its name in the settings."""
-
-LAYER_MAPS: Mapping[str, str] = MappingProxyType(
-    {
-        "joint": (
-            "A joint fit draws the points of all layers on one map at once, each layer with its "
-            "mean taken off and at one scale; UMAP goes by neighbours among all points, by those "
-            "within each layer, and by a link from each point to itself at the next layer, which "
-            "shortens ways."
-        ),
-        "aligned": (
-            "An aligned fit draws a map of each layer's own space and holds each point near its "
-            "places at the layers before and after (AlignedUMAP), so that slow drift means little "
-            "and new neighbours mean more."
-        ),
-    }
-)
-"""How maps of several layers are put on one footing, by name."""
+__all__ = ["FORMULA"]
 
 FORMULA = r"""
 **Points.** Each token, word or sentence $i$ has a vector $x_i$ at the chosen layer: a token its
@@ -173,14 +101,15 @@ turned, mirrored and scaled onto the other, from 0 (the same) to 1:
 
 $$\min_{s, \; Q^\top Q = I} \lVert Y - s \, Z Q \rVert_F^2$$
 
-**Labels.** For each labelled point, whether its nearest labelled one of another sentence in the
-full space has the same label; by chance, the share of such points that have it. Tied points count
-in equal parts. A share stands with its 95% interval (Clopper and Pearson 1934), of which each
-layer has its own. Points that are each other's nearest, or at distance 0, count as one
-observation together. A share lies above chance $c$, or above the $(1 + c) / 2$ from which senses
-count as apart, where the whole interval does, in whole per cent. Two labels, or a selection and
-the whole map, are told apart where no interval of all that are compared would miss in 95 of 100
-cases; in a selection each sentence is one observation.
+**Labels.** For each labelled point, whether its nearest labelled one of another text in the full
+space has the same label. Tied points count in equal parts. Always guessing the commonest label is
+right for the share $b$ of the points that carry it; of groups, the share $c$ that a neighbour drawn
+at random would give is the yardstick. A share stands with its 95% interval (Clopper and Pearson
+1934), at each layer for itself. Points that are each other's nearest, or at distance 0, count as
+one observation together. Labels separate where the whole interval lies above $b$, in whole per
+cent, and the share reaches $(1 + b) / 2$; below that, they separate partly. Two labels, or a
+selection and the whole map, are told apart where no interval of all that are compared would miss in
+95 of 100 cases; in a selection each sentence is one observation.
 
 **Cluster labels.** Groups are found on the map (HDBSCAN); a word's weight in group $c$ is its share
 $f_{w,c}$ of the words there times $\log(1 + A / f_w)$, with $A$ the average number of words in a

@@ -1,32 +1,8 @@
-"""Pairs: formulas, limits, and what is said of a file."""
+"""Pairs: the formulas behind it."""
 
 from __future__ import annotations
 
-__all__ = ["FORMATS_HELP", "FORMULA", "LIMITS", "ONLY_CHOSEN", "SHARED"]
-
-LIMITS = (
-    "One threshold serves all words, though the cosines of one word may all lie higher than those "
-    "of another, so a low accuracy does not say that the model cannot tell a word's senses apart "
-    "(Senses learns from each word's own sentences); and the labels are taken as they are."
-)
-
-SHARED = (
-    "Whoever has this page's address sees and can download the columns that you choose, and "
-    "nothing else of the file."
-)
-
-ONLY_CHOSEN = (
-    "Only the columns that were chosen are kept with this comparison. To choose others, choose the "
-    "file itself again."
-)
-"""What is said of pairs to those who did not upload their file in this visit."""
-
-FORMATS_HELP = (
-    "One pair a row: `text1`, `text2`; the words as `word1`, `word2`, as `start1`, `end1`, "
-    "`start2`, `end2` (characters from 0, the end not included) or as `index1`, `index2` (white-"
-    "space tokens from 0); none compares whole texts. `label` (same or different) and `split` "
-    "(train or test) may be there."
-)
+__all__ = ["FORMULA"]
 
 FORMULA = r"""
 **Cosine of a pair.** A word is cut into the sub-tokens $T$. At layer $\ell$, token $t$ has the
@@ -42,9 +18,9 @@ Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among th
 $c_\ell \ge \theta_\ell$ counts as *same*; it lies midway between two neighbouring cosines, and of
 several that do equally well it is the middle one.
 
-**Accuracy** is the share of the test pairs that this threshold gets right; the training pairs have
-no part in it. Without a split, pairs are dealt into up to five parts with as many of either kind
-(stratified cross-validation), and each part is judged by the threshold of the others.
+**Accuracy** is the share of the test pairs that this threshold gets right; the training pairs do
+not count. Without a split, pairs are dealt into up to five folds with as many of either kind
+(stratified cross-validation), and each fold is judged by the threshold of the others.
 
 **Interval.** Of $n$ judged pairs a share $p$ is right; with $z = 1.96$ (Wilson, 1927):
 
@@ -53,8 +29,7 @@ $$\frac{p + \frac{z^2}{2n} \pm z \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}}{1 +
 It holds for pairs that have nothing to do with each other; pairs of the same word or text have, so
 it is narrower than it should be where words repeat.
 
-**By chance**: the share of the commoner kind among the judged pairs, which is what always saying it
-would get.
+**Always guessing** the commoner kind gets the share that it has among the judged pairs.
 
 **ROC curve.** For every threshold, the share of the same pairs that it calls the same against the
 share of the different ones that it does. **AUC** is the area below: the chance that a same pair has

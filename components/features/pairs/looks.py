@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from components.content.wording import escape, two
+from components.content.language import say
+from components.content.wording import escape
 from components.core.words import Span
 from components.features.pairs.compute.shown import PairsShown, to_read
 from components.features.pairs.compute.tables import pair_table
@@ -24,7 +25,7 @@ from components.features.pairs.controls import (
 )
 from components.features.pairs.figures.cosines import roc_figure
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, roc
-from components.features.pairs.reading import roc_reading
+from components.features.pairs.reading import roc_claim
 from components.ui.state import session
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
@@ -60,7 +61,7 @@ def _read(view: ViewState, shown: PairsShown) -> None:
         if len(pairs) > _AT_ONCE:
             inputs.steps("pairs", start, len(pairs), at_once=_AT_ONCE, on_step=_step)
     if not len(pairs):
-        st.caption("There is no such pair at this layer.")
+        st.caption(say("pairs.read.none"))
     for pair in pairs[start : start + _AT_ONCE].tolist():
         _pair(shown, pair)
 
@@ -81,15 +82,15 @@ def _pair(shown: PairsShown, pair: int) -> None:
 
 def _known(shown: PairsShown, pair: int) -> list[str]:
     pairs, says = shown.pairs, shown.says
-    known = [f"cosine **{two(shown.cosines[pair])}**"]
+    known = [say("pairs.read.similarity", cosine=float(shown.cosines[pair]))]
     gold = _LABELS.get(int(pairs.gold[pair]), "")
     if gold:
-        known.append(f"label **{gold}**")
+        known.append(say("pairs.read.label", label=gold))
     if says is not None:
-        known.append(f"judged **{_LABELS[int(says[pair])]}**")
+        known.append(say("pairs.read.judged", label=_LABELS[int(says[pair])]))
     if pairs.split is not None and int(pairs.split[pair]) in _PARTS:
         known.append(_PARTS[int(pairs.split[pair])])
-    return [*known, f"pair {int(pairs.rows[pair]):,}"]
+    return [*known, say("pairs.read.row", n=int(pairs.rows[pair]))]
 
 
 def marked(text: str, span: Span | None) -> str:
@@ -123,25 +124,23 @@ def _roc(shown: PairsShown) -> None:
     own, same = shown.cosines[scores.rows], scores.same
     curve = roc(own, same)
     if curve is None:
-        st.caption("All judged pairs are of one kind, so there is no ROC curve.")
+        st.caption(say("pairs.roc.one_kind"))
         return
     says = scores.says[shown.row]
     at = (float(says[~same].mean()), float(says[same].mean()))
     auc = float(scores.auc[shown.row])
-    title = f"Layer {shown.layer}: AUC {auc:.2f}"
+    title = say("pairs.roc.title", layer=shown.layer, auc=auc)
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
         kit.chart(roc_figure(*curve, at=at, title=title), key="pairs_roc", alt=f"{title}.")
     with right:
-        kit.reading([roc_reading(auc, scores.n)], key="reading_roc")
+        kit.reading([roc_claim(auc)], key="reading_roc")
 
 
 def _all(shown: PairsShown) -> None:
     kit.table(pair_table(shown, _MOST_ROWS), key="pairs_all", exact=["cosine"], height=380)
     if shown.pairs.n > _MOST_ROWS:
-        st.caption(
-            f"The first {_MOST_ROWS:,} of {shown.pairs.n:,} pairs; the download has them all."
-        )
+        st.caption(say("pairs.first_rows", shown=_MOST_ROWS, n=shown.pairs.n))
     lost = int(np.isnan(shown.cosines).sum())
     if lost:
-        st.caption(f"{lost:,} have no cosine: the model does not read their word.")
+        st.caption(say("pairs.notes.lost", n=lost))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.separation import RISK, wilson
+from components.content.language import say
 from components.core.schema import FloatArray, IntArray
 
 __all__ = [
@@ -88,12 +89,12 @@ class Scores:
         """True if the best layer does better than always giving the commoner answer.
 
         Where it was chosen by the pairs that it is judged on, its interval is wider for that: it
-        misses at none of the layers in 95 of 100 cases (Bonferroni).
+        misses at none of the layers in 95 of 100 cases (Bonferroni). Compared in whole per cent.
         """
         n_chosen_among = 1 if self.how == "split" else len(self.accuracy)
         right = round(float(self.accuracy[self.best]) * self.n)
         low = wilson(right, self.n, risk=RISK / n_chosen_among)[0]
-        return low > self.majority
+        return round(100 * low) > round(100 * self.majority)
 
     @property
     def commonest(self) -> str:
@@ -139,27 +140,18 @@ def _why_not(gold: IntArray) -> str:
         return ""
     if not all(counts.values()):
         only = max(counts, key=lambda name: counts[name])
-        return (
-            f"Every labelled pair is “{only}”: there is nothing to tell apart, so there is no "
-            "accuracy. Give pairs of both kinds."
-        )
+        return say("pairs.untested.one_kind", kind=only)
     if min(counts.values()) < _FEWEST:
         rare = min(counts, key=lambda name: counts[name])
-        return (
-            f"Only one labelled pair is “{rare}”: a threshold is fitted on some pairs and judged "
-            f"on others, which takes at least {_FEWEST} of each kind."
-        )
+        return say("pairs.untested.too_few", kind=rare, least=_FEWEST)
     return ""
 
 
 def _why_no_split(train: IntArray, n_test: int) -> str:
     if not n_test:
-        return "The split leaves no labelled pair to test on, so accuracy is by cross-validation."
+        return say("pairs.untested.no_test")
     if len(set(train.tolist())) < 2:
-        return (
-            "The split has no labelled training pairs of both kinds, so accuracy is by "
-            "cross-validation."
-        )
+        return say("pairs.untested.no_train")
     return ""
 
 

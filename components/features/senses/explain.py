@@ -1,14 +1,8 @@
-"""Senses: definitions, formulas and limits."""
+"""Senses: definitions and formulas."""
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "GROUPS", "LIMITS", "OWN_SENTENCE", "TABLE"]
-
-LIMITS = (
-    "Groups and shares tell how this model's vectors lie, not how many meanings a dictionary would "
-    "give the word; labels are somebody's choice of senses, and a layer that parts them here need "
-    "not part them in other texts."
-)
+__all__ = ["FORMULA", "GROUPS", "OWN_SENTENCE", "TABLE"]
 
 FORMULA = r"""
 **Word vector.** The mean of the word's sub-tokens at a layer, scaled to length 1:
@@ -22,13 +16,13 @@ c_s = \frac{\sum_{i \in s} u_i}{\lVert \sum_{i \in s} u_i \rVert} \qquad
 \hat{s}(u) = \arg\max_s \; u \cdot c_s
 $$
 
-**What is tested.** Where a column parts train from test, centroids come from train and the share is
-of test; other parts, such as dev, take no part. Else it is stratified $k$-fold cross-validation
+**What is tested.** Where a column tells train from test, centroids come from train and the share is
+of test; other values, such as dev, are left out. Else it is stratified $k$-fold cross-validation
 with $k$ the number of examples of the rarest sense, at most 5, in the order of the text and not
 shuffled; a sense with one example is left out. A sense that is tested and was never learned counts
 as wrong.
 
-**By chance** is the share of the most frequent sense among the tested.
+**Always guessing** the commonest sense among the tested is right for its share of them.
 
 **Interval.** Wilson's score interval at 95%, with $\hat{p}$ the share of $n$ and $z = 1.96$:
 
@@ -37,9 +31,9 @@ $$
 {1 + \frac{z^2}{n}}
 $$
 
-The best layer was looked for among all of them: that senses part at all is said where the interval
-that allows for so many (risk 5% divided by the number of layers) lies above chance. Layers whose
-share lies within the best layer's interval are named with it.
+The best layer was looked for among all of them: that senses separate at all is said where the
+interval that allows for so many (risk 5% divided by the number of layers) lies above that share.
+Layers whose share lies within the best layer's interval are named with it.
 
 **Silhouette** (Rousseeuw 1987) is the mean over occurrences of $(b - a) / \max(a, b)$, with $a$ the
 mean cosine distance to the own sense and $b$ to the nearest other; of more than 1,000 occurrences,
@@ -47,10 +41,10 @@ that of a random 1,000 with a fixed seed.
 """.strip()
 
 GROUPS = r"""
-**As found.** HDBSCAN (Campello, Moulavi and Sander 2013) looks for dense places on the first 10
+**Automatic.** HDBSCAN (Campello, Moulavi and Sander 2013) looks for dense places on the first 10
 principal components of the scaled vectors; a group has at least 5 members, and half the square root
 of the number of occurrences where that is more. On fewer components it would find groups in clouds
-that have none. Where nothing is dense, $k$-means (seeded) parts the scaled vectors into the number
+that have none. Where nothing is dense, $k$-means (seeded) splits the scaled vectors into the number
 of groups, from 2 to 6, with the highest silhouette of $k$-means on these components.
 
 **Adjusted Rand index** (Hubert and Arabie 1985) of groups and labelled senses: 1 where they are the
@@ -67,7 +61,7 @@ components and no more.
 """.strip()
 
 OWN_SENTENCE = r"""
-**Falls to** the sense with the highest cosine to its centroid, here from all labelled occurrences.
+**Closest** is the sense with the highest cosine to its centroid, here from all labelled uses.
 The **margin** is that cosine less the second's. It lies **between two** where the margin is below
 the lowest tenth of the margins that the labelled occurrences get when they are tested themselves;
 it is **unlike any** where its cosine is below their lowest twentieth.
@@ -75,6 +69,6 @@ it is **unlike any** where its cosine is below their lowest twentieth.
 
 TABLE = r"""
 The word table has one row for each token, the same in every sentence. Layer 0 adds the position's
-and the segment's rows to it and normalizes the sum; no other word has a part in it. So a word in
+and the segment's rows to it and normalizes the sum; no other word takes part. So a word in
 the table is one point, as in word2vec, about as near to each of its senses.
 """.strip()

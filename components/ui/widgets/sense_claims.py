@@ -23,7 +23,7 @@ def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
         "senses.title_at_layer.tested",
         layer=own.layer,
         accuracy=percent(own.accuracy),
-        word=shortened(word, _LONGEST - 8),
+        word=shortened(word, _LONGEST // 2),
         baseline=percent(trial.chance),
     )
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
+from components.content.language import say
+from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.store.about import About
 from components.features.corpora.compute.estimate import Estimate
 from components.features.corpora.compute.words import WordRow, Words
-from components.features.corpora.explain import privacy
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
     date,
-    estimate_reading,
+    estimate_claim,
     facts,
     indexed_with,
     megabytes,
     model_note,
     state_of,
-    words_reading,
+    words_claims,
     words_title,
 )
 from tests.support.corpus_store import indexing
+from tests.support.odd import Said, assert_plain, assert_said, odd_names
 
 ROWS = (WordRow("python", 40, 2), WordRow("bank", 30, 3), WordRow("river", 7))
 WORDS = Words(1_000, 400, 200, ROWS, "sense")
@@ -46,45 +49,59 @@ ABOUT = About(
 )
 
 
-def test_the_headline_names_the_word_that_leads() -> None:
-    assert words_title(WORDS) == "“python” leads: 40 times, in 2 senses"
-    assert words_title(replace(WORDS, rows=ROWS[2:])) == "“river” leads: 7 times"
-    assert words_title(replace(WORDS, rows=())) == "No word here says what it is about"
+def test_what_is_said_of_words_is_so() -> None:
+    said = Said()
+    for seed in range(2000):
+        chance = random.Random(seed)
+        n_rows = chance.choice((0, 1, 2, 5))
+        counts = sorted((chance.choice((1, 1, 2, 3, 40)) for _ in range(n_rows)), reverse=True)
+        names = odd_names(chance, n_rows)
+        rows = tuple(WordRow(*own) for own in zip(names, counts, strict=True))
+        n_different = n_rows + chance.choice((0, 1, 300))
+        n_once = chance.choice((0, n_different, n_different // 2))
+        n_words = n_different and sum(counts) + n_different
+        words = Words(n_words, n_different, n_once, rows)
+        n_texts, is_whole = chance.choice((1, 2, 2000)), chance.random() < 0.5
+        title, case = words_title(words, is_whole=is_whole), "whole" if is_whole else "so_far"
+        assert_plain([title])
+        assert len(title) <= 90
+        claims = said(
+            words_claims(chance.choice(names or ["x"]), n_texts, words, is_whole=is_whole)
+        )
+        if not n_words:
+            assert [own.key for own in claims] == ["corpora.words.none"]
+            continue
+        assert_said(claims, f"corpora.words.{case}", n=n_texts, words=n_words)
+        if n_once:
+            assert_said(claims, "corpora.words.once", n=n_different, share=n_once / n_different)
+        else:
+            assert_said(claims, "corpora.words.more", n=n_different)
+        if not rows or counts[0] == 1:
+            verdict = "once" if rows else "none"
+        else:
+            verdict = "tied" if counts[1:2] == counts[:1] else "several"
+        word = shortened(names[0], 24) if names else ""
+        times = counts[0] if counts else 0
+        assert title == say(f"corpora.title.{case}.{verdict}", word=word, times=times)
+    said.assert_all("corpora.words")
+
+
+def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
+    assert words_title(WORDS) == "“python” is the most frequent word shown: 40 times"
     once = replace(WORDS, rows=(WordRow("x", 1),))
-    assert words_title(once) == "“x” leads: once"
-    tied = replace(WORDS, rows=(WordRow("a", 3), WordRow("b", 3)))
-    assert words_title(tied) == "“a” and “b” lead: 3 times each"
-    marked = replace(WORDS, rows=(WordRow("a", 3, 2), WordRow("b", 3)))
-    assert words_title(marked) == "“a” and “b” lead: 3 times each"
-    many = replace(WORDS, rows=tuple(WordRow(word, 3) for word in "abcd"))
-    assert words_title(many) == "“a”, “b” and others lead: 3 times each"
-
-
-def test_the_reading_says_how_much_can_be_compared_and_the_chosen_word() -> None:
-    assert " ".join(words_reading("mine.csv", 200, WORDS, "bank")) == (
-        "**mine\\.csv** holds **1,000 words** in **200 texts**; **400** are different, and **50%** "
-        "of those occur only once, with nothing to be compared with. “bank” occurs **30 times**, "
-        "in **3 senses**."
+    assert words_title(once) == "No word shown occurs more than once"
+    said = words_claims("mine.csv", 200, WORDS)
+    assert " ".join(map(str, said)) == (
+        "The corpus **mine\\.csv** has **200** texts, with a total word count of **1,000**. Of its "
+        "400 distinct words, **50%** occur only once, so they cannot be compared."
     )
-    said = " ".join(words_reading("x", 1, Words(2, 1, 0, (WordRow("ox", 2),))))
-    assert said == "**x** holds **2 words** in **1 text**. “ox” occurs **2 times**."
-    assert "each occurs more than once" in words_reading("x", 1, Words(4, 2, 0, ()))[0]
-    assert words_reading("x", 3, Words(0, 0, 0, ())) == [
-        "**x** has no word with a letter or a digit."
-    ]
-
-
-def test_what_is_not_indexed_to_its_end_is_told_as_such() -> None:
-    assert words_title(WORDS, is_whole=False) == "So far “python” leads: 40 times, in 2 senses"
-    none = replace(WORDS, rows=())
-    assert words_title(none, is_whole=False) == "So far no word here says what it is about"
-    said = words_reading("mine.csv", 20, WORDS, is_whole=False)
-    assert said[0].startswith("So far **mine\\.csv** holds **1,000 words** in **20 texts**")
+    said = words_claims("x", 1, Words(1, 1, 1, (WordRow("ox", 1),)))
+    assert str(said[1]) == "Its only word occurs once, so there is nothing to compare it with."
 
 
 def test_what_was_typed_takes_no_effect() -> None:
     rude = "**bold** <img src=x> $x$ :material/home:"
-    said = " ".join(words_reading(rude, 2, Words(2, 2, 2, (WordRow(rude, 1),)), rude))
+    said = str(words_claims(rude, 2, Words(2, 2, 2, (WordRow(rude, 1),)))[0])
     assert "<img" not in said.replace("\\<img", "")
     assert "**bold" not in said.replace("\\*\\*bold", "")
     figure = word_bars([WordRow(rude, 1)], chosen=rude, title=rude, height=200)
@@ -124,7 +141,7 @@ def test_every_state_has_its_words(state: str, is_under_way: bool, expected: str
 
 def test_facts_stand_in_a_line() -> None:
     assert facts(ABOUT) == "200 texts · 1,234 words · 2.5 MB"
-    assert indexed_with(ABOUT) == "made-up, layers 0 to 2, exact"
+    assert indexed_with(ABOUT) == "made-up, layers 0 to 2, full precision"
     assert date(ABOUT.created) == "22 Nov 2026"
     assert date("no date at all, and long") == "no date at all, and…"
     assert [megabytes(n) for n in (10, 4e5, 2.5e7, 1.2e9)] == [  # type: ignore[arg-type]
@@ -133,12 +150,12 @@ def test_facts_stand_in_a_line() -> None:
 
 
 def test_an_estimate_is_a_sentence() -> None:
-    assert estimate_reading(Estimate(1_000, 15_000, 450_000_000, 125.0)) == (
-        "**1,000 texts** with about **15,000 words** take about **450 MB** on disk and "
-        "**2 minutes** here."
+    assert str(estimate_claim(Estimate(1_000, 15_000, 450_000_000, 125.0))) == (
+        "Indexing takes about **2 minutes** and needs **450 MB** on disk. Texts: 1,000, words: "
+        "about 15,000."
     )
-    assert "**2 seconds**" in estimate_reading(Estimate(1, 1, 1, 0.1))
-    assert "**2.5 hours**" in estimate_reading(Estimate(1, 1, 1, 9_000))
+    assert "**2 seconds**" in str(estimate_claim(Estimate(1, 1, 1, 0.1)))
+    assert "**2.5 hours**" in str(estimate_claim(Estimate(1, 1, 1, 9_000)))
 
 
 def test_a_model_that_is_not_to_be_had_is_said(service: EncoderService) -> None:
@@ -146,16 +163,8 @@ def test_a_model_that_is_not_to_be_had_is_said(service: EncoderService) -> None:
     own = {"model": BUNDLED_ID, "checksum": card.checksum}
     assert model_note(replace(ABOUT, indexing=indexing(**own)), service) == ""
     changed = replace(ABOUT, indexing=indexing(**{**own, "checksum": "other"}))
-    assert "other weights" in model_note(changed, service)
+    assert "another version" in model_note(changed, service)
     for gone in ("google-bert/bert-large-cased", "folder:none", "no such model"):
         said = model_note(replace(ABOUT, indexing=indexing(model=gone)), service)
         assert said.startswith(f"Its model, {gone}, is not on this machine any more.")
-        assert "What is stored can be searched" in said
-
-
-def test_who_sees_it_is_said_for_one_and_for_many() -> None:
-    assert "this machine's disk" in privacy(is_for_one=True, in_cloud=False)
-    assert "object storage" in privacy(is_for_one=True, in_cloud=True)
-    many = privacy(is_for_one=False, in_cloud=False)
-    assert "gets the address in your browser's bar can search, export and delete" in many
-    assert "names the corpus that is looked at alone" in many
+        assert "You can search the corpus" in said

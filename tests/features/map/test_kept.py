@@ -79,7 +79,7 @@ def test_where_a_corpus_is_not_there_another_can_be_chosen() -> None:
 def test_without_any_the_way_to_the_corpora_is_shown() -> None:
     app = framed(CHOOSING, PAGE)
     assert not app.exception
-    assert "No corpus is kept for you here yet" in everything_said(app)
+    assert "You have no stored corpus here yet" in everything_said(app)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
-from components.features.senses.explain import FORMULA, GROUPS, LIMITS, OWN_SENTENCE, TABLE
+from components.features.senses.explain import FORMULA, GROUPS, OWN_SENTENCE, TABLE
 from components.features.senses.measures.grouping import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
 
 
@@ -20,7 +20,7 @@ def test_the_numbers_it_names_are_those_that_count() -> None:
 
 
 def test_each_text_is_whole() -> None:
-    for text in (FORMULA, GROUPS, LIMITS, OWN_SENTENCE, TABLE):
+    for text in (FORMULA, GROUPS, OWN_SENTENCE, TABLE):
         assert text == text.strip()
         assert text.endswith((".", "$$"))
         assert text.count("$$") % 2 == 0

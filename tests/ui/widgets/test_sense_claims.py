@@ -40,7 +40,7 @@ def curve_of(n: int, *rights: int) -> list[Separation]:
 def test_the_story_as_it_is_hoped_for() -> None:
     curve = curve_of(32, 15, 20, 20, 21, 20, 32, 24)
     assert senses_title("python", curve, HALF) == (
-        "Layer 5 separates the senses of python best (100% right, guessing 50%)"
+        "Layer 5 separates the senses of “python” best (100% right, guessing 50%)"
     )
     assert senses_claim("python", curve, HALF, 6) == [
         "Layer 5 separates the senses of “python” best: **100%** of its uses get the right sense "
@@ -51,19 +51,21 @@ def test_the_story_as_it_is_hoped_for() -> None:
     assert senses_sure(curve, HALF) == [
         "32 uses were tested: the true share lies between 89% and 100% (95% interval).",
         "No other layer lies within that interval.",
-        "Each use was tested on sense averages of other uses (5-fold cross-validation): it gets "
-        "the sense whose average is most similar.",
+        "Each use got the sense whose average over other uses is most similar (5-fold "
+        "cross-validation).",
     ]
 
 
 def test_layers_within_the_interval_are_named() -> None:
     sure = senses_sure(curve_of(32, 15, 28, 29, 30, 28), HALF)
-    assert "Layers 1, 2, 4 lie within that interval and may do as well." in sure
+    assert "Layers 1, 2, 4 may do as well: their shares lie within that interval." in sure
 
 
 def test_where_no_layer_is_clear_none_is_called_best() -> None:
     curve = curve_of(32, 15, 17, 20)
-    assert senses_title("python", curve, HALF) == "No layer clearly separates the senses of python"
+    assert (
+        senses_title("python", curve, HALF) == "No layer clearly separates the senses of “python”"
+    )
     said = senses_claim("python", curve, HALF, 0)[0]
     assert said.startswith("No layer clearly separates the senses of “python”: at best, **62%** of")
 
@@ -105,9 +107,9 @@ def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
     trial = trial_of(labels)
     (sentence,) = senses_claim("python", [], trial, 0)
     assert said in sentence
-    assert senses_title("python", [], trial) == "The senses of python cannot be tested here"
+    assert senses_title("python", [], trial) == "The senses of “python” cannot be tested here"
     assert senses_sure([], trial) == []
-    assert uses_title_at("python", 2, 4) == "Layer 4: 2 uses of python"
+    assert uses_title_at("python", 2, 4) == "Layer 4: 2 uses of “python”"
 
 
 def test_a_split_is_named() -> None:
@@ -136,7 +138,7 @@ def test_any_word_and_any_numbers_are_said_in_lines_that_fit_and_are_so() -> Non
         low = wilson(top.right, n, risk=RISK / len(curve))[0]
         is_clear = round(100 * low) > round(100 * trial.chance)
         assert ("No layer clearly" in said[0]) == (not is_clear)
-        named = [re.search(r"^[Ll]ayers? ([\d, to]+) lies? within", own) for own in senses_sure(
+        named = [re.search(r"^[Ll]ayers? ([\d, to]+) may do as well", own) for own in senses_sure(
             curve, trial
         )]  # fmt: skip
         found = next((own for own in named if own), None)

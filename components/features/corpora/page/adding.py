@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import ContextlensError, CorpusError
@@ -17,10 +18,9 @@ from components.corpus.targets import MarkColumns
 from components.features.corpora.compute.choosing import FileChoice, corpus_from, guess
 from components.features.corpora.compute.estimate import estimate, usual_layers
 from components.features.corpora.controls import CORPUS, WORD
-from components.features.corpora.explain import FORMATS_HELP, privacy
 from components.features.corpora.page.indexing import begin
 from components.features.corpora.page.toolbar import ADDING
-from components.features.corpora.reading import date, estimate_reading
+from components.features.corpora.reading import date, estimate_claim
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
 from components.ui.corpora import changing
@@ -40,21 +40,16 @@ _PENDING = "corpora_pending"
 _GUESSED = "corpora_guessed"
 """Under which a visit keeps what was guessed of its columns, with the file's name."""
 _NONE = "—"
-_WAYS: Mapping[str, str] = {
-    "": "none: index every word",
-    "ends": "start and end characters",
-    "span": "a span of characters",
-    "index": "the index of a token",
-    "word": "the word itself",
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "ends": ("start", "end", "check"),
+    "span": ("span", "check"),
+    "index": ("index", "check"),
+    "word": ("word",),
 }
-"""How a file says which word of a text it is about."""
-_ROLES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "": (),
-    "ends": (("start", "Start"), ("end", "End"), ("word", "Word, to check")),
-    "span": (("span", "Span"), ("word", "Word, to check")),
-    "index": (("index", "Index"), ("word", "Word, to check")),
-    "word": (("word", "Word"),),
-}
+"""The columns by which a file says which word of a text it is about, for each way to say it."""
+_CHECK = "check"
+"""The word that is marked, to be checked."""
 
 
 def adding_panel(view: ViewState) -> None:
@@ -64,14 +59,14 @@ def adding_panel(view: ViewState) -> None:
     secret = str(session.kept(_PENDING) or "")
     sheet = sheet_of(secret)
     with st.container(border=True, key="corpora_own_file"):
-        chooser.upload_field("A file with one text a line or row", key="corpora_upload",
-                             on_file=_choose)  # fmt: skip
+        chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
         if sheet is not None:
             _preview(view, sheet, secret)
         else:
-            st.caption(FORMATS_HELP)
-        own = settings()
-        st.caption(privacy(is_for_one=is_for_one(), in_cloud=own.corpora_uri is not None))
+            st.caption(say("corpora.adding.formats"))
+        case = "here" if is_for_one() else "many"
+        case += "_cloud" if settings().corpora_uri is not None else ""
+        st.caption(say(f"corpora.privacy.{case}"))
 
 
 def await_model(view: ViewState) -> None:
@@ -100,7 +95,7 @@ def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
     card = runtime.load(view.model)
     layers = _layers(corpus, card, secret)
     if not layers:
-        st.caption("Choose at least one layer.")
+        st.caption(say("corpora.adding.choose_layer"))
         return
     _go_ahead(corpus, card, layers, chosen.split)
 
@@ -109,31 +104,39 @@ def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
     """The columns that are picked, at first the ones given."""
     titles = list(sheet.columns)
     first, second, third = st.columns([2, 3, 2], gap="small")
-    text = str(first.selectbox("Text", titles, titles.index(now.text), key=f"{key}_text"))
+    text = str(
+        first.selectbox(
+            say("corpora.adding.text"), titles, titles.index(now.text), key=f"{key}_text"
+        )
+    )
     others = [title for title in titles if title != text]
     labels = second.multiselect(
-        "Labels", others, [title for title in now.labels if title in others], key=f"{key}_labels"
+        say("corpora.adding.labels"),
+        others,
+        [title for title in now.labels if title in others],
+        key=f"{key}_labels",
     )
-    split = _column(third, "Split", others, now.split, f"{key}_split")
-    ways = list(_WAYS)
+    split = _column(third, say("corpora.adding.split"), others, now.split, f"{key}_split")
+    ways = list(_ROLES)
     left, *rest = st.columns([2, 1, 1, 1], gap="small")
     way = left.selectbox(
-        "The word that each text is about is marked by",
+        say("corpora.adding.marked_by"),
         ways,
         ways.index(_way(now.marks)),
-        format_func=_WAYS.__getitem__,
+        format_func=lambda way: say(f"corpora.ways.{way}"),
         key=f"{key}_way",
     )
-    marks = {
-        role: _column(place, label, others, getattr(now.marks, role), f"{key}_{role}")
-        for place, (role, label) in zip(rest, _ROLES[way], strict=False)
-    }
+    marks = {}
+    for place, role in zip(rest, _ROLES[way], strict=False):
+        column, label = "word" if role == _CHECK else role, say(f"corpora.roles.{role}")
+        own = getattr(now.marks, column)
+        marks[column] = _column(place, label, others, own, f"{key}_{column}")
     return FileChoice(text, tuple(labels), split, MarkColumns(**marks))
 
 
 def _way(marks: MarkColumns) -> str:
     ways = {"ends": marks.start, "span": marks.span, "index": marks.index, "word": marks.word}
-    return next((way for way, title in ways.items() if title), "")
+    return next((way for way, title in ways.items() if title), "none")
 
 
 def _column(place: Any, label: str, titles: Sequence[str], now: str, key: str) -> str:
@@ -163,12 +166,11 @@ def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
 def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
     every = range(card.n_layers + 1)
     chosen = st.multiselect(
-        "Layers whose vectors are stored",
+        say("corpora.adding.layers"),
         every,
         usual_layers(corpus, card),
         key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
-        help="0 is the embedding layer. All of them unless they take over 500 MB; then the first, "
-        "the middle and the last.",
+        help=say("corpora.adding.layers_help"),
     )
     return tuple(sorted(chosen))
 
@@ -186,7 +188,7 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
         st.warning(escape(why_not), icon=":material/block:")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(
-            "Index it",
+            say("corpora.adding.index"),
             icon=":material/manage_search:",
             type="primary",
             key="corpora_index",
@@ -194,7 +196,7 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
             on_click=_index,
             args=(corpus, card, layers, split),
         )
-        st.markdown(estimate_reading(expected), width="stretch")
+        st.markdown(str(estimate_claim(expected)), width="stretch")
 
 
 def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
@@ -216,8 +218,6 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
     if found is None:
         begin(name)
     else:
-        session.remember(
-            f"The same texts were indexed in the same way on {date(found.created)}: here they are."
-        )
+        session.remember(say("corpora.adding.known", date=date(found.created)))
     view = with_own(view, name)
     session.write(WORD.put(CORPUS.put(view, name), ""))

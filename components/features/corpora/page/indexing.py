@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core.errors import ContextlensError
 from components.features.corpora.page.managing import ask_to_delete
-from components.features.corpora.reading import model_note, number, state_of
+from components.features.corpora.reading import model_note, state_of
 from components.jobs import Job
 from components.ui.corpora import changing
 from components.ui.corpora.known import Kept, kept_of, may_delete
@@ -34,10 +35,10 @@ def indexing_panel(kept: Kept) -> None:
         elif kept.is_elsewhere:
             _progress_elsewhere(kept.name)
         else:
-            done = f"{about.n_texts_done:,} of {number(about.n_texts, 'text')} are indexed"
-            why = f" {about.why}" if about.why else ""
-            said = state_of(about, is_under_way=False).capitalize()
-            st.markdown(f"**{said}**: {done} and can be searched.{escape(why)}")
+            state = state_of(about, is_under_way=False).capitalize()
+            numbers = {"n": about.n_texts, "done": about.n_texts_done}
+            done = say("corpora.progress.state", state=state, **numbers)
+            st.markdown(f"{done} {escape(about.why)}")
         with st.container(horizontal=True, gap="small"):
             _buttons(kept)
 
@@ -63,17 +64,15 @@ def _progress_elsewhere(name: str) -> None:
         if now.about is None or now.is_indexed or not now.is_elsewhere:
             st.rerun()
         about = now.about
-        words = f"{about.n_texts_done:,} of {number(about.n_texts, 'text')} are indexed"
-        st.progress(about.n_texts_done / max(1, about.n_texts), text=words)
+        n, done = about.n_texts, about.n_texts_done
+        st.progress(done / max(1, n), text=say("corpora.progress.done", n=n, done=done))
         st.caption(_note(is_pausing=about.state == "paused"))
 
     watch()
 
 
 def _note(*, is_pausing: bool) -> str:
-    if is_pausing:
-        return "It pauses as soon as the texts that are being read are stored."
-    return "You can leave this page or close the browser: it goes on, and comes back here."
+    return say(f"corpora.progress.{'pausing' if is_pausing else 'leave'}")
 
 
 def _buttons(kept: Kept) -> None:
@@ -81,13 +80,25 @@ def _buttons(kept: Kept) -> None:
     if about is None:
         return
     if not kept.is_under_way:
-        st.button("Go on", icon=":material/play_arrow:", type="primary", key="corpora_go_on",
-                  on_click=begin, args=(kept.name,))  # fmt: skip
+        st.button(
+            say("corpora.progress.go_on"),
+            icon=":material/play_arrow:",
+            type="primary",
+            key="corpora_go_on",
+            on_click=begin,
+            args=(kept.name,),
+        )
     elif about.state != "paused":
-        st.button("Pause", icon=":material/pause:", key="corpora_pause",
-                  on_click=_pause, args=(kept.name,))  # fmt: skip
+        st.button(
+            say("corpora.progress.pause"),
+            icon=":material/pause:",
+            key="corpora_pause",
+            on_click=_pause,
+            args=(kept.name,),
+        )
     if may_delete(session.current(), kept):
-        ask_to_delete(kept, "Cancel", key="corpora_cancel", width="content")
+        cancel = say("corpora.progress.cancel")
+        ask_to_delete(kept, cancel, key="corpora_cancel", width="content")
 
 
 def _pause(name: str) -> None:

@@ -6,10 +6,10 @@ from typing import Literal
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape, shortened
 from components.core.errors import AccessError, CorpusError
 from components.features.corpora.controls import CORPUS, WORD
-from components.features.corpora.reading import number
 from components.ui.corpora import changing, exports
 from components.ui.corpora.known import Kept, may_delete, without_own
 from components.ui.state import session
@@ -24,30 +24,23 @@ _LONGEST = 60
 
 def menu(view: ViewState, kept: Kept) -> None:
     """Export and deletion, in a menu."""
-    with st.popover("Export or delete", icon=":material/folder_managed:"):
+    with st.popover(say("corpora.managing.menu"), icon=":material/folder_managed:"):
         about = kept.about
         if about is not None and about.n_occurrences and changing.may_export(about):
-            st.caption(
-                f"Every word with its place, labels and vectors: "
-                f"{number(about.n_occurrences, 'row')}, written when you click."
-            )
+            st.caption(say("corpora.managing.rows", n=about.n_occurrences))
             st.link_button(
-                "Export as Parquet",
+                say("corpora.managing.export"),
                 exports.address(kept.name),
                 icon=":material/download:",
                 width="stretch",
             )
         if may_delete(view, kept):
-            ask_to_delete(kept, "Delete", key="corpora_delete")
+            ask_to_delete(kept, say("corpora.managing.delete"), key="corpora_delete")
         elif kept.file is not None:
-            st.caption("It is from whoever runs this server, and nobody deletes it here.")
+            st.caption(say("corpora.managing.offered"))
         else:
-            st.caption(_shown_to_you(about is not None and changing.may_export(about)))
-
-
-def _shown_to_you(may_export: bool) -> str:
-    can, cannot = ("search and export", "") if may_export else ("search", "export or ")
-    return f"Somebody shows it to you: you can {can} it, not {cannot}delete it."
+            may_export = about is not None and changing.may_export(about)
+            st.caption(say(f"corpora.managing.{'shown_export' if may_export else 'shown'}"))
 
 
 def ask_to_delete(
@@ -65,15 +58,18 @@ def ask_to_delete(
 def _confirm(kept: Kept, key: str) -> None:
     """What is lost, with the button that loses it."""
     title, about = escape(shortened(kept.title, _LONGEST)), kept.about
-    lost = "what there is of it" if about is None else number(about.n_occurrences, "word")
-    st.markdown(
-        f"**{title}** and {lost} with their vectors are deleted for everybody who has its address. "
-        "To have it again, its file is indexed anew."
-    )
+    n = 0 if about is None else about.n_occurrences
+    st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
     with st.container(horizontal=True, gap="small"):
-        st.button("Delete for good", type="primary", key=f"{key}_yes",
-                  on_click=delete, args=(kept.name,))  # fmt: skip
-        st.button("Leave it", key=f"{key}_no", on_click=session.keep, args=(_DELETING, None))
+        st.button(
+            say("corpora.managing.confirm"),
+            type="primary",
+            key=f"{key}_yes",
+            on_click=delete,
+            args=(kept.name,),
+        )
+        leave = say("corpora.managing.leave")
+        st.button(leave, key=f"{key}_no", on_click=session.keep, args=(_DELETING, None))
 
 
 def delete(name: str) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.features.corpora.compute.shown import Shown, shown_of
 from components.features.corpora.controls import WORD
 from components.features.corpora.figures import word_bars
 from components.features.corpora.page.indexing import indexing_panel
-from components.features.corpora.reading import words_reading, words_title
+from components.features.corpora.reading import words_claims, words_title
 from components.ui.state import session
 from components.ui.widgets import kit
 
@@ -50,23 +51,20 @@ def _words(shown: Shown) -> None:
         return
     rows, title = shown.first, words_title(shown.words, is_whole=shown.is_whole)
     if rows:
-        alt = f"{title}. The most frequent words with their occurrences; the table has the numbers."
         kit.chart(
             word_bars(rows, chosen=shown.word, title=title, height=HEIGHT),
             key=CHART,
-            alt=alt,
+            alt=say("corpora.alt", title=title),
             on_select=_on_select(tuple(row.word for row in rows)),
         )
-    kit.reading(
-        words_reading(shown.title, shown.n_texts, shown.words, shown.word, is_whole=shown.is_whole)
-    )
+    kit.reading(words_claims(shown.title, shown.n_texts, shown.words, is_whole=shown.is_whole))
 
 
 def _nothing(shown: Shown) -> str:
     about = None if shown.kept is None else shown.kept.about
     if about is not None and about.state == "done":
-        return "No text here has a word with a letter or a digit."
-    return "The words appear here as soon as the first ones are stored."
+        return say("corpora.no_words")
+    return say("corpora.place")
 
 
 def _on_select(words: tuple[str, ...]) -> Callable[[], None]:

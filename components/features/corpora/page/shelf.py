@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape, shortened
 from components.core import ModelCard
 from components.core.errors import ContextlensError, CorpusError, ModelError
@@ -15,9 +16,8 @@ from components.features.corpora.compute.choosing import corpus_from, guess
 from components.features.corpora.compute.estimate import usual_layers
 from components.features.corpora.compute.shown import Shown, ready_made
 from components.features.corpora.controls import CORPUS, READY, WORD
-from components.features.corpora.explain import READY_MADE
 from components.features.corpora.page.indexing import begin
-from components.features.corpora.reading import date, facts, indexed_with, number, state_of
+from components.features.corpora.reading import date, facts, indexed_with, state_of
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
 from components.ui.corpora import changing
@@ -46,7 +46,7 @@ def shelf(view: ViewState, shown: Shown) -> None:
     if shown.kept is not None and shown.kept.name not in {kept.name for kept in stored}:
         stored = (shown.kept, *stored)
     n = len(stored) + len(READY)
-    st.markdown(f"**Kept here** · {n}")
+    st.markdown(say("corpora.shelf.title", n=n))
     with st.container(
         height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
     ):
@@ -74,8 +74,9 @@ def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
     corpus = ready_made(key)
     with _card(key):
         _name(key, title, is_chosen=is_chosen)
-        st.caption(f"{number(len(corpus.texts), 'text')} · labels: {', '.join(corpus.labels)}")
-        st.caption(READY_MADE)
+        texts = say("corpora.facts.texts", n=len(corpus.texts))
+        st.caption(say("corpora.shelf.labels", texts=texts, labels=", ".join(corpus.labels)))
+        st.caption(say("corpora.shelf.ready_made"))
 
 
 def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
@@ -91,24 +92,28 @@ def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
         st.caption(facts(about))
         st.caption(escape(indexed_with(about)))
         state = state_of(about, is_under_way=kept.is_under_way)
-        from_whom = "for everybody · " if kept.file is not None else ""
-        st.caption(f"{from_whom}{state} · {date(about.created)}")
+        case = "own" if kept.file is None else "everybody"
+        st.caption(say(f"corpora.shelf.{case}", state=state, date=date(about.created)))
 
 
 def _offered_card(view: ViewState, name: str, file: Offered) -> None:
     """A file for everybody that nobody had indexed with this model."""
     st.markdown(f"**{escape(shortened(file.title, _LONGEST))}**")
-    st.caption(f"From whoever runs this server · {file.mark[0] / 1e6:,.1f} MB · not indexed yet")
+    st.caption(say("corpora.shelf.offered", size=file.mark[0] / 1e6))
     listed = {spec.id for spec in service().models()}
     if view.model not in listed:
-        st.caption("It is indexed with a model of the list only. Choose one on the left.")
+        st.caption(say("corpora.shelf.listed_only"))
     elif guard.refusal(KEEP):
         st.caption(escape(guard.refusal(KEEP)))
     elif not runtime.is_loaded(view.model):
-        st.caption("It can be indexed once the model is loaded.")
+        st.caption(say("corpora.shelf.needs_model"))
     else:
-        st.button("Index it for everybody", key=f"corpora_offered_{name}",
-                  on_click=_index_offered, args=(name, file))  # fmt: skip
+        st.button(
+            say("corpora.shelf.index_offered"),
+            key=f"corpora_offered_{name}",
+            on_click=_index_offered,
+            args=(name, file),
+        )
 
 
 def _card(key: str) -> st.delta_generator.DeltaGenerator:
@@ -122,7 +127,7 @@ def _name(key: str, title: str, *, is_chosen: bool) -> None:
         icon=f":material/{sign}:",
         type="tertiary",
         key=f"corpora_show_{key}",
-        help=None if is_chosen else "Show its words",
+        help=None if is_chosen else say("corpora.shelf.show"),
         on_click=_show,
         args=(key,),
     )
@@ -139,7 +144,7 @@ def _loaded_card(model: str) -> ModelCard:
         ModelError: it is not loaded, by what has happened since.
     """
     if not runtime.is_loaded(model):
-        raise ModelError("The model is not loaded any more. Wait until it is, and press again.")
+        raise ModelError(say("corpora.shelf.model_gone"))
     return service().load(model)
 
 

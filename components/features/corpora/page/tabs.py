@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.features.corpora.compute.passport import caption_of, passport_of
 from components.features.corpora.compute.shown import Shown, shown_of, word_arrays, word_rows
-from components.features.corpora.explain import FORMULA, LIMITS, SCHEMA
+from components.features.corpora.explain import FORMULA, SCHEMA
 from components.features.corpora.page.picture import CHART
 from components.features.corpora.snippet import export_snippet, texts_snippet
 from components.ui.corpora.exports import file_name
@@ -17,13 +18,11 @@ from components.ui.widgets import kit
 __all__ = ["downloads", "explain"]
 
 _FILE = "word-counts"
-_EXPORT = "**The same numbers from the exported Parquet**"
-_TEXTS = "**The same numbers from the texts**, in this page's NPZ"
 
 
 def explain(shown: Shown) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown), LIMITS)
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown), say("corpora.limits"))
 
 
 def downloads(shown: Shown, place: DeltaGenerator) -> None:
@@ -50,7 +49,7 @@ def _numbers(shown: Shown) -> None:
         for row in shown.words.rows
     ]
     kit.table(rows, key="corpora_table", exact=["share of all words"])
-    st.caption("The most frequent words but English function words; the download has every word.")
+    st.caption(say("corpora.table"))
 
 
 def _under_the_hood(shown: Shown) -> None:
@@ -68,7 +67,7 @@ def _under_the_hood(shown: Shown) -> None:
 def _snippet(shown: Shown) -> tuple[str, str]:
     about = None if shown.kept is None else shown.kept.about
     if about is None:
-        return _TEXTS, texts_snippet(f"{_FILE}.npz")
-    return _EXPORT, export_snippet(
+        return say("corpora.texts_snippet"), texts_snippet(f"{_FILE}.npz")
+    return say("corpora.export_snippet"), export_snippet(
         file_name(about.title), word=shown.word, layer=about.indexing.layers[-1]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape, quoted
 from components.features.corpora.compute.shown import Shown
 from components.features.corpora.page import managing
@@ -27,7 +28,7 @@ def toolbar(view: ViewState, shown: Shown) -> None:
         horizontal=True, gap="small", vertical_alignment="center", key="corpora_toolbar"
     ):
         st.button(
-            "Add texts of your own",
+            say("corpora.add"),
             icon=":material/upload_file:",
             type="primary" if not session.kept(ADDING) else "secondary",
             key="corpora_add",
@@ -44,14 +45,16 @@ def toolbar(view: ViewState, shown: Shown) -> None:
 def _look(view: ViewState, shown: Shown) -> None:
     """Links to the pages that show a corpus."""
     if links.has_page("senses"):
-        label = f"Senses of {quoted(shown.word)}"
+        label = say("corpora.senses_of", word=quoted(shown.word))
         opened = links.on_senses(view, shown.key, shown.word)
         navigation.link(navigation.row("senses"), opened, label=label)
     if shown.key == "ambiguous":
-        navigation.link(navigation.row("map"), links.on_ready_map(view), label="Show on the map")
+        navigation.link(
+            navigation.row("map"), links.on_ready_map(view), label=say("corpora.on_map")
+        )
     elif shown.kept is not None:
         opened = links.on_map(view, shown.key)
-        navigation.link(navigation.row("map"), opened, label="Show on the map")
+        navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
 
 def _toggle() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from components.content.language import say
 from components.core.errors import JobError
 from components.features.map.compute.shown import MapShown, map_shown
 from components.features.map.corpora import corpus_of
@@ -53,7 +54,7 @@ class Again:
     def _drawn(self) -> Picture:
         corpus = corpus_of(self.view)
         if corpus is None or corpus.key != self.request.corpus:
-            raise JobError("This map had to make room for others. Draw it again, then download it.")
+            raise JobError(say("map.waiting.again"))
         card = service().load(self.request.model)
         picture: Picture = maps().draw(self.request, corpus, card, self.visitor).result(_SECONDS)
         return picture

@@ -6,12 +6,19 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.analysis.separation import Separation, Trial, scaled, separation, trial_of
+from components.analysis.separation import (
+    SPLIT,
+    Separation,
+    Trial,
+    scaled,
+    separation,
+    trial_of,
+)
 from components.core.schema import FloatArray, IntArray
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
 from components.features.map.compute.once import once
 from components.features.map.figures.colors import Coloring, coloring
-from components.features.map.reading.maps import label_agreement, map_reading, map_title
+from components.features.map.reading import MapReading, label_agreement, map_reading, map_title
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
 from components.maps.picture import Picture
 from components.maps.points import Points
@@ -51,7 +58,7 @@ class Finding:
         titles: the finding at each layer, in a line.
         course: what it comes to through all layers, in a line; "" where that is not told.
         reading: the same at this layer, in sentences.
-        sure: how it was tested, in sentences, where senses were.
+        sure: how it was tested, and how sure that is.
         one_name: whether all points are called the same, as in a map of one word.
     """
 
@@ -88,6 +95,7 @@ def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Findin
     column = by if by in points.labels else None
     named = labels if points.n_points >= _LABELLED else ()
     senses = _senses(picture, column)
+    said = _reading(picture, row, column, groups, senses)
     parts = (picture.request.key, row, by, order)
     return Finding(
         key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
@@ -98,10 +106,8 @@ def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Findin
         group_labels=named,
         titles=_titles(picture, row, column, groups, senses),
         course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
-        reading=_reading(picture, row, column, groups, named)
-        if senses is None
-        else tuple(senses_claim(senses.word, senses.curve, senses.trial, picture.layers[row])),
-        sure=() if senses is None else tuple(senses_sure(senses.curve, senses.trial)),
+        reading=tuple(map(str, said.claims)),
+        sure=tuple(map(str, said.sure)),
         one_name=len({name.casefold() for name in points.names}) == 1,
     )
 
@@ -150,22 +156,13 @@ def _titles(
 
 
 def _reading(
-    picture: Picture,
-    row: int,
-    column: str | None,
-    groups: IntArray,
-    labels: tuple[ClusterLabel, ...],
-) -> tuple[str, ...]:
-    names = _words_of(labels)
-    return tuple(
-        map_reading(
-            picture.points,
-            picture.neighbors[row],
-            column=column,
-            clusters=groups if column is None else None,
-            cluster_names=[names.get(i, "") for i in range(max(names, default=-1) + 1)],
-        )
-    )
+    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
+) -> MapReading:
+    if senses is not None:
+        curve, trial, layer = senses.curve, senses.trial, picture.layers[row]
+        return MapReading(senses_claim(senses.word, curve, trial, layer), senses_sure(curve, trial))
+    clusters = groups if column is None else None
+    return map_reading(picture.points, picture.neighbors[row], column=column, clusters=clusters)
 
 
 def _senses(picture: Picture, column: str | None) -> SenseTests | None:
@@ -191,7 +188,8 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     if len(words) != 1:
         return None
     word = words.pop()
-    trial = trial_of([label.removeprefix(f"{word}: ") for label in points.labels["sense"]])
+    labels = [label.removeprefix(f"{word}: ") for label in points.labels["sense"]]
+    trial = trial_of(labels, points.labels.get(SPLIT, ()))
     if trial.problem:
         return None
     curve = tuple(

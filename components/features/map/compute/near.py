@@ -15,7 +15,7 @@ from components.content.wording import escape
 from components.core.errors import ContextlensError
 from components.core.schema import FloatArray
 from components.features.map.compute.once import once
-from components.features.map.reading.near import not_one_reading
+from components.features.map.reading import not_one_claim
 from components.maps.picture import Picture
 from components.maps.text_rows import TextRows, rows_of
 from components.ui.models.services import service
@@ -55,7 +55,7 @@ def _nearest(picture: Picture, row: int, text: str) -> Near:
     at = _chosen(picture, found)
     if at is None:
         unit = picture.points.unit
-        problem = not_one_reading(unit, text, found.names, picture.request.only)
+        problem = str(not_one_claim(unit, text, found.names))
         return Near("", (), (), problem)
     vector: FloatArray = found.vectors[-1, at]
     cosines = cosine_matrix(np.concatenate([vector[None], picture.vectors[row]]))[0, 1:]

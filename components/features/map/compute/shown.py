@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.analysis.similarity import cosine_matrix
+from components.content.language import say
 from components.core.schema import FloatArray, IntArray
 from components.features.map import marks as map_marks
 from components.features.map.compute.colors import color_of
@@ -20,7 +21,7 @@ from components.features.map.controls import FIND, FIND_SELECT, NEAR, PANEL, POI
 from components.features.map.figures.frame import Ranges, enlarged, map_frames, map_ranges
 from components.features.map.figures.marks import Marks
 from components.features.map.marks import Marked
-from components.features.map.reading.points import selection_reading
+from components.features.map.reading import selection_claims
 from components.maps.honesty import Honesty
 from components.maps.neighbors import Neighbors, neighbors_of
 from components.maps.picture import Picture
@@ -161,7 +162,7 @@ class MapShown:
     def sampled(self) -> str:
         """How many of the texts are on the map, where not all are."""
         n, total = len(self.points.texts), self.n_able
-        return f"{n:,} of {total:,} texts, chosen at random" if n < total else ""
+        return say("map.notes.sampled", n=n, total=total) if n < total else ""
 
     def called(self, point: int) -> str:
         """A point's name, or some of its sentence where all points have the same name."""
@@ -223,7 +224,8 @@ class MapShown:
         def compute() -> tuple[str, ...]:
             typical = _typical(self.points, rows)
             column = self.finding.column
-            return tuple(selection_reading(self.points, rows, column=column, typical=typical))
+            claims = selection_claims(self.points, rows, column=column, typical=typical)
+            return tuple(map(str, claims))
 
         return once(self.picture, "selected", rows, self.finding.column, compute=compute)
 

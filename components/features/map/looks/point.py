@@ -10,10 +10,11 @@ import streamlit as st
 from components.analysis.baseline import Band
 from components.analysis.ruler import Ruler
 from components.analysis.words import POOLINGS
+from components.content.language import Claim, say
 from components.content.wording import escape
 from components.features.map import marks
 from components.features.map.compute.shown import MapShown
-from components.features.map.reading.points import map_neighbours_reading, pinned_reading
+from components.features.map.reading import neighbours_claim, pinned_claim
 from components.ui.widgets import kit
 from components.ui.widgets.comparison import drawing
 from components.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ruler_reading
@@ -26,7 +27,7 @@ _LONGEST_NAME = 40
 def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
     """The chosen point, if any, and the pinned ones."""
     if shown.point is None:
-        st.caption("Click a point to see its nearest in the full space beside its nearest here.")
+        st.caption(say("map.point_panel.empty"))
     else:
         st.markdown(f"**{_name(shown, shown.point)}** · {_sentence(shown, shown.point)}")
         _buttons(shown, shown.point)
@@ -37,26 +38,29 @@ def point_look(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
 def _buttons(shown: MapShown, point: int) -> None:
     of = marks.name_of(shown.picture)
     left, middle, right = st.columns(3, gap="small")
-    left.button("Pin as A", key="map_to_pin_a", width="stretch", on_click=marks.pin,
-                args=(of, "A", point))  # fmt: skip
-    middle.button("Pin as B", key="map_to_pin_b", width="stretch", on_click=marks.pin,
-                  args=(of, "B", point))  # fmt: skip
-    right.button("Clear selection", key="map_let_go", width="stretch", on_click=marks.choose,
-                 args=(of, None))  # fmt: skip
+    for place, name in ((left, "A"), (middle, "B")):
+        place.button(
+            say(f"map.point_panel.pin_{name.lower()}"),
+            key=f"map_to_pin_{name.lower()}",
+            width="stretch",
+            on_click=marks.pin,
+            args=(of, name, point),
+        )
+    clear = say("map.point_panel.clear")
+    right.button(clear, key="map_let_go", width="stretch", on_click=marks.choose, args=(of, None))
 
 
 def _neighbours(shown: MapShown, point: int) -> None:
     """The nearest in the full space and on the map, in words and as tables."""
     true, near = shown.true_neighbors(point), shown.map_neighbors(point)
-    names = {row: shown.called(row) for row in {*true, *near}}
     name = shown.called(point) if shown.finding.one_name else shown.points.names[point]
-    st.markdown(" ".join(map_neighbours_reading(name, true, near, names)))
-    for title, rows in (("In the full space", true), ("On the map", near)):
-        st.caption(f"**{title}**, nearest first (✓ in both)")
-        _table(shown, point, title, rows, set(true) & set(near))
+    kit.reading([neighbours_claim(name, true, near)], key="reading_point")
+    for key, rows in (("full", true), ("here", near)):
+        st.caption(say(f"map.point_panel.{key}"))
+        _table(shown, point, key, rows, set(true) & set(near))
 
 
-def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: set[int]) -> None:
+def _table(shown: MapShown, point: int, key: str, rows: Sequence[int], both: set[int]) -> None:
     points, unit = shown.points, shown.points.unit.removesuffix("s")
     named = points.unit == "sentences" or not shown.finding.one_name
     columns = {
@@ -74,7 +78,7 @@ def _table(shown: MapShown, point: int, title: str, rows: Sequence[int], both: s
             "on map": st.column_config.TextColumn(width=56),
             "cosine": st.column_config.NumberColumn(format="%.4f", width=64),
         },
-        key=f"map_near_{title}",
+        key=f"map_near_{key}",
     )
 
 
@@ -84,21 +88,24 @@ def _pins(shown: MapShown, band: Band | None, ruler: Ruler | None) -> None:
         return
     if a is None or b is None:
         one = a if a is not None else b
-        st.caption(f"Pinned: {_name(shown, one or 0)}. Pin a second point for their exact cosine.")
+        st.caption(say("map.point_panel.one_pin", name=_name(shown, one or 0)))
     else:
-        st.markdown(_pinned(shown, a, b, band))
         on_ruler = _on_ruler(shown, a, b, ruler, band)
-        if on_ruler is not None and on_ruler.ranges:
+        if on_ruler is None or not on_ruler.ranges:
+            kit.reading([_pinned(shown, a, b, band)], key="reading_pinned")
+        else:
+            names = {"a": _name(shown, a), "b": _name(shown, b)}
+            st.caption(say("map.point_panel.pins", **names))
+            kit.reading([ruler_reading(on_ruler)], key="reading_pinned")
             lowest = min(each.low for each in on_ruler.ranges)
             drawing.ruler(on_ruler, scale=(lowest, 1.0), key="map_ruler", height=160)
-            st.markdown(ruler_reading(on_ruler))
     of = marks.name_of(shown.picture)
-    st.button("Take the pins away", key="map_unpin", on_click=marks.unpin, args=(of,))
+    st.button(say("map.point_panel.unpin"), key="map_unpin", on_click=marks.unpin, args=(of,))
 
 
-def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> str:
+def _pinned(shown: MapShown, a: int, b: int, band: Band | None) -> Claim:
     has_layer = shown.layer >= 0
-    return pinned_reading(
+    return pinned_claim(
         shown.points.names[a],
         shown.points.names[b],
         shown.cosines(a, [b])[0],

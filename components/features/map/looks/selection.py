@@ -8,12 +8,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from components.content.language import say
 from components.core.schema import Passport
 from components.features.map import marks
 from components.features.map.compute.again import Again
 from components.features.map.compute.shown import MapShown
 from components.features.map.controls import FIND, NEAR
-from components.features.map.reading.near import near_reading
+from components.features.map.reading import near_claim
 from components.maps.points import context
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit
@@ -34,12 +35,9 @@ def selection_look(view: ViewState, shown: MapShown) -> None:
     _found(shown)
     selection = shown.marked.selection
     if selection is None:
-        st.caption(
-            "Choose the lasso or the box in the map's bar and draw around points: they are listed "
-            "here, and marked in the other map. With Pan chosen there, a click opens a point."
-        )
+        st.caption(say("map.selection_panel.empty"))
         return
-    st.markdown(" ".join(shown.selected_in_words()))
+    kit.reading(shown.selected_in_words(), key="reading_selection")
     _table(shown, selection.points)
     _buttons(shown, selection.points)
 
@@ -52,7 +50,7 @@ def _near(shown: MapShown) -> None:
     if near.problem:
         st.info(near.problem)
         return
-    st.markdown(near_reading(shown.points.unit, near.name, near.cosines, shown.layer))
+    kit.reading([near_claim(near.name, near.cosines)], key="reading_near")
     cosine = {"cosine": list(near.cosines)}
     _listed(shown, near.rows, cosine, key="map_near_to")
 
@@ -61,7 +59,7 @@ def _found(shown: MapShown) -> None:
     if shown.found is None:
         return
     n = len(shown.found)
-    st.caption(f"**{n:,}** found" + (", ringed on the map." if n else ": try another word."))
+    st.caption(say("map.selection_panel.found" if n else "map.selection_panel.not_found", n=n))
     if n:
         _listed(shown, shown.found[:_MOST_LISTED], {}, key="map_found")
 
@@ -96,13 +94,13 @@ def _table(shown: MapShown, rows: tuple[int, ...]) -> None:
         key="map_selection_table",
     )
     if len(rows) > _MOST_ROWS:
-        st.caption(f"The first {_MOST_ROWS:,} are listed; the file has all {len(rows):,}.")
+        st.caption(say("map.selection_panel.first_rows", shown=_MOST_ROWS, n=len(rows)))
 
 
 def _buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
     left, right = st.columns(2, gap="small")
     left.download_button(
-        "Download CSV",
+        say("map.selection_panel.download"),
         partial(_csv, Again.of(shown), rows, shown.picture.passport),
         file_name="map-selection.csv",
         mime="text/csv",
@@ -111,8 +109,13 @@ def _buttons(shown: MapShown, rows: tuple[int, ...]) -> None:
         width="stretch",
         key="map_selection_csv",
     )
-    right.button("Clear", icon=":material/close:", width="stretch", key="map_clear",
-                 on_click=marks.clear_selection)  # fmt: skip
+    right.button(
+        say("map.selection_panel.clear"),
+        icon=":material/close:",
+        width="stretch",
+        key="map_clear",
+        on_click=marks.clear_selection,
+    )
 
 
 def _csv(again: Again, rows: tuple[int, ...], passport: Passport) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.features.map.compute.shown import MapShown
-from components.features.map.reading.closest import count_identical
-from components.features.map.reading.trust import verdict
+from components.features.map.trust import count_equal, trust_of
 from components.jobs import Job
 from components.maps.engine import Checked
 from components.maps.honesty import Honesty
@@ -22,7 +22,6 @@ __all__ = ["trust_look"]
 _PLACE = "map_stability"
 """Where a visitor waits for two more seeds."""
 _WANTED = f"{_PLACE}_wanted"
-_ICONS = {"trust": ":green[:material/check_circle:]", "care": ":orange[:material/info:]"}
 
 
 def trust_look(shown: MapShown) -> None:
@@ -30,19 +29,17 @@ def trust_look(shown: MapShown) -> None:
     job = _check(shown) if _is_wanted(shown) else maps().find_check(shown.picture, shown.layer)
     state = None if job is None else job.look(waiting.me(_PLACE)).state
     checked = _checked(job) if job is not None and state in {"done", "failed"} else None
-    found = verdict(
+    trust = trust_of(
         shown.honesty,
         None if checked is None else checked.stability,
         n_points=shown.points.n_points,
-        n_identical=count_identical(shown.neighbors),
+        n_equal=count_equal(shown.neighbors),
     )
-    st.markdown(f"{_ICONS.get(found.word, ':orange[:material/warning:]')} {found.said}")
+    kit.reading([trust.claim], sure=trust.notes, key="reading_trust")
     if shown.picture.reason:
         st.caption(escape(shown.picture.reason))
     if shown.honesty is not None:
         _measures(shown.honesty)
-    for note in found.notes:
-        st.caption(note)
     if job is not None and state in {"waiting", "running"}:
         waiting.follow(_check(shown), _PLACE)
     elif checked is None and shown.honesty is not None:
@@ -65,10 +62,10 @@ def _measures(honesty: Honesty) -> None:
 
 def _check_button(shown: MapShown) -> None:
     st.button(
-        "Check with two more seeds",
+        say("map.trust_panel.check"),
         icon=":material/casino:",
         key="map_check",
-        help="Draws the shown layer's map from two other random starts and compares the three.",
+        help=say("map.trust_panel.check_help"),
         on_click=session.keep,
         args=(_WANTED, _named(shown)),
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from components.analysis.baseline import Band
 from components.analysis.ruler import Ruler
 from components.analysis.words import POOLINGS
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import RequestError
@@ -143,7 +144,7 @@ def _of_another_model(
     offered = (*runtime.service().models(), *runtime.own_models())
     specs = {s.id: s for s in offered if s.id != view.model}
     if not specs:
-        st.info("There is no second model here. Choose one on the left first.")
+        st.info(say("map.waiting.no_second_model"))
         return card, None
     titles = {i: s.title for i, s in specs.items()}
     chosen = inputs.select(view, controls.OTHER_MODEL.among(titles))

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from plotly.graph_objects import Figure
 
+from components.content.language import say
 from components.core import ModelCard
 from components.core.schema import IntArray
 from components.features.map import marks as map_marks
@@ -82,11 +83,10 @@ def map_chart(
         config=_CONFIG,
         on_select=map_marks.on_select(map_marks.name_of(shown.picture), key, drawing, read),
         selection_mode=("points", "box", "lasso"),
-        alt=f"{shown.title}. A map of {n:,} {shown.points.unit}; the table under it has every "
-        "point.",
+        alt=say("map.alt", title=shown.title, n=n),
     )
     if shown.picture.request.settings.n_components == 3:
-        st.caption("In three dimensions nothing can be drawn around: choose 2-D for the lasso.")
+        st.caption(say("map.in_3d"))
 
 
 def _room(shown: MapShown, *, half: bool) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _every_layer(shown: MapShown, marks: Marks, look: Mapping[str, Any]) -> tupl
         points,
         shown.picture.coordinates.reshape(len(rows), -1),
         marks=Marks(chosen=chosen, rings=rings),
-        title=f"All layers at once, {layers[0]} to {layers[-1]}",
+        title=say("map.every_layer", first=layers[0], last=layers[-1]),
         **{**look, "color": color},
     )
     return figure, map_order(color, len(rows))
@@ -185,7 +185,7 @@ def _trails(shown: MapShown) -> list[int]:
 def layer_control(view: ViewState, shown: MapShown, card: ModelCard) -> None:
     """The layer bar; of a map of one layer it asks for another map, and does not play."""
     if shown.layer < 0:
-        st.caption("The pooler's output has no layers.")
+        st.caption(say("map.no_layers"))
         return
     plays = _plays(shown)
     framed = [CHART, OTHER_CHART] if plays else ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
@@ -19,7 +20,6 @@ from components.features.map.controls import (
     TEXT,
     UNIT,
 )
-from components.features.map.explain import ONLY_CHOSEN, SHARED
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.state import session
@@ -57,21 +57,19 @@ def file_panel(view: ViewState, corpus: Corpus | None) -> None:
             _paste()
         if FILE.of(view) and corpus is None:
             st.info(
-                f"This view maps “{escape(FILE_NAME.of(view))}”, which this server does not have, "
-                "or no longer. Choose the file again, and you see the same map.",
+                say("map.file.gone", name=escape(FILE_NAME.of(view))),
                 icon=":material/upload_file:",
             )
-        st.caption(f"{chooser.UPLOADED} {SHARED}")
+        st.caption(f"{chooser.UPLOADED} {say('map.file.shared')}")
         if corpus is not None:
-            st.button("Keep the texts that are mapped", key="map_keep_file", on_click=_closed)
+            st.button(say("map.file.keep"), key="map_keep_file", on_click=_closed)
 
 
 def _one_line(corpus: Corpus) -> None:
     n = len(corpus.texts)
     with st.container(horizontal=True, vertical_alignment="center", key="map_own_file"):
-        texts = "text" if n == 1 else "texts"
-        st.markdown(f"**{escape(corpus.name)}** · {n:,} {texts}", width="content")
-        st.button("Change", icon=":material/upload_file:", key="map_change_file",
+        st.markdown(say("map.file.texts", name=escape(corpus.name), n=n), width="content")
+        st.button(say("map.file.change"), icon=":material/upload_file:", key="map_change_file",
                   on_click=session.keep, args=(_CHANGING, True))  # fmt: skip
 
 
@@ -81,16 +79,14 @@ def _closed() -> None:
 
 
 def _paste() -> None:
-    st.text_area(
-        "Or paste texts, one a line", height=104, key="map_paste", placeholder=_PLACEHOLDER
-    )
-    st.button("Map these texts", key="map_paste_use", on_click=_use_pasted)
+    st.text_area(say("map.file.paste"), height=104, key="map_paste", placeholder=_PLACEHOLDER)
+    st.button(say("map.file.paste_use"), key="map_paste_use", on_click=_use_pasted)
 
 
 def _use_pasted() -> None:
     pasted = str(session.value("map_paste") or "")
     if not pasted.strip():
-        session.remember("There is no text yet. Paste one text a line, then map them.")
+        session.remember(say("map.file.nothing_pasted"))
         return
     secret = chooser.kept_file(_PASTED, pasted.encode("utf-8", "replace"))
     sheet = sheet_of(secret)
@@ -103,17 +99,16 @@ def columns(view: ViewState) -> None:
     secret, *now = (session.kept(_MAPPED) or {}).get(FILE.of(view), ("",))
     sheet = sheet_of(secret)
     if sheet is None:
-        st.caption(ONLY_CHOSEN)
+        st.caption(say("map.file.only_chosen"))
         return
     text, labels = _pickers(sheet, now[0], now[1], "map_columns")
     if [text, labels] != now:
-        st.button("Use these columns", key="map_columns_use", on_click=_use,
+        st.button(say("map.file.use_columns"), key="map_columns_use", on_click=_use,
                   args=(secret, text, labels))  # fmt: skip
 
 
 def _uploader() -> None:
-    label = "A file with one sentence a line or row"
-    chooser.upload_field(label, key="map_upload", on_file=_pending)
+    chooser.upload_field(say("map.file.upload"), key="map_upload", on_file=_pending)
 
 
 def _pending(secret: str, sheet: Sheet) -> None:
@@ -128,7 +123,7 @@ def _preview(sheet: Sheet) -> None:
     chooser.file_head(sheet, key="map_head")
     text, labels = _pickers(sheet, sheet.text_column, sheet.label_columns, _PENDING)
     st.button(
-        "Map this file",
+        say("map.file.use"),
         icon=":material/scatter_plot:",
         type="primary",
         key="map_use",
@@ -154,7 +149,7 @@ def _pickers(
 def _use(secret: str, text: str, labels: tuple[str, ...]) -> None:
     sheet = sheet_of(secret)
     if sheet is None:
-        session.remember("This file is no longer in memory. Choose it again.")
+        session.remember(say("map.file.not_in_memory"))
         return
     try:
         digest = corpora.share(session.session(), sheet, text, labels)

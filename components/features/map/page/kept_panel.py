@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.ui.corpora.known import titles
 from components.ui.frame import navigation
 from components.ui.state.view import ViewState
@@ -15,7 +16,7 @@ def kept_panel(view: ViewState) -> None:
     """Where to choose a corpus, or to add one."""
     with st.container(border=True, key="map_choose_kept"):
         if titles(view):
-            st.markdown("Choose one of the corpora that are kept for you, above, or add another.")
+            st.markdown(say("map.kept.choose"))
         else:
-            st.markdown("No corpus is kept for you here yet. Add one, and it can be mapped too.")
-        navigation.link(navigation.row("corpora"), view, label="To the corpora")
+            st.markdown(say("map.kept.none"))
+        navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))

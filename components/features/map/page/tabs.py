@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.features.map.compute.again import Again
@@ -16,17 +17,15 @@ from components.features.map.compute.files import (
     vectors_snippet,
 )
 from components.features.map.compute.shown import MapShown
-from components.features.map.explain import FORMULA, LAYER_MAPS, LIMITS, METHODS, MISREAD
+from components.features.map.explain import FORMULA
 from components.features.map.page.chart import CHART
-from components.features.map.reading.frames import frame_reading
+from components.features.map.reading import frame_claims
 from components.ui.widgets import export, kit
 
 __all__ = ["downloads", "explain", "notes", "words"]
 
 _FILE = "map"
 _MOST_ROWS = 5_000
-_VECTORS = "**The vectors with transformers alone**, of this map's first sentences"
-_AGAIN = "**The map with a script of your own**, from this page's NPZ"
 
 
 def words(shown: MapShown) -> None:
@@ -37,26 +36,23 @@ def words(shown: MapShown) -> None:
 def notes(shown: MapShown) -> None:
     """What is on the map and what is not, in a line."""
     points, corpus, gathered = shown.points, shown.picture.corpus, shown.picture.gathered
-    unit = points.unit if points.n_points != 1 else points.unit.removesuffix("s")
-    said = [f"{escape(corpus.name)}: **{points.n_points:,}** {unit}"]
+    said = [say(f"map.notes.{points.unit}", corpus=escape(corpus.name), n=points.n_points)]
     if shown.sampled:
-        said.append(f"from {shown.sampled}")
+        said.append(shown.sampled)
     if gathered.n_cut:
-        said.append(
-            f"{gathered.n_cut:,} texts are longer than the model takes; their end is left out"
-        )
+        said.append(say("map.notes.cut", n=gathered.n_cut))
     if shown.found is not None:
-        said.append(f"**{len(shown.found):,}** found")
+        said.append(say("map.notes.found", n=len(shown.found)))
     st.caption(" · ".join([*said, *(escape(note) for note in corpus.notes)]))
     n_layers, _, n_axes = shown.picture.coordinates.shape
-    frame = frame_reading(n_layers, shown.layer, shown.enlarged, n_axes=n_axes)
-    if frame and not shown.finding.every_layer:
-        st.caption(frame)
+    frame = frame_claims(n_layers, shown.layer, shown.enlarged, n_axes=n_axes)
+    if frame and points.n_points > 1 and not shown.finding.every_layer:
+        st.caption(" ".join(map(str, frame)))
 
 
 def explain(shown: MapShown, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), LIMITS)
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("map.limits"))
 
 
 def downloads(shown: MapShown, place: DeltaGenerator) -> None:
@@ -75,21 +71,21 @@ def _numbers(shown: MapShown) -> None:
     kit.table(map_table(shown, _MOST_ROWS), key="map_table")
     n = shown.points.n_points
     if n > _MOST_ROWS:
-        st.caption(f"The first {_MOST_ROWS:,} of {n:,} points; the download has them all.")
+        st.caption(say("map.first_rows", shown=_MOST_ROWS, n=n))
 
 
 def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
     picture = shown.picture
     one_layer = len(picture.layers) == 1
     snippets = [
-        (_VECTORS, vectors_snippet(shown, card)),
-        (_AGAIN, drawing_snippet(shown, file=f"{_FILE}.npz")),
+        (say("map.vectors_snippet"), vectors_snippet(shown, card)),
+        (say("map.redraw_snippet"), drawing_snippet(shown, file=f"{_FILE}.npz")),
     ]
     kit.under_the_hood(
         formula=[
             FORMULA,
-            f"{METHODS[picture.method]} {MISREAD}",
-            *([] if one_layer else [LAYER_MAPS[picture.request.footing]]),
+            f"{say(f'map.methods.{picture.method}')} {say('map.methods.misread')}",
+            *([] if one_layer else [say(f"map.layer_maps.{picture.request.footing}")]),
         ],
         snippet=snippets,
         passport=picture.passport,

@@ -10,6 +10,7 @@ from functools import partial
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import BusyError
@@ -49,7 +50,7 @@ def drawn(
     place = st.empty()
     last = _last(slot)
     if request is None or corpus is None:
-        return _stale(last, "What you chose has not been mapped yet.")
+        return _stale(last, say("map.waiting.not_mapped"))
     if last is not None and last.request == request:
         return last, False
     try:
@@ -92,7 +93,7 @@ def _room(height: int) -> None:
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
-        st.caption("The map appears here as soon as it is drawn.", width="content")
+        st.caption(say("map.place"), width="content")
 
 
 def _failed(error: BaseException, request: MapRequest, slot: str) -> None:
@@ -116,8 +117,14 @@ def _job(request: MapRequest, corpus: Corpus, card: ModelCard, slot: str) -> Job
             session.keep(_times(slot), (key, 0 if is_wanted else n_times + 1))
         return job
     st.info(_in_words(plan, _why(slot, request, state)), icon=":material/timer:")
-    st.button("Draw this map", icon=":material/play_arrow:", type="primary", key=f"{slot}_draw",
-              on_click=session.keep, args=(_wanted(slot), key))  # fmt: skip
+    st.button(
+        say("map.waiting.draw"),
+        icon=":material/play_arrow:",
+        type="primary",
+        key=f"{slot}_draw",
+        on_click=session.keep,
+        args=(_wanted(slot), key),
+    )
     return None
 
 
@@ -156,40 +163,41 @@ def _n_times(slot: str, key: str) -> int:
 def _why(slot: str, request: MapRequest, state: str | None) -> str:
     """Why a map that was begun or drawn once is not there."""
     if state in {"stopped", "cancelled"}:
-        return "This map was stopped. "
+        return say("map.waiting.was_stopped") + " "
     if session.kept(slot) == request:
-        return "This map had to make room for others. "
+        return say("map.waiting.was_dropped") + " "
     return ""
 
 
 def _older(last: Picture | None, request: MapRequest) -> tuple[Picture | None, bool]:
     if last is None:
         return None, False
-    different = ", ".join(changes(last.request, request)) or "something"
-    return _stale(last, f"Since then you changed {different}.")
+    what = ", ".join(changes(last.request, request))
+    case = "changed" if what else "changed_something"
+    return _stale(last, say(f"map.waiting.{case}", what=what))
 
 
 def _stale(last: Picture | None, why: str) -> tuple[Picture | None, bool]:
     if last is not None:
-        st.warning(
-            f"**This is the map drawn before**: {escape(last.corpus.name)} · "
-            f"{escape(last.request.in_words())}. {why}",
-            icon=":material/history:",
-        )
+        names = {"corpus": escape(last.corpus.name), "settings": escape(last.request.in_words())}
+        st.warning(f"{say('map.waiting.stale', **names)} {why}", icon=":material/history:")
     return last, True
 
 
 def _in_words(plan: Plan, why: str) -> str:
-    return (
-        f"{why}It would take about **{_duration(plan.seconds)}** and "
-        f"**{max(1, round(plan.n_bytes / 1e6)):,} MB** of memory here: about {plan.n_points:,} "
-        f"points from {plan.n_texts:,} texts ({plan.n_tokens:,} tokens to read)."
+    return why + say(
+        "map.waiting.cost",
+        duration=_duration(plan.seconds),
+        megabytes=max(1, round(plan.n_bytes / 1e6)),
+        n=plan.n_points,
+        texts=plan.n_texts,
+        tokens=plan.n_tokens,
     )
 
 
 def _duration(seconds: float) -> str:
     if seconds < 2:
-        return "a second"
+        return say("map.waiting.second")
     if seconds < 90:
-        return f"{max(2, round(seconds)):,} seconds"
-    return f"{round(seconds / 60):,} minutes"
+        return say("map.waiting.seconds", n=max(2, round(seconds)))
+    return say("map.waiting.minutes", n=round(seconds / 60))

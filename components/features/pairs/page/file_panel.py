@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core.errors import CorpusError
 from components.corpus.readers import FORMATS, Sheet
@@ -13,7 +14,6 @@ from components.features.pairs.compute import asked
 from components.features.pairs.compute.files import PairColumns, guess_columns, places
 from components.features.pairs.compute.pair_set import PairSet
 from components.features.pairs.controls import COLUMNS, FILE, FILE_NAME, SOURCE
-from components.features.pairs.explain import FORMATS_HELP, ONLY_CHOSEN, SHARED
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of
 from components.ui.state import session
@@ -30,30 +30,16 @@ _CHANGING = "pairs_changing"
 """Under which a visit keeps whether another file is being chosen."""
 _NONE = "—"
 _ENDINGS = tuple(ending for ending in FORMATS if ending != ".txt")
-_WAYS: Mapping[str, str] = {
-    "": "nothing: compare whole texts",
-    "word": "the word itself",
-    "ends": "start and end characters",
-    "span": "a span of characters",
-    "index": "the index of a token",
+_CHECK = {"check1": "word1", "check2": "word2"}
+"""Marked words that are given as well, to be checked, with their columns' roles."""
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "word": ("word1", "word2"),
+    "ends": ("start1", "end1", "start2", "end2", *_CHECK),
+    "span": ("span1", "span2", *_CHECK),
+    "index": ("index1", "index2", *_CHECK),
 }
-"""How a file says which word of a text is compared."""
-_ROLES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "": (),
-    "word": (("word1", "Word 1"), ("word2", "Word 2")),
-    "ends": (
-        *(("start1", "Start 1"), ("end1", "End 1"), ("start2", "Start 2"), ("end2", "End 2")),
-        *(("word1", "Word 1, to check"), ("word2", "Word 2, to check")),
-    ),
-    "span": (
-        *(("span1", "Span 1"), ("span2", "Span 2")),
-        *(("word1", "Word 1, to check"), ("word2", "Word 2, to check")),
-    ),
-    "index": (
-        *(("index1", "Index 1"), ("index2", "Index 2")),
-        *(("word1", "Word 1, to check"), ("word2", "Word 2, to check")),
-    ),
-}
+"""The columns by which a file says which words are compared, for each way to say it."""
 
 
 def file_panel(view: ViewState, pairs: PairSet | None) -> None:
@@ -70,20 +56,19 @@ def file_panel(view: ViewState, pairs: PairSet | None) -> None:
         return
     with st.container(border=True, key="pairs_own_file"):
         chooser.upload_field(
-            "A file with one pair a row", key="pairs_upload", on_file=_choose, formats=_ENDINGS
+            say("pairs.file.upload"), key="pairs_upload", on_file=_choose, formats=_ENDINGS
         )
         if sheet is not None:
             _preview(sheet, secret)
         elif FILE.of(view) and pairs is None:
             st.info(
-                f"This view compares the pairs of “{escape(FILE_NAME.of(view))}”, which this "
-                "server does not have, or no longer. Choose the file again, and you see the same.",
+                say("pairs.file.gone", name=escape(FILE_NAME.of(view))),
                 icon=":material/upload_file:",
             )
-        st.caption(FORMATS_HELP)
-        st.caption(f"{chooser.UPLOADED} {SHARED}")
+        st.caption(say("pairs.file.formats"))
+        st.caption(f"{chooser.UPLOADED} {say('pairs.file.shared')}")
         if pairs is not None:
-            st.button("Keep the pairs that are compared", key="pairs_keep_file", on_click=_closed)
+            st.button(say("pairs.file.keep"), key="pairs_keep_file", on_click=_closed)
 
 
 def columns(view: ViewState) -> None:
@@ -91,20 +76,25 @@ def columns(view: ViewState) -> None:
     secret, now = (session.kept(_COMPARED) or {}).get(FILE.of(view), ("", PairColumns()))
     sheet = sheet_of(secret)
     if sheet is None:
-        st.caption(ONLY_CHOSEN)
+        st.caption(say("pairs.file.only_chosen"))
         return
     chosen = _pickers(sheet, now, f"pairs_columns_{FILE.of(view)[:8]}")
     if chosen != now:
-        st.button("Use these columns", key="pairs_columns_use", on_click=_use,
+        st.button(say("pairs.file.use_columns"), key="pairs_columns_use", on_click=_use,
                   args=(secret, chosen))  # fmt: skip
 
 
 def _one_line(pairs: PairSet) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="pairs_own_file"):
-        what = "pair" if pairs.n == 1 else "pairs"
-        st.markdown(f"**{escape(pairs.name)}** · {pairs.n:,} {what}", width="content")
-        st.button("Change", icon=":material/upload_file:", key="pairs_change_file",
-                  on_click=session.keep, args=(_CHANGING, True))  # fmt: skip
+        name = escape(pairs.name)
+        st.markdown(say("pairs.file.pairs", name=name, n=pairs.n), width="content")
+        st.button(
+            say("pairs.file.change"),
+            icon=":material/upload_file:",
+            key="pairs_change_file",
+            on_click=session.keep,
+            args=(_CHANGING, True),
+        )
 
 
 def _closed() -> None:
@@ -127,7 +117,7 @@ def _preview(sheet: Sheet, secret: str) -> None:
     chooser.file_head(sheet, key="pairs_head")
     chosen = _pickers(sheet, guess_columns(sheet), f"pairs_{secret[-8:]}")
     st.button(
-        "Compare these pairs",
+        say("pairs.file.use"),
         icon=":material/join_inner:",
         type="primary",
         key="pairs_use",
@@ -138,14 +128,13 @@ def _preview(sheet: Sheet, secret: str) -> None:
 
 def _pickers(sheet: Sheet, now: PairColumns, key: str) -> PairColumns:
     """The columns that are picked, at first the ones given."""
-    roles = (("text1", "Text 1"), ("text2", "Text 2"), ("label", "Label"), ("split", "Split"))
-    picked = _picked(sheet, now, roles, key)
-    ways = list(_WAYS)
+    picked = _picked(sheet, now, ("text1", "text2", "label", "split"), key)
+    ways = list(_ROLES)
     way = st.selectbox(
-        "The compared words are marked by",
+        say("pairs.file.marked_by"),
         ways,
         ways.index(_way(now)),
-        format_func=_WAYS.__getitem__,
+        format_func=lambda way: say(f"pairs.ways.{way}"),
         key=f"{key}_way",
     )
     return PairColumns(**picked, **_picked(sheet, now, _ROLES[way], key))
@@ -154,16 +143,16 @@ def _pickers(sheet: Sheet, now: PairColumns, key: str) -> PairColumns:
 def _way(columns: PairColumns) -> str:
     """How columns mark words: the first way that is used."""
     ways = {"ends": columns.start1, "span": columns.span1, "index": columns.index1}
-    return next((way for way, title in ways.items() if title), "word" if columns.word1 else "")
+    usual = "word" if columns.word1 else "none"
+    return next((way for way, title in ways.items() if title), usual)
 
 
-def _picked(
-    sheet: Sheet, now: PairColumns, roles: tuple[tuple[str, str], ...], key: str
-) -> dict[str, str]:
+def _picked(sheet: Sheet, now: PairColumns, roles: tuple[str, ...], key: str) -> dict[str, str]:
     titles = [_NONE, *sheet.columns]
     places = st.columns(min(4, max(2, len(roles)))) if roles else []
     found = {}
-    for i, (role, label) in enumerate(roles):
+    for i, name in enumerate(roles):
+        role, label = _CHECK.get(name, name), say(f"pairs.roles.{name}")
         before = getattr(now, role)
         at = titles.index(before, 1) if before else 0
         chosen = places[i % len(places)].selectbox(
@@ -176,7 +165,7 @@ def _picked(
 def _use(secret: str, chosen: PairColumns) -> None:
     sheet = sheet_of(secret)
     if sheet is None:
-        session.remember("This file is no longer in memory. Choose it again.")
+        session.remember(say("pairs.file.not_in_memory"))
         return
     try:
         digest = asked.share(session.session(), sheet, chosen)

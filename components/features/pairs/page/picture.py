@@ -6,11 +6,12 @@ import numpy as np
 import streamlit as st
 
 from components.analysis.baseline import Baseline
-from components.content.wording import escape, two
+from components.content.language import say
+from components.content.wording import escape
 from components.features.pairs.compute.shown import PairsShown
 from components.features.pairs.figures.cosines import cosine_histogram, cosine_scale
 from components.features.pairs.figures.layers import accuracy_lines, cosine_bands
-from components.features.pairs.reading import notes, pairs_reading, pairs_sure, pairs_title
+from components.features.pairs.reading import notes, pairs_claims, pairs_sure, pairs_title
 from components.ui.widgets import kit
 
 __all__ = ["CHART", "HEIGHT", "has_cosines", "in_words", "picture"]
@@ -22,12 +23,7 @@ HEIGHT = 340
 def has_cosines(shown: PairsShown) -> bool:
     """Whether any pair has a cosine; says why none has."""
     if not len(shown.there):
-        st.info(
-            "No pair has a cosine: this model does not read the marked words, as they stand behind "
-            "the part of the text that fits it, or its tokenizer drops them. Choose other pairs, "
-            "or shorten the texts.",
-            icon=":material/content_cut:",
-        )
+        st.info(say("pairs.no_cosines"), icon=":material/content_cut:")
     return bool(len(shown.there))
 
 
@@ -42,7 +38,7 @@ def picture(shown: PairsShown, baseline: Baseline | None) -> None:
 
 def in_words(shown: PairsShown) -> None:
     """The reading, and in small type what it rests on."""
-    kit.reading(pairs_reading(shown), sure=pairs_sure(shown))
+    kit.reading(pairs_claims(shown), sure=pairs_sure(shown))
     for note in notes(shown):
         st.caption(escape(note))
 
@@ -53,7 +49,7 @@ def _layers(shown: PairsShown) -> None:
         figure = accuracy_lines(
             compared.layers, shown.scores, row=shown.row, title=title, height=HEIGHT
         )
-        what = "The share of pairs that is judged right at each layer, with its 95% interval"
+        alt = "accuracy"
     else:
         own = compared.cosines[:, shown.there]
         figure = cosine_bands(
@@ -64,8 +60,8 @@ def _layers(shown: PairsShown) -> None:
             scale=cosine_scale(own),
             height=HEIGHT,
         )
-        what = "Where the cosines of the pairs lie at each layer"
-    kit.chart(figure, key=CHART, alt=f"{title}. {what}; the table has the numbers.")
+        alt = "similarities"
+    kit.chart(figure, key=CHART, alt=say(f"pairs.alt.{alt}", title=title))
 
 
 def _cosines(shown: PairsShown, baseline: Baseline | None) -> None:
@@ -77,12 +73,10 @@ def _cosines(shown: PairsShown, baseline: Baseline | None) -> None:
         threshold=shown.threshold,
         scale=_scale(shown, baseline),
         band=band,
-        title=f"Cosines at layer {shown.layer}",
+        title=say("pairs.title.layer", layer=shown.layer),
         height=HEIGHT,
     )
-    cut = "" if shown.threshold is None else f", and the threshold {two(shown.threshold)}"
-    grey = "" if band is None else f" Random words: {two(band[0])} to {two(band[1])}, nine of ten."
-    alt = f"How many pairs have which cosine at layer {shown.layer}{cut}.{grey}"
+    alt = say("pairs.alt.layer", layer=shown.layer)
     kit.chart(figure, key="pairs_cosines", alt=alt)
 
 

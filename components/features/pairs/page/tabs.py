@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import say
 from components.core import ModelCard
 from components.features.pairs import controls
 from components.features.pairs.compute.again import Again
 from components.features.pairs.compute.pair_set import PairSet
 from components.features.pairs.compute.shown import PairsShown
 from components.features.pairs.compute.tables import PairRows, layer_rows, pair_arrays
-from components.features.pairs.explain import FORMULA, LIMITS
+from components.features.pairs.explain import FORMULA
 from components.features.pairs.page import file_panel
 from components.features.pairs.page.picture import CHART
 from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
@@ -23,8 +24,6 @@ __all__ = ["downloads", "explain", "toolbar"]
 
 _FILE = "pairs"
 _N_SNIPPET = 3
-_COSINES = "**The cosines with transformers alone**, of the first pairs"
-_ACCURACY = "**Accuracy and AUC with a script of your own**, from this page's NPZ"
 
 
 def toolbar(view: ViewState, pairs: PairSet | None) -> None:
@@ -32,13 +31,13 @@ def toolbar(view: ViewState, pairs: PairSet | None) -> None:
     with kit.controls():
         inputs.choice(view, controls.SOURCE)
         if controls.SOURCE.of(view) == "file" and pairs is not None:
-            with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+            with st.popover(say("pairs.columns"), icon=":material/view_column:", type="tertiary"):
                 file_panel.columns(view)
 
 
 def explain(shown: PairsShown, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), LIMITS)
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("pairs.limits"))
 
 
 def downloads(shown: PairsShown, place: DeltaGenerator) -> None:
@@ -58,9 +57,10 @@ def _numbers(shown: PairsShown) -> None:
 
 
 def _under_the_hood(shown: PairsShown, card: ModelCard) -> None:
-    snippets = [(_COSINES, cosines_snippet(card, _first(shown)))]
+    snippets = [(say("pairs.cosines_snippet"), cosines_snippet(card, _first(shown)))]
     if shown.scores is not None:
-        snippets.append((_ACCURACY, accuracy_snippet(shown.scores.how, file=f"{_FILE}.npz")))
+        snippet = accuracy_snippet(shown.scores.how, file=f"{_FILE}.npz")
+        snippets.append((say("pairs.accuracy_snippet"), snippet))
     kit.under_the_hood(
         formula=[FORMULA],
         snippet=snippets,

@@ -11,6 +11,7 @@ from functools import partial
 
 import streamlit as st
 
+from components.content.language import say
 from components.core import ModelCard
 from components.core.errors import BusyError, JobError
 from components.features.pairs.compute.pair_set import PairSet
@@ -73,7 +74,7 @@ def _room(height: int) -> None:
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
-        st.caption("The picture appears here as soon as the pairs are read.", width="content")
+        st.caption(say("pairs.waiting.place"), width="content")
 
 
 def _failed(error: BaseException, key: Hashable) -> None:
@@ -92,14 +93,24 @@ def _job(pairs: PairSet, card: ModelCard, key: Hashable) -> Job | None:
     if is_wanted or is_cheap or state in {"waiting", "running"}:
         session.keep(_WANTED, None)
         return _begin(pairs, card, key, seconds)
-    why = "This comparison was stopped. " if state in {"stopped", "cancelled"} else ""
-    st.info(
-        f"{why}Comparing **{pairs.n:,} pairs** takes about **{_duration(seconds)}** here: "
-        f"{len(pairs.texts):,} texts to read at {card.n_layers + 1} layers.",
-        icon=":material/timer:",
+    was_stopped = state in {"stopped", "cancelled"}
+    cost = say(
+        "pairs.waiting.cost",
+        n=pairs.n,
+        duration=_duration(seconds),
+        texts=len(pairs.texts),
+        layers=card.n_layers + 1,
     )
-    st.button("Compare these pairs", icon=":material/play_arrow:", type="primary",
-              key="pairs_compare", on_click=session.keep, args=(_WANTED, key))  # fmt: skip
+    why = say("pairs.waiting.was_stopped") + " " if was_stopped else ""
+    st.info(f"{why}{cost}", icon=":material/timer:")
+    st.button(
+        say("pairs.waiting.compare"),
+        icon=":material/play_arrow:",
+        type="primary",
+        key="pairs_compare",
+        on_click=session.keep,
+        args=(_WANTED, key),
+    )
     return None
 
 
@@ -116,5 +127,5 @@ def _begin(pairs: PairSet, card: ModelCard, key: Hashable, seconds: float) -> Jo
 
 def _duration(seconds: float) -> str:
     if seconds < 90:
-        return f"{max(2, round(seconds)):,} seconds"
-    return f"{round(seconds / 60):,} minutes"
+        return say("pairs.waiting.seconds", n=max(2, round(seconds)))
+    return say("pairs.waiting.minutes", n=round(seconds / 60))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from components.analysis.separation import SPLIT
+from components.content.language import say
 from components.core import EncoderService
 from components.core.byte_cache import remembered
 from components.core.errors import CorpusError
@@ -19,7 +21,6 @@ __all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "suggested"]
 OpenStored = Callable[[str], SearchableCorpus]
 """Opens a stored corpus by its name; raises `CorpusError` where it cannot."""
 _FIRST = {"ambiguous": "python"}
-_SPLIT = "split"
 _N_SUGGESTED = 500
 _N_LOOKED = 300  # frequent words among which one is looked for that means something
 _N_TRIED = 30
@@ -32,7 +33,7 @@ def no_store(name: str) -> SearchableCorpus:
     Raises:
         CorpusError: always.
     """
-    raise CorpusError(f"There is no corpus “{name[:40]}” here. Choose one of the list.")
+    raise CorpusError(say("senses.missing.no_corpus", name=name[:40]))
 
 
 def corpus_of(
@@ -47,7 +48,7 @@ def corpus_of(
     if name not in LIVE:
         return open_stored(name)
     corpus = _live(name, view)
-    split = next((title for title in corpus.labels if title == _SPLIT), "")
+    split = next((title for title in corpus.labels if title == SPLIT), "")
     return LiveCorpus(corpus, service, view.model, split=split)
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from components.analysis.separation import silhouette
+from components.content.language import say
 from components.core.byte_cache import remembered
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
@@ -24,10 +25,6 @@ __all__ = ["Group", "Grouping", "grouping_of", "groups_rows"]
 _N_WORDS = 5
 _N_TRIED = 200  # the most typical words, of which those are said that stand in several contexts
 _LEAST = 2
-_TOO_FEW = (
-    "There are too few different occurrences to look for groups. Choose a number of groups, or a "
-    "more frequent word."
-)
 _WIDTH = 200  # characters on each side of an occurrence in which typical words are looked for
 
 
@@ -110,13 +107,13 @@ def _grouping(found: Found, units: FloatArray, how: str) -> Grouping:
     asked = 0 if how == FOUND else int(how)
     nowhere = np.full(found.n, -1, dtype=np.int64)
     if found.n < 2:
-        return _none(asked, nowhere, "One occurrence makes no groups: type a more frequent word.")
+        return _none(asked, nowhere, say("senses.missing.one_use"))
     try:
         groups, method = _groups(units, asked)
     except RequestError as exc:
         return _none(asked, nowhere, str(exc))
     if method == "none":
-        return _none(asked, nowhere, _TOO_FEW)
+        return _none(asked, nowhere, say("senses.missing.too_few"))
     words = _typical(found, units, groups)
     numbers = range(int(groups.max()) + 1)
     has_senses = len(found.senses) > 1

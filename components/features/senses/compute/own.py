@@ -1,4 +1,4 @@
-"""A sentence that a visitor types: its nearest contexts, and the sense or group it falls to."""
+"""A sentence that a visitor types: its nearest contexts, and the closest sense or group."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from components.analysis.separation import (
     trial_of,
     two_nearest,
 )
+from components.content.language import say
 from components.content.wording import shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError, RequestError
@@ -32,7 +33,7 @@ LONGEST_OWN = 2_000
 
 @dataclass(frozen=True)
 class Fall:
-    """The sense or group that a sentence falls to.
+    """The sense or group that a sentence is closest to.
 
     Attributes:
         kind: whether these are the labelled senses or the groups found.
@@ -42,7 +43,8 @@ class Fall:
         margin: the first cosine less the second.
         low_margin: a tenth of the word's own occurrences, tested, have a lower margin.
         low_cosine: a twentieth of them have a lower cosine to their nearest centroid.
-        verdict: "in" the first; "between" the first two, where the margin is below `low_margin`;
+        verdict: "in" the first; "between" the first two, where the margin is below `low_margin`
+            or rounds to 0;
             "unlike" any, where the cosine is below `low_cosine` in the digits shown; "unclear"
             where the tested senses do no better at this layer than always guessing one.
     """
@@ -67,7 +69,7 @@ class Own:
         n_more: further times that the word stands in it, which do not count.
         cosines: (n,) to each occurrence at the layer.
         near: the places of the nearest occurrences, nearest first.
-        fall: the sense or group it falls to; None where there are not two of them.
+        fall: the sense or group it is closest to; None where there are not two of them.
         places: (n_layers, 2) where it lies on each layer's plane.
         problem: why it cannot be compared, one sentence of plain text; "" where it can.
     """
@@ -129,20 +131,14 @@ def own_of(
 
 def _spans(text: str, word: str) -> list[Span]:
     if len(text) > LONGEST_OWN:
-        raise RequestError(
-            f"Your sentence has {len(text):,} characters, and at most {LONGEST_OWN:,} are "
-            "compared. Type a shorter one."
-        )
+        raise RequestError(say("senses.missing.sentence_too_long", n=len(text), most=LONGEST_OWN))
     spans = find_words(text, word)
     if not spans and word in text.casefold():  # a marked span need be no single word
         start = text.casefold().index(word)
         whole = text[start : start + len(word)].casefold() == word
         spans = [(start, start + len(word))] if whole and " " in word else []
     if not spans:
-        raise RequestError(
-            f"“{shortened(word, 40)}” does not stand in your sentence. Type one that has it, "
-            "as a word of its own."
-        )
+        raise RequestError(say("senses.missing.not_in_sentence", word=shortened(word, 40)))
     return spans
 
 
@@ -153,15 +149,11 @@ def _vectors(
     (encoding,) = service.encode(corpus.model, [text], layers=corpus.layers)
     inside = _inside(encoding, span)
     if not inside.any():
-        raise RequestError(
-            "The word stands behind the part of your sentence that fits the model. Type a shorter "
-            "one."
-        )
+        raise RequestError(say("senses.missing.beyond_model"))
     vectors = encoding.hidden[:, inside].mean(axis=1)
     if vectors.shape[1] != corpus.n_dims:
         raise RequestError(
-            f"This model's vectors have {vectors.shape[1]} numbers and the corpus's "
-            f"{corpus.n_dims}: it was indexed with another one. Index it anew."
+            say("senses.missing.other_dims", n=vectors.shape[1], other=corpus.n_dims)
         )
     return scaled(vectors)
 
@@ -197,7 +189,7 @@ def _fall(
     _, _, best, second = two_nearest(unit[None], centres)
     margin = float(best[0] - second[0])
     verdict: Literal["in", "between", "unlike", "unclear"] = "in"
-    if margin < tested.low_margin:
+    if margin < tested.low_margin or round(margin, 3) == 0:
         verdict = "between"
     if round(float(best[0]), 2) < round(tested.low_cosine, 2):
         verdict = "unlike"

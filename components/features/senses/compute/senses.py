@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from components.analysis.separation import Separation, cosines_to
+from components.content.language import say
 from components.core import EncoderService
 from components.core.schema import FloatArray, IntArray
 from components.corpus.live import LiveCorpus
@@ -83,7 +84,7 @@ class Senses:
 
     @property
     def separation(self) -> Separation | None:
-        """How well the labelled senses part at this layer; None where that cannot be tested."""
+        """How well the labelled senses separate at this layer; None where that cannot be tested."""
         return self.course.separation(self.layer)
 
 
@@ -229,29 +230,13 @@ def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) 
     said = []
     own = found.occurrences
     if own.is_sample:
-        said.append(
-            f"{found.n:,} of its {own.n_total:,} occurrences are shown and measured, a random "
-            "sample with a fixed seed."
-        )
+        said.append(say("senses.notes.sample", n=found.n, total=own.n_total))
     if view.layer is not None and view.layer not in corpus.layers:
-        said.append(
-            f"This corpus has no vectors of layer {view.layer}: layer {layer} is shown in its "
-            "place."
-        )
+        said.append(say("senses.notes.other_layer", asked=view.layer, layer=layer))
     if isinstance(corpus, LiveCorpus) and corpus.n_cut:
-        said.append(
-            f"{corpus.n_cut:,} words stand behind the part of their text that fits the model and "
-            "are left out."
-        )
+        said.append(say("senses.notes.cut", n=corpus.n_cut))
     if found.trial.left_out:
-        n = len(found.trial.left_out)
-        said.append(
-            f"{n} {'sense has' if n == 1 else 'senses have'} a single example and "
-            f"{'is' if n == 1 else 'are'} left out of the test."
-        )
+        said.append(say("senses.notes.single", n=len(found.trial.left_out)))
     if found.trial.has_split and found.trial.how == "folds":
-        said.append(
-            "The split has nothing to learn or nothing to test for this word, so it is "
-            "cross-validated."
-        )
+        said.append(say("senses.no_split"))
     return said

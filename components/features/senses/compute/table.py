@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.analysis.separation import centroids, cosine_table, cosines_to
+from components.content.language import say
 from components.core import EncoderService
 from components.core.schema import FloatArray
 from components.corpus.searchable import SearchableCorpus
@@ -78,10 +79,7 @@ def in_table(found: Found, corpus: SearchableCorpus, service: EncoderService) ->
 
 def _problem(corpus: SearchableCorpus, n: int) -> str:
     if 0 not in corpus.layers:
-        return "This corpus has no vectors of layer 0, with which the word table is compared."
+        return say("senses.missing.no_layer_0")
     if n != corpus.n_dims:
-        return (
-            f"A row of this model's word table has {n} numbers and its layer 0 {corpus.n_dims}: "
-            "there is no cosine between them."
-        )
+        return say("senses.missing.table_dims", n=n, other=corpus.n_dims)
     return ""

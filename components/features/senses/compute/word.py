@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.analysis.separation import Trial, trial_of
+from components.content.language import say
 from components.content.wording import shortened
 from components.core.byte_cache import remembered
 from components.core.schema import IntArray
@@ -94,12 +95,11 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missin
     """
     word = " ".join(typed.split())
     if not word:
-        return Missing("", "No word is typed. Type one of this corpus, or choose one of the list.")
+        return Missing("", say("senses.missing.nothing_typed"))
     if len(word) > LONGEST_WORD:
         return Missing(
             shortened(word, LONGEST_WORD),
-            f"What you typed has {len(word):,} characters, and a word here has at most "
-            f"{LONGEST_WORD}. Type one word; a sentence has its own field.",
+            say("senses.missing.too_long", n=len(word), most=LONGEST_WORD),
         )
     version = corpus.name, corpus.model, corpus.n_occurrences
     key = repr((*version, word.casefold(), column, corpus.split))
@@ -160,9 +160,9 @@ def _labels(corpus: SearchableCorpus, own: Occurrences, column: str) -> tuple[st
 
 
 def _missing(corpus: SearchableCorpus, word: str) -> Missing:
-    said = f"“{shortened(word, 40)}” does not stand in {corpus.title} as a word of its own."
+    said = say("senses.missing.word", word=shortened(word, 40), corpus=corpus.title)
     if any(map(str.isspace, word)):
-        return Missing(word, f"{said} Type one word, without blanks.")
+        return Missing(word, f"{said} {say('senses.missing.blanks')}")
     similar, inside = corpus.similar(word), corpus.inside(word)
     return Missing(word, f"{said} {_instead(similar, inside)}", similar, inside)
 
@@ -170,10 +170,10 @@ def _missing(corpus: SearchableCorpus, word: str) -> Missing:
 def _instead(similar: tuple[WordCount, ...], inside: tuple[WordCount, ...]) -> str:
     said = []
     if inside:
-        said.append(f"It stands inside {_listed(inside)}.")
+        said.append(say("senses.missing.inside", words=_listed(inside)))
     if similar:
-        said.append(f"Spelled alike: {_listed(similar)}.")
-    return " ".join(said) or "Type another word, or choose one of the list."
+        said.append(say("senses.missing.similar", words=_listed(similar)))
+    return " ".join(said) or say("senses.missing.another")
 
 
 def _listed(words: tuple[WordCount, ...]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core.errors import ContextlensError
 from components.features.senses import controls
@@ -25,7 +26,12 @@ from components.features.senses.figures.curve import separation_curve
 from components.features.senses.page.opened import get_model, is_stored, model_card
 from components.features.senses.page.picture import word_map
 from components.features.senses.page.toolbar import corpus_options, word_field
-from components.features.senses.reading.sides import side_names, sides_reading, table_reading
+from components.features.senses.reading import (
+    side_names,
+    sides_claims,
+    sides_sure,
+    table_claims,
+)
 from components.ui.models import runtime, second
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
@@ -42,10 +48,7 @@ def beside_look(view: ViewState, shown: Shown) -> None:
         is_ready = _choices(view, shown)
     kind = controls.BESIDE.of(view)
     if not kind:
-        st.caption(
-            "Choose another word, corpus, layer or model: both stand side by side, and an "
-            "occurrence that is chosen in one is ringed in the other."
-        )
+        st.caption(say("senses.sides.empty"))
     elif is_ready and kind == "table":
         _table(view, shown)
     elif is_ready:
@@ -82,7 +85,7 @@ def _model(view: ViewState) -> bool:
     offered = (*runtime.service().models(), *runtime.own_models())
     control = controls.other_model_among(offered, view.model)
     if not control.options:
-        st.info("There is no second model here. Choose one on the left first.")
+        st.info(say("senses.sides.no_second_model"))
         return False
     chosen = inputs.select(view, control)
     return second.model_card(next(spec for spec in offered if spec.id == chosen)) is not None
@@ -139,12 +142,12 @@ def _maps(shown: Shown, other: Shown) -> None:
 
 
 def _curves(one: Senses, other: Senses) -> None:
-    """How well senses part on both sides, where they can be tested."""
+    """How well senses separate on both sides, where they can be tested."""
     names = side_names(one, other)
-    kit.reading(sides_reading(one, other), key="reading_sides")
+    kit.reading(sides_claims(one, other), sure=sides_sure(one, other), key="reading_sides")
     if not (one.course.curve and other.course.curve) or one.course is other.course:
         return
-    title = f"How well senses part: {names[0]} and {names[1]}"
+    title = say("senses.sides.curves", a=names[0], b=names[1])
     figure = separation_curve(
         [(names[0], one.course.curve), (names[1], other.course.curve)],
         one.found.trial.chance,
@@ -152,14 +155,14 @@ def _curves(one: Senses, other: Senses) -> None:
         title=title,
         height=320,
     )
-    kit.chart(figure, key="senses_curves", alt=f"{title}, at each layer, with 95% intervals.")
+    kit.chart(figure, key="senses_curves", alt=say("senses.sides.curves_alt", title=title))
 
 
 def _table(view: ViewState, shown: Shown) -> None:
     own = table_of(view, shown.senses, runtime.service(), open_stored)
     if own is None:
         return
-    kit.reading(table_reading(own), key="reading_table")
+    kit.reading([escape(own.problem)] if own.problem else table_claims(own), key="reading_table")
     if own.problem or len(own.senses) < 2:
         return
     rows = [
@@ -168,4 +171,4 @@ def _table(view: ViewState, shown: Shown) -> None:
         for i, name in enumerate(own.senses)
     ]
     kit.table(rows, key="senses_in_table", after=1)
-    st.caption("Cosines with the middle of each sense at layer 0, and between these middles.")
+    st.caption(say("senses.table.caption"))

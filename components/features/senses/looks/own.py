@@ -1,10 +1,12 @@
-"""A sentence of the visitor's own: its nearest contexts, and the sense or group it falls to."""
+"""A sentence of the visitor's own: its nearest contexts, and the closest sense or group."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from components.analysis.baseline import Band
+from components.content.language import say
+from components.content.wording import escape
 from components.features.senses.compute.concordance import lines_at
 from components.features.senses.compute.own import Own
 from components.features.senses.compute.shown import Shown
@@ -12,7 +14,7 @@ from components.features.senses.controls import OWN
 from components.features.senses.page import marks
 from components.features.senses.page.concordance import random_mean
 from components.features.senses.page.opened import get_model, model_card
-from components.features.senses.reading.own import own_reading
+from components.features.senses.reading import own_claims, own_sure
 from components.features.senses.widgets.concordance import Cosines, Row, concordance_lines
 from components.ui.state.view import ViewState
 from components.ui.widgets import inputs, kit
@@ -24,10 +26,7 @@ def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:
     """The field, and once something is typed what it is near to."""
     inputs.text(view, OWN)
     if not OWN.of(view).strip():
-        st.caption(
-            "Type a sentence with the word: you see which contexts it is nearest to, and which "
-            "sense it falls to, by what margin."
-        )
+        st.caption(say("senses.own.empty"))
         return
     if model_card(shown.corpus) is None:
         if get_model(shown.corpus):
@@ -37,13 +36,10 @@ def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:
     if own is None:
         return
     if own.problem:
-        st.info(own_reading(own, shown.senses.found, layer=shown.senses.layer)[0],
-                icon=":material/info:")  # fmt: skip
+        st.info(escape(own.problem), icon=":material/info:")
         return
-    kit.reading(
-        own_reading(own, shown.senses.found, layer=shown.senses.layer, band=band),
-        key="reading_own",
-    )
+    claims = own_claims(own, shown.senses.found, shown.senses.layer)
+    kit.reading(claims, sure=own_sure(own), key="reading_own")
     _near(shown, own, band)
 
 
@@ -61,4 +57,4 @@ def _near(shown: Shown, own: Own, band: Band | None) -> None:
         on_pick=lambda picked: marks.choose(picked, rows),
     )
     if random is not None:
-        st.caption("The mark on each bar is what random pairs of words have on average.")
+        st.caption(say("senses.own.mark"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.content.wording import percent
+from components.content.language import claim, say
 from components.features.senses.compute.shown import Shown
 from components.features.senses.figures.curve import MAX_CONFUSED, confusion_heatmap
 from components.ui.widgets import kit
@@ -20,15 +20,14 @@ def taken_look(shown: Shown) -> None:
     if own is None:
         st.caption(" ".join(senses_claim(senses.found.word, (), trial, senses.layer)))
         return
-    title = f"Layer {own.layer}: {own.right:,} of {own.n:,} get the right sense"
+    title = say("senses.mixups.title", layer=own.layer, right=own.right, n=own.n)
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
         figure = confusion_heatmap(own, trial.senses, title=title)
-        kit.chart(figure, key="senses_taken", alt=f"{title}. How often each sense is taken for "
-                  "each other one.")  # fmt: skip
+        kit.chart(figure, key="senses_taken", alt=say("senses.mixups.alt", title=title))
     with right:
-        claim = "At layer {layer}, **{share}** of the uses get the right sense ({right} of {n})."
-        numbers = {"layer": own.layer, "right": f"{own.right:,}", "n": f"{own.n:,}"}
-        kit.reading([claim.format(share=percent(own.accuracy), **numbers)], key="reading_taken")
+        numbers = {"share": own.accuracy, "right": own.right, "n": own.n}
+        claims = [claim("senses.mixups.share", layer=own.layer, **numbers)]
+        kit.reading(claims, key="reading_taken")
         if len(trial.senses) > MAX_CONFUSED:
-            st.caption(f"The {MAX_CONFUSED} most frequent of {len(trial.senses):,} senses.")
+            st.caption(say("senses.mixups.most", most=MAX_CONFUSED, n=len(trial.senses)))

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from components.content.wording import escape
 from components.features.senses.compute.contexts import around
 from components.features.senses.compute.groups import Group
 from components.features.senses.compute.shown import Shown, color_of_code
 from components.features.senses.controls import ONLY
 from components.features.senses.page import marks
-from components.features.senses.reading.groups import groups_reading
+from components.features.senses.reading import groups_claims
 from components.features.senses.widgets.groups import Card, Example, Part, group_cards
 from components.ui.widgets import kit
 
@@ -33,7 +34,9 @@ def groups(shown: Shown, *, height: int | None = None) -> None:
     if len(senses.grouping.each) > _MOST_AT_ONCE:
         height = height or _HEIGHT
     with st.container(height=height or "content", border=False, key="senses_group_box"):
-        kit.reading(groups_reading(senses.grouping, senses.layer), key="reading_groups")
+        problem = escape(senses.grouping.problem)
+        claims = [problem] if problem else groups_claims(senses.grouping, senses.layer)
+        kit.reading(claims, key="reading_groups")
         if senses.grouping.each:
             rows = shown.rows
             group_cards(

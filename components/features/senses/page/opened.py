@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.core import ModelCard
 from components.core.errors import ContextlensError, CorpusError, ModelError
@@ -74,17 +75,13 @@ def get_model(corpus: SearchableCorpus) -> bool:
         runtime.check_model(corpus.model)
         is_away = spec.source == "hub" and not (spec.on_disk or spec.loaded)
         if is_away and not settings().allow_downloads:
-            raise ModelError(
-                "it is not on this machine, and this server downloads nothing. Whoever runs it can "
-                "put it there."
-            )
+            raise ModelError(say("senses.no_download"))
         card = second.model_card(spec)
         if card is not None and _has_changed(corpus, card):
-            raise ModelError("its weights are others now. Index the texts again.")
+            raise ModelError(say("senses.other_weights"))
     except ContextlensError as exc:
         st.info(
-            f"This needs the model that the corpus was indexed with, **{escape(corpus.model)}**, "
-            f"which cannot be had here: {escape(str(exc))}",
+            say("senses.needs_model", model=escape(corpus.model), why=escape(str(exc))),
             icon=":material/info:",
         )
         return False

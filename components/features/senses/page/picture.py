@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import escape
 from components.features.senses.compute.shown import Shown, name_of
 from components.features.senses.figures.curve import separation_curve
 from components.features.senses.figures.map import map_order, senses_map
 from components.features.senses.page import marks
 from components.features.senses.page.groups import groups
-from components.features.senses.reading.groups import stands_reading
+from components.features.senses.reading import uses_claim
 from components.ui.widgets import kit
 from components.ui.widgets.layer_bar import layer_bar
 from components.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title
@@ -46,10 +47,9 @@ def picture(shown: Shown) -> None:
 def in_words(shown: Shown) -> None:
     """The reading, and in small type what it rests on."""
     senses = shown.senses
-    stands = stands_reading(senses.found, shown.corpus.n_texts)
     found, curve = senses.found, senses.course.curve
     claim = senses_claim(found.word, curve, found.trial, senses.layer)
-    kit.reading([*claim, stands], sure=senses_sure(curve, found.trial))
+    kit.reading([*claim, uses_claim(found)], sure=senses_sure(curve, found.trial))
     for note in senses.notes:
         st.caption(escape(note))
 
@@ -99,8 +99,7 @@ def word_map(
             shown.rows if listed is None else listed,
         ),
         selection_mode=("points", "box", "lasso"),
-        alt=f"{own.titles[senses.layer]}. A map of {senses.found.n:,} occurrences by {own.by}; "
-        "the concordance under it lists them.",
+        alt=say("senses.map_alt", title=own.titles[senses.layer], n=senses.found.n, by=own.by),
     )
 
 
@@ -124,6 +123,5 @@ def _curve(shown: Shown) -> None:
     kit.chart(
         figure,
         key="senses_curve",
-        alt=f"{title}. The share of uses that get the right sense at each layer, with its 95% "
-        "interval, the share when always guessing, and the silhouette; the table has the numbers.",
+        alt=say("senses.curve_alt", title=title),
     )

@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.analysis.baseline import Band
+from components.content.language import say
 from components.core import ModelCard
 from components.core.schema import Passport
 from components.features.senses.compute.concordance import concordance_rows, snippet_rows
@@ -14,7 +15,7 @@ from components.features.senses.compute.groups import groups_rows
 from components.features.senses.compute.passport import passport_of
 from components.features.senses.compute.shown import Again, Shown, arrays
 from components.features.senses.controls import PANEL
-from components.features.senses.explain import FORMULA, GROUPS, LIMITS, OWN_SENTENCE, TABLE
+from components.features.senses.explain import FORMULA, GROUPS, OWN_SENTENCE, TABLE
 from components.features.senses.looks.beside import beside_look
 from components.features.senses.looks.own import own_look
 from components.features.senses.looks.taken import taken_look
@@ -49,7 +50,7 @@ def explain(shown: Shown, card: ModelCard | None) -> None:
         shown: the word.
         card: of the corpus's model; None where it is not in memory.
     """
-    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), LIMITS)
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("senses.limits"))
 
 
 def downloads(shown: Shown, place: DeltaGenerator) -> None:
@@ -82,7 +83,7 @@ def _numbers(shown: Shown) -> None:
     if senses.grouping.each:
         kit.table(groups_rows(senses.found, senses.grouping), key="senses_groups_table")
     if not senses.course.curve and not senses.grouping.each:
-        st.caption("One occurrence has no numbers of its own here; the download has its context.")
+        st.caption(say("senses.no_numbers"))
 
 
 def _under_the_hood(shown: Shown, card: ModelCard | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from components.content.language import say
 from components.content.wording import shortened
 from components.corpus.searchable import SearchableCorpus, WordCount
 from components.features.senses import controls
@@ -22,7 +23,6 @@ from components.ui.widgets import inputs, kit
 __all__ = ["corpus_options", "select", "toolbar", "word_field"]
 
 Then = Callable[[ViewState], ViewState]
-_MISSING = "A corpus that is not here"
 _LONGEST = 200  # characters that an address takes
 
 
@@ -40,7 +40,7 @@ def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
         inputs.select(view, controls.GROUPS)
         if corpus.columns:
             with st.popover("Senses", icon=":material/label:", type="tertiary"):
-                st.caption("The column whose labels count as the senses of the word.")
+                st.caption(say("senses.labels_help"))
                 inputs.select(view, controls.labels_among(corpus.columns))
 
 
@@ -49,7 +49,7 @@ def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
     asked = control.asked(view) or ""
     known = titles(view, *([asked] if asked and asked not in controls.LIVE else []))
     if asked and asked not in {*controls.LIVE, *known}:
-        return {**known, asked: _MISSING}
+        return {**known, asked: say("senses.not_here")}
     return known
 
 
@@ -81,7 +81,7 @@ def word_field(
         format_func=lambda word: counts.get(word, word),
         placeholder=control.placeholder,
         accept_new_options=True,
-        help="Type any word; those of the corpus are listed with how often they stand in it.",
+        help=say("senses.word_help"),
         on_change=_write(control, key, then or _as_it_is, _typed),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import streamlit as st
 
+from components.content.language import say
 from components.corpus.searchable import SearchableCorpus
 from components.features.senses.compute.corpora import first_word
 from components.features.senses.compute.course import course_of, units_at
@@ -72,7 +73,7 @@ def _room(height: int) -> None:
     with st.container(
         height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
     ):
-        st.caption("The picture appears here as soon as all layers are read.", width="content")
+        st.caption(say("senses.place"), width="content")
 
 
 def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:

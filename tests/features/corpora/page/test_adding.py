@@ -28,8 +28,7 @@ from tests.support.pages import chart, plainly_said, press, reading, settled, sh
 def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
     assert "**mine.csv** · CSV" in plainly_said(app)
-    assert "take about **" in plainly_said(app)
-    assert "on disk and **2 seconds** here" in plainly_said(app)
+    assert "Indexing takes about **2 seconds**" in plainly_said(app)
     assert "are stored on this machine's disk until you delete them" in plainly_said(app)
     assert store().names() == ()
     app = settled(press(app, "corpora_index"))
@@ -41,9 +40,9 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert about.indexing.layers == tuple(range(7))
     assert CORPUS.asked(shown_view(app)) == name
     assert MINE.of(shown_view(app)) == ""  # one visitor: the store is the list
-    assert reading(app).startswith("**mine\\.csv** holds **")
+    assert reading(app).startswith("The corpus **mine.csv** has **")
     assert "12 texts · 66 words" in plainly_said(app)
-    assert "all-MiniLM-L6-v2, layers 0 to 6, exact" in plainly_said(app)
+    assert "all-MiniLM-L6-v2, layers 0 to 6, full precision" in plainly_said(app)
     assert "ready to be searched" in plainly_said(app)
     snippets = [each.value for each in app.code]
     assert any('ParquetFile("mine.parquet")' in each for each in snippets)
@@ -56,7 +55,7 @@ def test_marked_words_have_their_senses() -> None:
     app = app.run()  # indexing may have ended between the picture and its bar
     (name,) = store().names()
     assert store().about(name).has_targets
-    assert title(app) == "“python” leads: 12 times, in 2 senses"
+    assert title(app) == "“python” is the most frequent word shown: 12 times"
 
 
 @pytest.mark.slow
@@ -66,7 +65,7 @@ def test_layers_and_columns_can_be_chosen() -> None:
     app = settled(layers.set_value([0, 6]).run())
     ways = next(s for s in app.selectbox if s.key.endswith("_way"))
     assert ways.value == "word"
-    app = settled(ways.set_value("").run())
+    app = settled(ways.set_value("none").run())
     app = settled(press(app, "corpora_index"))
     about = store().about(store().names()[0])
     assert about.indexing.layers == (0, 6)
@@ -87,7 +86,7 @@ def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     (name,) = store().names()
     app = kept(table(), "another name.csv")
     assert store().names() == (name,)
-    assert "The same texts were indexed in the same way on" in plainly_said(app)
+    assert "These texts were already stored on" in plainly_said(app)
     assert CORPUS.asked(shown_view(app)) == name
     app = upload(opened(), table())
     layers = next(m for m in app.multiselect if m.key.startswith("corpora_layers_"))

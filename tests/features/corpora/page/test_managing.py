@@ -27,7 +27,7 @@ def test_deleting_takes_a_second_click() -> None:
     app = kept(table())
     (name,) = store().names()
     app = press(app, "corpora_delete")
-    assert "66 words with their vectors" in plainly_said(app)
+    assert "its 66 words and their vectors" in plainly_said(app)
     assert store().names() == (name,)
     app = press(app, "corpora_delete_no")
     assert "corpora_delete_yes" not in keys(app)
@@ -64,10 +64,10 @@ def test_what_another_process_indexes_is_followed_and_can_be_paused() -> None:
     with store().only_writer(name):
         app = framed(on(name), PAGE)
         assert "being indexed, 0%" in plainly_said(app)
-        assert "it goes on" in plainly_said(app)
+        assert "indexing goes on" in plainly_said(app)
         assert "corpora_go_on" not in keys(app)
         app = press(app, "corpora_pause")
-        assert "It pauses as soon as" in plainly_said(app)
+        assert "It pauses after the texts" in plainly_said(app)
     assert store().about(name).state == "paused"
     app = opened(on(name))
     assert "Paused at 0%" in plainly_said(app)

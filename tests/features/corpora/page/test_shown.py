@@ -48,23 +48,25 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert re.fullmatch(r"“\w+” leads: \d+ times, in \d senses", title(app))
-    assert reading(app).startswith("**Ambiguous words** holds **")
+    assert re.fullmatch(r"“\w+” is the most frequent word shown: \d+ times", title(app))
+    assert reading(app).startswith("The corpus **Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
     assert set(ambiguous_corpus().labels["word"]) <= set(rows["word"])
-    assert "Ready-made, needs no indexing" in plainly_said(app)
+    assert "Included, ready to use" in plainly_said(app)
     assert indexed_here() == before  # whatever other tests left
     assert_whole(app)
 
 
 def test_a_word_of_the_address_is_looked_at_where_there_is_one() -> None:
-    assert "“bank” occurs" in reading(opened(WORD.put(DEFAULT, "bank")))
-    bold = [t for t in chart(opened(WORD.put(DEFAULT, "bank")), "corpora_chart")["layout"]["yaxis"][
-        "ticktext"] if t.startswith("<b>")]  # fmt: skip
-    assert bold == ["<b>bank</b>"]
+    assert bold_words(opened(WORD.put(DEFAULT, "bank"))) == ["<b>bank</b>"]
     first = title(opened()).split("”")[0][1:]
-    assert f"“{first}” occurs" in reading(opened(WORD.put(DEFAULT, "no such word")))
+    assert bold_words(opened(WORD.put(DEFAULT, "no such word"))) == [f"<b>{first}</b>"]
+
+
+def bold_words(app: AppTest) -> list[str]:
+    names = chart(app, "corpora_chart")["layout"]["yaxis"]["ticktext"]
+    return [name for name in names if name.startswith("<b>")]
 
 
 def test_downloads_have_every_word_with_its_count() -> None:
@@ -104,7 +106,7 @@ def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     assert "damaged" in plainly_said(app)
     assert f"corpora_show_{damaged}" in keys(app)
     app = press(app, f"corpora_show_{whole}")
-    assert reading(app).startswith("**whole\\.csv** holds")
+    assert reading(app).startswith("The corpus **whole.csv** has")
     app = press(press(press(app, f"corpora_show_{damaged}"), "corpora_delete"),
                 "corpora_delete_yes")  # fmt: skip
     assert store().names() == (whole,)

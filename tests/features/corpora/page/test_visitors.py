@@ -53,7 +53,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
         assert "The corpora that are kept for you are not in it" in plainly_said(app)  # under Share
         assert f"corpora_show_{name}" in keys(opened(view))
         given = opened(on(name))  # a link that was shared
-        assert "you can search and export it, not delete it" in plainly_said(given)
+        assert "you can search and export it, but not delete it" in plainly_said(given)
         assert not {"corpora_delete", "corpora_cancel"} & set(keys(given))
         app = press(press(opened(view), "corpora_delete"), "corpora_delete_yes")
         assert store().names() == (other,)
@@ -93,17 +93,17 @@ def test_the_operator_s_files_are_indexed_once_for_all(
     with public(CORPORA=str(folder)):
         names = {file.title: stored_name(file, DEFAULT.model) for file in offered(folder)}
         app = opened()
-        assert "From whoever runs this server" in plainly_said(app)
+        assert "Provided by the operator" in plainly_said(app)
         app = settled(press(app.run(), f"corpora_offered_{names['bad.parquet']}"))
         assert "bad.parquet" in " ".join(each.value for each in app.warning).replace("\\", "")
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
         about = store().about(names["shared.csv"])
         assert (about.state, about.has_targets) == ("done", True)
-        assert title(app) == "“python” leads: 12 times, in 2 senses"
+        assert title(app) == "“python” is the most frequent word shown: 12 times"
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
-        assert "nobody deletes it here" in plainly_said(other)
+        assert "it cannot be deleted here" in plainly_said(other)
         assert "corpora_delete" not in keys(other)
         assert MINE.of(shown_view(other)) == ""
         assert_whole(other)
@@ -157,5 +157,5 @@ def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
         app = settled(press(app.run(), f"corpora_offered_{name}"))
         assert n_created == 3  # tables, by the other one alone
         assert store().about(name).state == "done"
-        assert title(app) == "“python” leads: 12 times, in 2 senses"
+        assert title(app) == "“python” is the most frequent word shown: 12 times"
         assert_whole(app)

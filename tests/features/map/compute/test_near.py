@@ -47,14 +47,14 @@ def test_one_token_is_taken_and_a_word_of_several_is_none(service: EncoderServic
     picture = drawn_map(service, map_view(*TEXTS, unit="tokens", **QUICK))
     assert picture.points.names[nearest_to(picture, 0, "snake").rows[0]] == "snake"
     problem = nearest_to(picture, 0, "unforgettably").problem
-    assert problem.startswith("Each point is one token, and this is ")
-    assert "single token of this map" in problem
+    assert problem.startswith("Each point is one token, and your text has 5: ")
+    assert "just one token of this map" in problem
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cats and dogs", "Each point is one word, and this is 3: “cats”, “and”, “dogs”."),
+        ("cats and dogs", "Each point is one word, and your text has 3: “cats”, “and”, “dogs”."),
         ("!!!", "There is no word in “\\!\\!\\!”."),
         ("<b>*x* y", "“b”, “x”, “y”"),
     ],

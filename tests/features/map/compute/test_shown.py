@@ -15,6 +15,7 @@ from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.features.map.compute.asked import asked_map
 from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
+from components.features.map.compute.finding import sense_tests
 from components.features.map.compute.once import once
 from components.features.map.compute.shown import MapShown, linked_points, map_shown
 from components.features.map.controls import PAGE
@@ -99,16 +100,26 @@ def test_the_two_pythons_part_in_the_later_layers(pythons: Picture) -> None:
     assert abs(scores[0]) < 0.1  # one word is the same everywhere but for its position
     assert scores[-1] > scores[1] + 0.05
     shown = map_shown(DEFAULT, pythons)
-    assert shown.title == "Layer 6: 94% of uses of python get the right sense (guessing 50%)"
-    assert shown.finding.course.startswith("Layer 6 separates the senses of python best")
+    assert shown.title == "Layer 6: 94% of uses of “python” get the right sense (guessing 50%)"
+    assert shown.finding.course.startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.one_name
+
+
+def test_a_split_column_tests_senses_on_the_map_as_on_senses(service: EncoderService) -> None:
+    texts = tuple(f"my python {word} {i}" for i in range(4) for word in ("sleeps", "compiles"))
+    labels = {"sense": ("animal", "language") * 4, "split": ("train",) * 4 + ("test",) * 4}
+    view = map_view(only="python", every_word=True, **QUICK)
+    points = drawn_map(service, view, Corpus("mine", texts, labels))
+    tests = sense_tests(points.points, points.vectors, points.layers)
+    assert tests is not None
+    assert (tests.trial.how, tests.curve[0].n) == ("split", 4)
 
 
 def test_another_layer_of_the_same_map_is_another_finding(pythons: Picture) -> None:
     last, first = map_shown(DEFAULT, pythons), map_shown(replace(DEFAULT, layer=1), pythons)
     assert (last.layer, first.layer) == (6, 1)
-    assert first.title.startswith("Layer 1: 88% of uses of python get")
+    assert first.title.startswith("Layer 1: 88% of uses of “python” get")
     assert first.finding.titles == last.finding.titles  # one for each frame that is played
     np.testing.assert_array_equal(first.places, pythons.coordinates[1])
     np.testing.assert_array_equal(first.vectors, pythons.vectors[1])
@@ -245,8 +256,8 @@ def test_a_selection_is_told_and_drawn_where_it_was_not_made(pythons: Picture) -
     shown = selected(3, 17, 21)
     assert shown.marks("here").chosen is None
     assert shown.marks("elsewhere").chosen == (3, 17, 21)
-    assert "**3** of 32 words are selected" in " ".join(shown.selected_in_words())
-    assert "**2** of 32 words are selected" in " ".join(selected(3, 17).selected_in_words())
+    assert "**3** of 32 points are selected" in " ".join(shown.selected_in_words())
+    assert "**2** of 32 points are selected" in " ".join(selected(3, 17).selected_in_words())
     assert " ".join(selected().selected_in_words()) == "Nothing is selected."
 
 

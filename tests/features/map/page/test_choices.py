@@ -62,9 +62,9 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert title(app).startswith("Layer 6: 94% of uses of python get the right sense")
+    assert title(app).startswith("Layer 6: 94% of uses of “python” get the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
-    assert "of the **15** nearest in the full space" in plainly_said(app)
+    assert "of each point's 15 nearest neighbours in the full space" in plainly_said(app)
     assert "Ambiguous words: **32** words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
     shown = table(app)
@@ -132,7 +132,7 @@ def test_choices_are_written_into_the_address() -> None:
         **{name: value for name, (_, value) in {**first, **then}.items()},
     }
     assert "The pooler's output has no layers" in plainly_said(app)
-    assert "choose 2-D for the lasso" in plainly_said(app)
+    assert "The lasso works in 2-D only" in plainly_said(app)
     assert "found, ringed on the map." in plainly_said(app)
     assert "The map with a script of your own" in plainly_said(app)
 
@@ -154,7 +154,7 @@ def test_a_sample_of_many_texts_is_said() -> None:
         r"mine.txt: \*\*1,000\*\* tokens · from \d+ of 150 texts, chosen at", plainly_said(app)
     )
     below = figure_of(app, "map_chart")["layout"]["title"]["subtitle"]["text"]
-    assert re.fullmatch(r"\d+ of 150 texts, chosen at random", below)
+    assert re.fullmatch(r"from \d+ of 150 texts, chosen at random", below)
 
 
 def test_empty_sentences_are_said() -> None:
@@ -170,7 +170,7 @@ def test_two_more_seeds_are_drawn_when_asked_for() -> None:
     app = settled(press(framed(map_view(**QUICK)), "map_check"))
     assert_whole(app)
     assert not [b for b in app.button if b.key == "map_check"]
-    assert "seed" in " ".join(caption.value for caption in app.caption)
+    assert "Redrawn from 3 random starts, points keep" in plainly_said(app)
 
 
 # An old map is said to be one
@@ -186,7 +186,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert not app.error
     assert picture(app) is old
     warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
-    assert "This is the map drawn before" in warning
+    assert "This is the previous map" in warning
     assert "words · all layers · PCA" in warning
     assert "Since then you changed which words, how many points, the map's settings." in warning
     assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
@@ -196,7 +196,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     # Begun, it can be stopped.
     app = app.button(key="map_draw").click().run()
     assert app.get("progress")
-    assert "This is the map drawn before" in plainly_said(app)
+    assert "This is the previous map" in plainly_said(app)
     app = app.button(key="map_progress_cancel").click().run()
     app = settled(app)
     assert "This map was stopped. It would take about" in plainly_said(app)
@@ -206,7 +206,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     app = settled(go(app, map_view(metric="euclidean", **QUICK)))
     assert_whole(app)
     assert picture(app) is not old
-    assert "drawn before" not in plainly_said(app)
+    assert "previous map" not in plainly_said(app)
 
 
 def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
@@ -217,7 +217,7 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
         "No word here is “aardvark”. Write it as in the texts, or empty the field to map them all."
     ]
     assert picture(app) is old
-    assert "This is the map drawn before" in plainly_said(app)
+    assert "This is the previous map" in plainly_said(app)
     assert "Since then you changed which words." in plainly_said(app)
     assert [b for b in app.button if b.key == "map_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))

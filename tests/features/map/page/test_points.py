@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.core.byte_cache import shared_cache
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
@@ -70,12 +70,12 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     true, drawn = near_tables(app)
     kept = set(true["sentence"]) & set(drawn["sentence"])
     assert (true[""] == "✓").sum() == (drawn[""] == "✓").sum() == len(kept)
-    assert f"**{len(kept)}** of its 10 nearest in the full space" in plainly_said(app)
+    assert f"The map keeps **{len(kept)}** of the 10 true neighbours" in plainly_said(app)
     app = press(app, "map_to_pin_a")
     assert PIN_A.of(shown_view(app)) == 7
     assert "Pin a second point" in plainly_said(app)
     app = press(app, "map_let_go")
-    assert "Click a point to see" in plainly_said(app)
+    assert say("map.point_panel.empty") in plainly_said(app)
     app = press(app, "map_unpin")
     assert "Pin a second point" not in plainly_said(app)
 
@@ -124,13 +124,13 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("My python shed its skin").run())
     assert_whole(app)
-    assert "Nearest to “python” in the full space at layer 6: 10 words" in plainly_said(app)
+    assert "The 10 points most similar to “python” in the full space have" in plainly_said(app)
     listed = next(d.value for d in app.dataframe if "cosine" in d.value.columns)
     assert listed["on map"].tolist() == [str(i) for i in range(1, 11)]
     assert listed["cosine"].is_monotonic_decreasing
     assert numbers_on(app) == set(listed["on map"])
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
-    assert "Each point is one word, and this is 3" in plainly_said(app)
+    assert "Each point is one word, and your text has 3" in plainly_said(app)
     assert numbers_on(app) == set()
 
 
@@ -141,14 +141,12 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     marks = {"marks_of": own, "point": 7, "pin_a": 2, "pin_b": 20, "panel": POINT_PANEL, **QUICK}
     app = framed(map_view(**marks))
     assert_whole(app)
-    assert "of its 10 nearest in the full space" in plainly_said(app)
-    assert re.search(
-        r"have a cosine of \*\*0\.\d\d\*\* in the full space at layer 6", plainly_said(app)
-    )
+    assert "of the 10 true neighbours of" in plainly_said(app)
+    assert "Similarity (cosine) **0." in plainly_said(app)
     app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
     assert_whole(app)
-    assert "Click a point to see" in plainly_said(app)
-    assert "have a cosine of" not in plainly_said(app)
+    assert say("map.point_panel.empty") in plainly_said(app)
+    assert "Similarity (cosine)" not in plainly_said(app)
 
 
 def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
@@ -171,7 +169,7 @@ def test_what_is_drawn_around_is_listed_and_marked_in_the_other_map(
     rows = pd.read_csv(io.BytesIO(files["map-selection.csv"]()), comment="#")
     assert rows["sentence"].tolist() == texts
     assert rows["sense"].tolist() == [own.points.labels["sense"][i] for i in (3, 17, 21)]
-    assert "**3** of 32 words are selected" in plainly_said(app)
+    assert "**3** of 32 points are selected" in plainly_said(app)
     app = press(app, "map_clear")
     assert "are selected" not in plainly_said(app)
 
@@ -207,7 +205,7 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1
     app = around(app, *range(20))
-    assert "**20** of 32 words" in plainly_said(app)
+    assert "**20** of 32 points" in plainly_said(app)
     assert len(made) == 1  # 20 points are too many for trails
     app = around(app, 3, 17)
     assert len(made) == 2

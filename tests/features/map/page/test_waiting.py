@@ -123,7 +123,9 @@ def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> No
         np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
     make_room()
     app = settled(app.run())
-    assert "This map had to make room for others. It would take about" in everything_said(app)
+    assert "This map was dropped to make room for others. It would take about" in everything_said(
+        app
+    )
     assert not under_way()
     app = settled(press(app, "map_draw"))
     np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
@@ -140,7 +142,9 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     )
     app = settled(app.run())
     assert not under_way()
-    assert "This map had to make room for others. It would take about" in everything_said(app)
+    assert "This map was dropped to make room for others. It would take about" in everything_said(
+        app
+    )
 
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:
@@ -173,7 +177,7 @@ def test_where_too_many_maps_wait_the_page_says_so_and_keeps_what_it_has(
         "This server has 50 maps waiting already, as many as it may have. Try again in a minute."
     ]
     assert kept_map(app) is old
-    assert "This is the map drawn before" in everything_said(app)
+    assert "This is the previous map" in everything_said(app)
     go_on.set()
     for job in jobs().under_way(MAPS):
         assert job.wait(SECONDS)

@@ -36,7 +36,7 @@ def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     app = settled(press(app, "pairs_use"))
     assert_whole(app)
     assert "**mine.csv** · 40 pairs" in plainly_said(app)
-    assert "threshold from 20 training pairs, judged on 20" in plainly_said(app)
+    assert "The threshold comes from 20 training pairs" in plainly_said(app)
     view = shown_view(app)
     assert (FILE_NAME.of(view), COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
     assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
@@ -47,14 +47,14 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     app = upload(opened(FILE_VIEW), "mine.csv", table())
     way = next(box for box in app.selectbox if str(box.key).endswith("_way"))
     assert way.value == "word"
-    app = way.set_value("").run()
+    app = way.set_value("none").run()
     app = settled(press(app, "pairs_use"))
     assert "pairs of whole texts" in plainly_said(app)
     label = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_label", str(b.key)))
     app = label.set_value(0).run()
     app = settled(press(app, "pairs_columns_use"))
     assert_whole(app)
-    assert "most alike" in reading(app)
+    assert "the median similarity (cosine) of the" in reading(app)
     assert "5th percentile" in numbers(app, "median").columns
 
 
@@ -62,15 +62,15 @@ def test_pairs_without_labels_have_cosines_and_no_verdict() -> None:
     rows = [row[:4] for row in ROWS]
     app = compared(table(rows, TITLES[:4]))
     assert_whole(app)
-    assert "half of the **40** pairs" in reading(app)
-    assert not any("label **" in c.value or "judged **" in c.value for c in app.caption)
+    assert "similarity (cosine) of the 40 pairs" in reading(app)
+    assert not any("labelled" in c.value or "judged" in c.value for c in app.caption)
     assert settled(app.run()).get("plotly_chart")
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (table([(*row[:4], "T", row[5]) for row in ROWS]), "nothing to tell apart"),
+        (table([(*row[:4], "T", row[5]) for row in ROWS]), "nothing to separate"),
         (table([(*row[:4], "", row[5]) for row in ROWS]), "The column label has no label."),
         (
             table([(*row[:4], "TF?"[i % 3], row[5]) for i, row in enumerate(ROWS)]),
@@ -79,7 +79,7 @@ def test_pairs_without_labels_have_cosines_and_no_verdict() -> None:
         (table(ROWS[:1]), "1 pair of words"),
         (
             table([(*row[:5], "train") for row in ROWS]),
-            "leaves no labelled pair to test on, so accuracy is by cross-validation",
+            "leaves no labelled pair to test on, so accuracy is cross-validated",
         ),
         (
             table([("", *row[1:]) if i < 3 else row for i, row in enumerate(ROWS)]),
@@ -139,7 +139,7 @@ def test_words_that_the_model_does_not_read_leave_a_page_that_says_so() -> None:
     far = "word " * 700 + "python"
     app = compared(table([(far, far, "python", "python", "T", "train")] * 3))
     assert not has_picture(app)
-    assert "No pair has a cosine: this model does not read the marked words" in plainly_said(app)
+    assert "No pair can be compared: the words lie beyond" in plainly_said(app)
 
 
 # Whose files they are
@@ -150,14 +150,14 @@ SECRETS = [(*row, "secret salary") for row in ROWS]
 
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else() -> None:
     own = compared(table(SECRETS, (*TITLES, "salary")))
-    assert "sees and can download the columns that you choose" in plainly_said(own) or has_picture(
+    assert "can see and download the columns that you choose" in plainly_said(own) or has_picture(
         own
     )
     view = shown_view(own)
     for columns in (COLUMNS.of(view), "0,6,,,,,,,,,,,4,", "guessed", "x"):
         other = opened(COLUMNS.put(view, columns))
         assert_whole(other)
-        assert "Only the columns that were chosen are kept" in plainly_said(other)
+        assert "Only the chosen columns are kept" in plainly_said(other)
         everything = plainly_said(other) + "".join(d.value.to_csv() for d in other.dataframe)
         assert "secret" not in everything
         assert "salary" not in everything

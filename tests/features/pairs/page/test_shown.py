@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.features.pairs.compute import comparing, task
 from components.features.pairs.compute.bundled import bundled_pairs
 from components.features.pairs.controls import PAGE, PANEL, WRONG
@@ -58,7 +59,7 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert re.fullmatch(r"Layer \d gets \d+% right \(guessing 50%\)", title)
     assert "one threshold on the similarity gets" in reading(app)
     assert len(numbers(app)) == 7
-    assert "pairs of words · threshold from" in plainly_said(app)
+    assert "The threshold comes from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
 
 
@@ -71,18 +72,18 @@ def test_another_layer_shows_its_own_cosines() -> None:
     assert reading(app) != before
     assert "At layer 2, one" in reading(app)
     assert f"**{round(100 * rows['accuracy'][2])}%**" in reading(app)
-    assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Cosines at layer 2"
+    assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Similarities at layer 2"
 
 
 @pytest.mark.parametrize("which", ["wrong", "called_same", "called_different", "most", "least"])
 def test_pairs_can_be_read_in_every_order(which: str) -> None:
     app = opened(WRONG.put(DEFAULT, which))
     assert_whole(app)
-    shown = [c.value for c in app.caption if c.value.startswith("cosine **")]
+    shown = [c.value for c in app.caption if c.value.startswith("similarity **")]
     assert len(shown) == 8
     if which.startswith("called"):
         called, known = ("same", "different") if which == "called_same" else ("different", "same")
-        assert all(f"label **{known}** · judged **{called}**" in each for each in shown)
+        assert all(f"labelled “{known}” · judged “{called}”" in each for each in shown)
     cosines = [float(re.findall(r"-?\d\.\d\d", each)[0]) for each in shown]
     if which in {"most", "least"}:
         assert cosines == sorted(cosines, reverse=which == "most")
@@ -98,7 +99,8 @@ def test_every_closer_look_is_there(panel: str) -> None:
     assert_whole(app)
     if panel == "ROC curve":
         layout = chart(app, "pairs_roc")["layout"]
-        assert layout["title"]["text"] == f"Layer 6: AUC {numbers(app)['AUC'][6]:.2f}"
+        auc = float(numbers(app)["AUC"][6])
+        assert layout["title"]["text"] == say("pairs.roc.title", layer=6, auc=auc)
     if panel == "Every pair":
         assert len(numbers(app, "verdict")) == bundled_pairs().n
 

@@ -13,10 +13,10 @@ from tests.features.senses.compute.live_senses import SENSES, TEXTS, live, shown
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("no snake of that name", "“python” does not stand in your sentence."),
-        ("pythons", "does not stand in your sentence"),
+        ("no snake of that name", "“python” does not occur in your sentence"),
+        ("pythons", "does not occur in your sentence"),
         ("python " * 2_000, f"and at most {LONGEST_OWN:,} are compared."),
-        ("word " * 200 + "python", "stands behind the part of your sentence that fits the model."),
+        ("word " * 200 + "python", "lies beyond the part of your sentence that the model reads."),
     ],
 )
 def test_a_sentence_that_cannot_be_compared_says_why(

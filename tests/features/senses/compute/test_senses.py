@@ -66,7 +66,7 @@ def test_a_sentence_about_snakes_falls_to_the_animal(service: EncoderService) ->
 
 @pytest.mark.slow
 def test_the_sentiment_set_is_held_out_by_its_split(service: EncoderService) -> None:
-    own = senses_of(senses_view(corpus="sentiment", word="new"), service)
+    own = senses_of(senses_view(corpus="sentiment", word="the"), service)
     assert isinstance(own, Senses)
     assert own.found.column == "sentiment"
     assert own.found.trial.how == "split"
@@ -111,7 +111,7 @@ def test_a_chosen_number_of_groups_is_made(tiny_service: EncoderService) -> None
 def test_a_layer_that_is_not_stored_is_said(tiny_service: EncoderService) -> None:
     own = shown(tiny_service, live(tiny_service), layer=9)
     assert own.layer == 3
-    assert own.notes == ("This corpus has no vectors of layer 9: layer 3 is shown in its place.",)
+    assert own.notes == ("This corpus has no vectors of layer 9, so layer 3 is shown.",)
     assert shown(tiny_service, live(tiny_service), layer=1).layer == 1
 
 
@@ -222,4 +222,4 @@ def test_a_sample_is_taken_of_very_many_and_said(
     own = shown(tiny_service, live(tiny_service, texts), layer=0, groups="2")
     assert own.found.n == 2_000
     assert own.found.occurrences.n_total == 2_040
-    assert own.notes[0].startswith("2,000 of its 2,040 occurrences are shown and measured")
+    assert own.notes[0].startswith("2,000 of its 2,040 uses are shown and measured")

@@ -1,4 +1,4 @@
-"""A word in a corpus: its labels and vectors there, and what is said where it does not stand."""
+"""A word in a corpus: its labels and vectors there, and what is said where it does not occur."""
 
 from __future__ import annotations
 
@@ -93,20 +93,20 @@ def test_a_word_that_is_not_there_names_what_is(tiny_service: EncoderService) ->
     own = missing(tiny_service, corpus, "pithon")
     assert own.similar[0].word == "python"
     assert own.problem == (
-        "“pithon” does not stand in Snakes as a word of its own. Spelled alike: python (8)."
+        "“pithon” does not occur in Snakes as a word of its own. Similar spellings: python (8)."
     )
     inside = missing(tiny_service, corpus, "pyth")
     assert inside.inside[0].word == "python"
-    assert "It stands inside python (8)." in inside.problem
+    assert "It occurs inside python (8)." in inside.problem
 
 
 @pytest.mark.parametrize(
     ("word", "said"),
     [
         ("x" * 10_000, "has 10,000 characters, and a word here has at most 64."),
-        ("two  words", "Type one word, without blanks."),
-        ("蟒蛇", "Type another word, or choose one of the list."),
-        ("\N{NULL}", "Type another word"),
+        ("two  words", "Type one word, without spaces."),
+        ("蟒蛇", "Choose another word."),
+        ("\N{NULL}", "Choose another word"),
         ("<b>", "as a word of its own"),
         ("*", "as a word of its own"),
     ],
@@ -130,4 +130,4 @@ def test_a_corpus_in_another_script_is_searched_too(tiny_service: EncoderService
     assert own.found.n == 4
     assert own.concordance.lines[0].keyword == "Замок"
     empty = missing(tiny_service, live(tiny_service, ("?!", "…")), "a")
-    assert "does not stand" in empty.problem
+    assert "does not occur" in empty.problem

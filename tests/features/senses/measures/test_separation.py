@@ -87,10 +87,18 @@ def test_a_sense_that_is_tested_and_was_never_learned_counts_as_wrong() -> None:
 
 def test_a_split_that_leaves_nothing_to_do_is_cross_validated() -> None:
     labels = ["a", "a", "b", "b"]
-    for split in (["train"] * 4, ["test"] * 4, ["train", "train", "test", "test"], ["dev"] * 4):
+    half = ["train", "train", "test", "test"]
+    for split in (["train"] * 4, ["test"] * 4, half, ["dev"] * 4):
         trial = trial_of(labels, split)
         assert (trial.how, trial.n_folds, trial.problem) == ("folds", 2, "")
         assert trial.has_split
+
+
+def test_a_split_that_tests_one_sense_alone_is_cross_validated() -> None:
+    """Always guessing it would be right in 100%: a test of one use said "100% right" of it."""
+    trial = trial_of(["a", "a", "a", "b", "b"], ["train", "train", "test", "train", "train"])
+    assert (trial.how, trial.n_folds) == ("folds", 2)
+    assert trial.chance < 1
 
 
 def test_what_cannot_be_tested_says_why() -> None:

@@ -27,13 +27,13 @@ RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 @pytest.mark.slow
 def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     app = opened(senses_view(word="pyth"))
-    assert "“pyth” does not stand in Ambiguous words" in plainly_said(app)
+    assert "“pyth” does not occur in Ambiguous words" in plainly_said(app)
     app = settled(press(app, "senses_instead_python"))
     assert WORD.of(shown_view(app)) == "python"
     assert_whole(app)
     app = settled(field(app.selectbox, CORPUS.key).set_value("sentiment").run())
     assert WORD.of(shown_view(app)) == ""
-    assert "texts of Sentiment" in reading(app)
+    assert "times in Sentiment" in reading(app)
     assert_whole(app)
 
 
@@ -73,7 +73,7 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     name = indexed(store(), Corpus("Kept texts", texts, {"sense": ("a", "b") * 6}))
     app = opened(senses_view(corpus=name, word="python"))
     assert_whole(app)
-    assert "of Kept texts" in reading(app)
+    assert "times in Kept texts" in reading(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
     assert "the model that the corpus was indexed with" in plainly_said(app)
     assert_whole(app)
@@ -87,7 +87,7 @@ def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
     texts = tuple(f"{i} python {i} sleeps" for i in range(4))
     name = indexed(store(), Corpus("Old weights", texts), model=BUNDLED_ID)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "its weights are others now" in plainly_said(app)
+    assert "its weights have changed" in plainly_said(app)
     assert_whole(app)
 
 
@@ -105,7 +105,7 @@ def test_what_takes_long_is_a_job_that_is_waited_for(monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     app = opened(senses_view(own="My python sleeps in its cage after eating a rat."))
-    assert "It falls to “animal”" in said(app, "reading_own")
+    assert "Your sentence is closest to the sense “animal”" in said(app, "reading_own")
     near = lines(app, "senses_near")
     assert len(near) == 10
     assert near[0]["cosine"] >= near[-1]["cosine"]
@@ -113,7 +113,7 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     app = send(app, "senses_near", near[3]["row"])
     assert CHOSEN.of(shown_view(app)) == near[3]["row"]
     app = field(app.text_input, "senses_own").set_value(f"No such word {RUDE}").run()
-    assert "does not stand in your sentence" in plainly_said(app)
+    assert "does not occur in your sentence as a word of its own" in plainly_said(app)
     assert_whole(app)
 
 
@@ -124,12 +124,12 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
 @pytest.mark.parametrize(
     ("controls", "words"),
     [
-        ({"beside": "layer", "other_layer": 0}, "layer 0: "),
-        ({"beside": "word", "other_word": "bank"}, "their intervals meet"),
-        ({"beside": "word", "other_word": "xqzt"}, "does not stand in"),
+        ({"beside": "layer", "other_layer": 0}, "for layer 0 (always guessing"),
+        ({"beside": "word", "other_word": "bank"}, "We cannot tell which side does better"),
+        ({"beside": "word", "other_word": "xqzt"}, "does not occur in"),
         ({"beside": "corpus", "other_corpus": "Zm9vYmFyYmF6cXV4"}, "There is no such corpus"),
         ({"beside": "model"}, "It is fetched once"),
-        ({"beside": "table"}, "In the word table “python”"),
+        ({"beside": "table"}, "The word table holds one vector for “python”"),
     ],
     ids=["layer", "word", "no such word", "no such corpus", "model", "table"],
 )

@@ -1,0 +1,332 @@
+"""A map in words: its labels or groups, its closest points, one point, a selection, what is near.
+
+A map may draw near what is not near, so all that is said of nearness comes from the lists of true
+neighbours, never from where points are drawn. Shares are compared in whole per cent, as shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from components.analysis.baseline import Band, is_in_sample_script
+from components.content.language import Claim, claim, say
+from components.content.wording import quoted, shortened
+from components.core.schema import IntArray
+from components.features.map.trust import FEW, count_equal
+from components.maps.agreement import RISK, Agreement, agreement, share_interval, whole_percent
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+from components.maps.points import Points, Unit
+
+__all__ = [
+    "MapReading",
+    "frame_claims",
+    "label_agreement",
+    "labels_state",
+    "map_reading",
+    "map_title",
+    "near_claim",
+    "neighbours_claim",
+    "not_one_claim",
+    "pinned_claim",
+    "selection_claims",
+]
+
+_TITLE = 80
+_LONGEST = 36
+"""Of a point's name, which may be some of its sentence."""
+_LABEL_POINTS = 5  # a label of fewer is best or worst by accident
+_N_LISTED, _N_TYPICAL = 5, 3
+
+State: TypeAlias = Literal["separate", "partly", "unclear", "not"]
+"""Where a share and its interval lie: above the baseline and half of what that leaves, above the
+baseline, around it, below it."""
+Untested: TypeAlias = Literal["none", "one", "alone", "unshared", "unreached"]
+"""Why labels cannot be compared."""
+
+
+class MapReading(NamedTuple):
+    """What is said of a map, and what is folded away under it."""
+
+    claims: Sequence[Claim | str]
+    sure: Sequence[Claim | str]
+
+
+def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreement | None:
+    """How often nearest points share a label, in the full space; None with nothing to compare."""
+    labels = points.labels.get(column)
+    if labels is None:
+        return None
+    return agreement(labels, points.sentence, neighbors.indices, neighbors.distances)
+
+
+def labels_state(points: Points, column: str, agreed: Agreement | None) -> State | Untested:
+    """Return whether labels separate in the full space, or why that cannot be tested."""
+    labelled = [i for i, label in enumerate(points.labels.get(column, ())) if label]
+    kinds = {points.labels[column][i] for i in labelled}
+    if len(kinds) < 2:
+        return "one" if kinds else "none"
+    if len(np.unique(points.sentence[labelled])) < 2:
+        return "alone"
+    if agreed is None or agreed.baseline == 1:
+        return "unreached"
+    if not agreed.chance:
+        return "unshared"
+    return _state(agreed, agreed.baseline)
+
+
+def _state(agreed: Agreement, baseline: float) -> State:
+    low, high = (whole_percent(end) for end in agreed.interval)
+    if low > whole_percent(baseline):
+        return "separate" if agreed.share >= (1 + baseline) / 2 else "partly"
+    return "not" if high < whole_percent(baseline) else "unclear"
+
+
+def map_title(
+    points: Points,
+    *,
+    agreed: Agreement | None = None,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+    honesty: Honesty | None = None,
+) -> str:
+    """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
+    n = points.n_points
+    if n < FEW:
+        return say("map.title.few", n=n)
+    if column is not None and agreed is not None:
+        state = labels_state(points, column, agreed)
+        if state in {"separate", "partly", "unclear", "not"}:
+            return _labels_title(column, agreed, state)
+    if column is None and clusters is not None:
+        n_groups = len(np.unique(clusters[clusters >= 0]))
+        return say("map.title.groups", n=n_groups) if n_groups else say("map.title.no_groups")
+    if honesty is None:
+        return say("map.title.plain", n=n)
+    if honesty.is_flat:
+        return say("map.title.flat", n=n)
+    return say("map.title.recall", recall=honesty.recall)
+
+
+def _labels_title(column: str, agreed: Agreement, state: str) -> str:
+    for longest in (24, 12, 6):
+        title = say(
+            f"map.title.labels.{state}",
+            column=shortened(column, longest),
+            n=agreed.n,
+            share=agreed.share,
+            baseline=agreed.baseline,
+        )
+        if len(title) <= _TITLE:
+            return title
+    return title
+
+
+def map_reading(
+    points: Points,
+    neighbors: Neighbors | None,
+    *,
+    column: str | None = None,
+    clusters: IntArray | None = None,
+) -> MapReading:
+    """What is so on a map: of its labels, else of its groups, else of its closest points.
+
+    Args:
+        points: what is drawn.
+        neighbors: the nearest points of each in the full space; None where there are too few.
+        column: the labels to tell of; None for a map without.
+        clusters: (n_points,) the group of each point on the map, -1 for none.
+    """
+    if neighbors is None or not neighbors.indices.size:
+        return MapReading([claim("map.reading.one_point")], [])
+    if column is not None:
+        return _labelled(points, column, neighbors)
+    if clusters is not None and (clusters >= 0).any():
+        return _grouped(points, clusters, neighbors)
+    none = [claim("map.groups.none")] if points.n_points >= FEW else []
+    return MapReading([*none, _closest(points, neighbors)], [])
+
+
+def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapReading:
+    agreed = label_agreement(points, column, neighbors)
+    state = labels_state(points, column, agreed)
+    if agreed is None or state not in {"separate", "partly", "unclear", "not"}:
+        label = next(filter(None, points.labels.get(column, ())), "")
+        why = claim(f"map.untested.{state}", column=quoted(column), label=quoted(label))
+        is_plain = state in {"none", "one"}
+        closest = _closest(points, neighbors)
+        return MapReading([closest, why], []) if is_plain else MapReading([closest], [why])
+    finding = claim(
+        f"map.labels.{state}",
+        column=quoted(column),
+        share=agreed.share,
+        n=agreed.n,
+        commonest=quoted(agreed.commonest),
+        baseline=agreed.baseline,
+    )
+    sure = [_interval(agreed), claim("map.sure.nearest")]
+    n_left = sum(1 for label in points.labels[column] if label) - agreed.n
+    if n_left:
+        sure.append(claim("map.sure.left_out", n=n_left))
+    ends = agreed.ends(_LABEL_POINTS)
+    if ends is not None:
+        best, worst = ends
+        shares = {"best_share": best.share, "worst_share": worst.share}
+        names = {"best": quoted(best.name), "worst": quoted(worst.name)}
+        sure.append(claim("map.sure.ends", **names, **shares))
+    return MapReading([finding], sure)
+
+
+def _interval(agreed: Agreement) -> Claim:
+    low, high = agreed.interval
+    return claim("map.sure.interval", low=low, high=high)
+
+
+def _grouped(points: Points, clusters: IntArray, neighbors: Neighbors) -> MapReading:
+    inside = clusters >= 0
+    n, share = len(np.unique(clusters[inside])), float(inside.mean())
+    claims = [claim("map.groups.some", n=n, share=share)]
+    numbers = [str(number) if number >= 0 else "" for number in clusters.tolist()]
+    agreed = agreement(numbers, points.sentence, neighbors.indices, neighbors.distances)
+    is_alone = len(np.unique(points.sentence[inside])) < 2
+    if is_alone or agreed is None or not 0 < agreed.chance < 1:
+        return MapReading(claims, [claim("map.sure.groups")])
+    state, chance = _state(agreed, agreed.chance), agreed.chance
+    claims.append(claim(f"map.groups.{state}", share=agreed.share, chance=chance))
+    return MapReading(claims, [_interval(agreed), claim("map.sure.groups")])
+
+
+def _closest(points: Points, neighbors: Neighbors) -> Claim:
+    """Two points than which none are closer in the full space."""
+    row = int(neighbors.distances[:, 0].argmin())
+    distance = float(neighbors.distances[row, 0])
+    names = [points.names[row], points.names[int(neighbors.indices[row, 0])]]
+    case = "two" if names[0] != names[1] else "same"
+    a, b = (quoted(name, _LONGEST) for name in names)
+    n = count_equal(neighbors)
+    measure = "equal" if n else neighbors.metric
+    numbers = {"similarity": 1 - distance, "distance": distance}
+    return claim(f"map.closest.{measure}.{case}", n=n, total=points.n_points, a=a, b=b, **numbers)
+
+
+def neighbours_claim(name: str, true: Sequence[int], near: Sequence[int]) -> Claim:
+    """How many of a point's nearest in the full space are among as many nearest on the map.
+
+    Args:
+        name: what the point is called.
+        true: the points nearest in the full space.
+        near: as many points nearest on the map.
+    """
+    k, kept = len(true), len(set(true) & set(near))
+    if k < 2:
+        return claim(f"map.point.{'only' if k else 'alone'}", name=quoted(name, _LONGEST))
+    return claim("map.point.kept", name=quoted(name, _LONGEST), n=kept, k=k)
+
+
+def pinned_claim(
+    a: str, b: str, cosine: float, *, layer: int | None = None, band: Band | None = None
+) -> Claim:
+    """Two points' similarity in the full space, beside random pairs of words where they serve.
+
+    Args:
+        a, b: what the two points are called.
+        cosine: of their vectors, not of where they are drawn.
+        layer: which one the vectors are of; None for the pooler's output.
+        band: cosines of random pairs of words at each layer from 0 on; None where there is none
+            for such points. They are English, so other scripts are held against none.
+    """
+    numbers = {"a": quoted(a), "b": quoted(b), "cosine": cosine}
+    if band is None or layer is None or not (is_in_sample_script(a) and is_in_sample_script(b)):
+        return claim("map.pinned.plain", **numbers)
+    low, high = float(band.low[layer]), float(band.high[layer])
+    return claim("map.pinned.beside", **numbers, low=low, high=high)
+
+
+def selection_claims(
+    points: Points,
+    chosen: Sequence[int],
+    *,
+    column: str | None = None,
+    typical: Sequence[str] = (),
+) -> list[Claim]:
+    """What is in a selection: how many points, what label stands out, which words are typical.
+
+    Args:
+        points: all points of the map.
+        chosen: the selected ones; one that comes twice counts once.
+        column: the labels to tell of.
+        typical: words that set the selection apart, the most typical first.
+    """
+    rows = sorted(set(chosen))
+    n, total = len(rows), points.n_points
+    if not n:
+        return [claim("map.selection.nothing")]
+    if n == total:
+        return [claim("map.selection.all", n=n)]
+    claims = [claim("map.selection.some", n=n, total=total, share=n / total)]
+    claims += _standing_out(points, rows, column)
+    if typical:
+        words = [quoted(word, _LONGEST) for word in dict.fromkeys(typical)][:_N_TYPICAL]
+        claims.append(claim("map.selection.typical", n=len(words), words=", ".join(words)))
+    return claims
+
+
+def _standing_out(points: Points, rows: Sequence[int], column: str | None) -> list[Claim]:
+    """The label that the selection has most of, against the whole map.
+
+    Points of one sentence count as one observation.
+    """
+    labels = points.labels.get(column or "")
+    if column is None or labels is None:
+        return []
+    inside = [row for row in rows if labels[row]]
+    own, every = Counter(labels[row] for row in inside), Counter(filter(None, labels))
+    if not inside:
+        return [claim("map.selection.unlabelled", column=quoted(column))]
+    if len(every) < 2:
+        return []
+    n, total = own.total(), every.total()
+    best = max(sorted(own), key=lambda label: own[label] / n - every[label] / total)
+    share, whole = own[best] / n, every[best] / total
+    n_sentences = len({int(points.sentence[row]) for row in inside})
+    low = share_interval(share, n_sentences, RISK / len(own))[0]
+    if whole_percent(low) <= whole_percent(whole):
+        return [claim("map.selection.mixed", column=quoted(column))]
+    shares = {"share": share, "whole": whole}
+    return [claim("map.selection.label", label=quoted(best), **shares)]
+
+
+def near_claim(name: str, cosines: Sequence[float]) -> Claim:
+    """The nearest points to a typed text: the range of their similarities in the full space."""
+    ends = {"high": cosines[0], "low": cosines[-1]}
+    return claim("map.near.found", n=len(cosines), name=quoted(name, 40), **ends)
+
+
+def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
+    """Why a text is not one point on a map of words or tokens, and what to type instead."""
+    if not names:
+        return claim(f"map.near.no_{unit}", text=quoted(text, 40))
+    listed = ", ".join(quoted(name) for name in names[:_N_LISTED])
+    more = ", …" if len(names) > _N_LISTED else ""
+    return claim(f"map.near.several_{unit}", n=len(names), names=f"{listed}{more}")
+
+
+def frame_claims(n_layers: int, layer: int, times: float, *, n_axes: int = 2) -> list[Claim]:
+    """How layers share a map's frame; nothing for one layer's own map.
+
+    Args:
+        n_layers: how many are drawn together.
+        layer: the one that is shown.
+        times: how many times larger it is drawn than in the frame that holds all layers.
+        n_axes: of the map; in three dimensions nothing is turned.
+    """
+    if n_layers < 2:
+        return []
+    claims = [claim("map.frame.turned" if n_axes == 2 else "map.frame.centred")]
+    if round(times, 1) > 1:
+        claims.append(claim("map.frame.enlarged", layer=layer, times=times))
+    return claims

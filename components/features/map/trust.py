@@ -1,0 +1,198 @@
+"""How far a map can be trusted, from what was measured of it.
+
+Every measure is read beside what a map drawn at random would get: a trustworthiness of 0.5 is not
+half right but nothing at all, and with few points a random map keeps many neighbours. Distances
+from chance to a perfect map, in equal parts, set the bounds: the rescaled recall is the R_NX of
+Lee, Renard, Bernard, Dupont and Verleysen (2013); trustworthiness and continuity (Venna and Kaski
+2001) are rescaled the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from components.content.language import Claim, claim
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors
+
+__all__ = [
+    "FEW",
+    "SAME_DISTANCE",
+    "SMALL",
+    "StabilityNumbers",
+    "Trust",
+    "TrustState",
+    "chance_recall",
+    "chance_trustworthiness",
+    "count_equal",
+    "trust_of",
+]
+
+TrustState = Literal["trust", "care", "doubt", "few", "flat"]
+
+FEW = 15
+"""Below this many points no neighbours are measured: PCA is drawn."""
+SMALL = 50
+"""Below this many points neighbour measures say little, so a map is never simply trusted."""
+SAME_DISTANCE = 1e-6
+"""What rounding leaves of a distance of 0: cosine, or of the largest Euclidean one."""
+_GOOD = 0.8
+_HALF = 0.5
+_POOR = 0.1
+_MANY = 0.05
+"""Share of points whose nearest are open, from which this is said."""
+_MOST_NOTES = 4
+
+
+class StabilityNumbers(Protocol):
+    """How maps of several seeds differ."""
+
+    @property
+    def seeds(self) -> Sequence[int]: ...  # noqa: D102
+    @property
+    def disparities(self) -> Sequence[float]: ...  # noqa: D102
+    @property
+    def shared_neighbors(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far a picture can be trusted.
+
+    Attributes:
+        state: "trust", "care" or "doubt"; "few" where there is too little to measure, "flat" where
+            all distances are equal.
+        claim: the finding with its numbers.
+        notes: what else to know before reading nearness off the picture.
+    """
+
+    state: TrustState
+    claim: Claim
+    notes: tuple[Claim, ...] = ()
+
+
+def chance_recall(n: int, k: int) -> float:
+    """Of a point's k true neighbours, the share that a random map of n points keeps near."""
+    return min(1.0, k / (n - 1)) if n > 1 else 1.0
+
+
+def chance_trustworthiness(n: int, k: int) -> float:
+    """The mean trustworthiness (and continuity) of random maps of n points; 0.5 for many.
+
+    A random neighbour's true rank is any of 1 to n - 1 alike, which gives the mean of the excess
+    ranks that the measure adds up.
+    """
+    if not 0 < k < n / 2:
+        return math.nan
+    return 1 - (n - k) * (n - 1 - k) / ((n - 1) * (2 * n - 3 * k - 1))
+
+
+def count_equal(neighbors: Neighbors) -> int:
+    """How many points are at distance 0 from another one, rounding in float32 apart."""
+    far = neighbors.distances
+    unit = 1.0 if neighbors.metric == "cosine" else float(far.max(initial=0.0))
+    return int((far <= SAME_DISTANCE * unit)[:, :1].sum())
+
+
+def trust_of(
+    honesty: Honesty | None,
+    stability: StabilityNumbers | None = None,
+    *,
+    n_points: int,
+    n_equal: int = 0,
+) -> Trust:
+    """How far a map can be trusted to draw near what is near in the full space.
+
+    "trust" where trustworthiness and continuity reach 0.8 of the way from chance to perfect (0.9
+    as written) and half of the neighbours beyond chance are kept; "doubt" where either stays below
+    half of the way, or less than a tenth of the neighbours beyond chance is kept; "care" between.
+    A map of few points, or one that another seed draws otherwise, gets "care" at best.
+
+    Args:
+        honesty: what was measured; None where there were too few points to measure.
+        stability: how maps of several seeds differ, where they were drawn.
+        n_points: points on the map.
+        n_equal: points at distance 0 from another one.
+    """
+    if honesty is None or n_points < FEW or not 0 < honesty.k < n_points / 2:
+        return Trust("few", claim("map.trust.few", n=n_points), _equal_note(n_equal))
+    if honesty.is_flat:
+        return Trust("flat", claim("map.trust.flat", n=n_points))
+    state = _level(honesty, n_points)
+    if state == "trust" and (n_points < SMALL or _wavers(stability, n_points, honesty.k)):
+        state = "care"
+    finding = claim(
+        f"map.trust.{state}",
+        k=honesty.k,
+        recall=honesty.recall,
+        chance=chance_recall(n_points, honesty.k),
+    )
+    notes = (
+        *_steady(stability),
+        *_weaker(honesty, n_points),
+        *_measured(honesty, n_points),
+        *_equal_note(n_equal),
+        *_tied(honesty),
+    )
+    return Trust(state, finding, notes[:_MOST_NOTES])
+
+
+def _above(value: float, chance: float) -> float:
+    """How much of the way from chance to 1 a measure reaches."""
+    return (value - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def _level(honesty: Honesty, n: int) -> TrustState:
+    chance = chance_trustworthiness(n, honesty.k)
+    worse = _above(min(honesty.trustworthiness, honesty.continuity), chance)
+    kept = _above(honesty.recall, chance_recall(n, honesty.k))
+    if worse >= _GOOD and kept >= _HALF:
+        return "trust"
+    return "doubt" if worse < _HALF or kept < _POOR else "care"
+
+
+def _wavers(stability: StabilityNumbers | None, n: int, k: int) -> bool:
+    if stability is None:
+        return False
+    return _above(stability.shared_neighbors, chance_recall(n, k)) < _HALF
+
+
+def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
+    """What stays from seed to seed: neighbours, and, after turning, the whole arrangement."""
+    if stability is None or len(stability.seeds) < 2:
+        return ()
+    shared, differ = stability.shared_neighbors, max(stability.disparities)
+    return (claim("map.trust_sure.seeds", n=len(stability.seeds), shared=shared, disparity=differ),)
+
+
+def _weaker(honesty: Honesty, n: int) -> tuple[Claim, ...]:
+    """The worse of trustworthiness and continuity, where it is not good."""
+    chance = chance_trustworthiness(n, honesty.k)
+    case = "false_near" if honesty.trustworthiness <= honesty.continuity else "drawn_apart"
+    value = min(honesty.trustworthiness, honesty.continuity)
+    if _above(value, chance) >= _GOOD:
+        return ()
+    return (claim(f"map.trust_sure.{case}", value=value, chance=chance),)
+
+
+def _measured(honesty: Honesty, n: int) -> tuple[Claim, ...]:
+    """That few points were measured, or only some of many."""
+    if n < SMALL:
+        return (claim("map.trust_sure.small", n=n),)
+    if honesty.n_measured < n:
+        return (claim("map.trust_sure.sampled", n=honesty.n_measured, total=n),)
+    return ()
+
+
+def _equal_note(n: int) -> tuple[Claim, ...]:
+    return (claim("map.trust_sure.equal", n=n),) if n else ()
+
+
+def _tied(honesty: Honesty) -> tuple[Claim, ...]:
+    if honesty.n_tied < _MANY * honesty.n_measured:
+        return ()
+    share = honesty.n_tied / honesty.n_measured
+    return (claim("map.trust_sure.tied", share=share, k=honesty.k),)

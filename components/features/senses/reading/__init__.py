@@ -1,1 +1,0 @@
-"""What its page says, by what it is about."""

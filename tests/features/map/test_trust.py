@@ -1,0 +1,132 @@
+"""How far a map can be trusted: the bounds, chance by simulation, and every note."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from sklearn.manifold import trustworthiness
+
+from components.features.map.trust import (
+    Trust,
+    chance_recall,
+    chance_trustworthiness,
+    count_equal,
+    trust_of,
+)
+from components.maps.honesty import Honesty, measure
+from components.maps.neighbors import nearest
+from tests.support.odd import Said, assert_said
+
+ORDER = ("doubt", "care", "trust")
+GOOD = Honesty(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    seeds: tuple[int, ...] = (0, 1, 2)
+    disparities: tuple[float, ...] = (0.1, 0.4, 0.2)
+    shared_neighbors: float = 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "k"), [(15, 7), (16, 3), (30, 14), (60, 15), (300, 15)])
+def test_chance_is_what_random_maps_get(n: int, k: int) -> None:
+    found = [
+        trustworthiness(rng.normal(size=(n, 5)), rng.normal(size=(n, 2)), n_neighbors=k)
+        for rng in map(np.random.default_rng, range(30 if n > 100 else 150))
+    ]
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - chance_trustworthiness(n, k)) < 4 * error
+    assert chance_trustworthiness(n, k) == pytest.approx(0.5, abs=0.06)
+
+
+def test_chance_of_many_points_is_a_half_and_recall_is_the_share_drawn() -> None:
+    assert chance_trustworthiness(10**6, 15) == pytest.approx(0.5, abs=1e-4)
+    assert chance_recall(1000, 15) == pytest.approx(15 / 999)
+    assert np.isnan(chance_trustworthiness(20, 10))
+    assert chance_recall(1, 0) == 1
+
+
+def state_of(honesty: Honesty, n: int, drawn: Drawn | None) -> str:
+    """The verdict by its rule, written out again."""
+    low, chance = chance_trustworthiness(n, honesty.k), honesty.k / (n - 1)
+    way = (min(honesty.trustworthiness, honesty.continuity) - low) / (1 - low)
+    kept = (honesty.recall - chance) / (1 - chance)
+    if way < 0.5 or kept < 0.1:
+        return "doubt"
+    is_steady = drawn is None or (drawn.shared_neighbors - chance) / (1 - chance) >= 0.5
+    return "trust" if way >= 0.8 and kept >= 0.5 and n >= 50 and is_steady else "care"
+
+
+def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
+    said_all = Said()
+    for seed in range(2000):
+        chance = random.Random(seed)
+        n = chance.choice((1, 2, 14, 15, 16, 49, 50, 400, 30_000))
+        k = min(15, (n - 1) // 2)
+        values = [chance.choice((0.0, 1.0, chance.random(), 0.8, 0.9)) for _ in range(3)]
+        measured = min(n, chance.choice((2000, n)))
+        tied = chance.choice((0, measured // 30, measured))
+        honesty = Honesty(*values, k, measured, tied, is_flat=chance.random() < 0.1)
+        drawn = chance.choice((None, Drawn(shared_neighbors=chance.random()), Drawn((0,), ())))
+        n_equal = chance.choice((0, 0, n)) if n > 1 else 0
+        given = None if chance.random() < 0.1 else honesty
+        trust = trust_of(given, drawn, n_points=n, n_equal=n_equal)
+        claims = said_all([trust.claim, *trust.notes])
+        assert trust.claim.key == f"map.trust.{trust.state}"
+        if given is None or n < 15:
+            assert trust.state == "few"
+        elif honesty.is_flat:
+            assert (trust.state, trust.notes) == ("flat", ())
+        else:
+            assert trust.state == state_of(honesty, n, drawn)
+            assert_said(claims, trust.claim.key, k=k, recall=values[2], chance=k / (n - 1))
+            assert len(trust.notes) <= 4
+            assert_notes(trust, honesty, n)
+    said_all.assert_all("map.trust", "map.trust_sure")
+
+
+def assert_notes(trust: Trust, honesty: Honesty, n: int) -> None:
+    """The weaker side is told for what it is, and so are few points, and a sample."""
+    keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.notes}
+    if "false_near" in keys:
+        assert keys["false_near"]["value"] == honesty.trustworthiness <= honesty.continuity
+    if "drawn_apart" in keys:
+        assert keys["drawn_apart"]["value"] == honesty.continuity < honesty.trustworthiness
+    assert ("small" in keys) == (n < 50)
+    assert ("sampled" in keys) == (n >= 50 and honesty.n_measured < n)
+
+
+def test_a_better_measure_never_lowers_the_verdict() -> None:
+    for seed in range(500):
+        chance = random.Random(seed)
+        n = chance.randint(15, 3000)
+        worse = Honesty(*(chance.random() for _ in range(3)), min(15, (n - 1) // 2), n)
+        name = chance.choice(("trustworthiness", "continuity", "recall"))
+        better = replace(worse, **{name: chance.uniform(getattr(worse, name), 1)})
+        states = [ORDER.index(trust_of(own, n_points=n).state) for own in (worse, better)]
+        assert states[0] <= states[1]
+
+
+def test_a_verdict_is_told_as_it_is_read() -> None:
+    assert str(trust_of(GOOD, n_points=1000).claim) == (
+        "Points that are close here are mostly truly similar: of each point's 15 nearest "
+        "neighbours in the full space, **62%** are near it here (expected by chance: 2%)."
+    )
+    doubted = trust_of(replace(GOOD, trustworthiness=0.6, recall=0.22), n_points=1000)
+    assert str(doubted.claim).startswith("Do not rely on this picture: of each point's")
+    few = trust_of(None, n_points=8, n_equal=8)
+    assert str(few.claim).startswith("8 points are too few to measure how far the picture")
+    assert str(few.notes[0]).startswith("8 points are at distance 0 from another one")
+
+
+def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:
+    """A map of 100 equal vectors: no neighbour is truer than another one."""
+    vectors, places = np.ones((100, 8), np.float32), np.random.default_rng(0).normal(size=(100, 2))
+    for metric in ("cosine", "euclidean"):
+        found = trust_of(measure(vectors, places.astype(np.float32), metric), n_points=100)
+        assert found.state == "flat"
+        assert count_equal(nearest(vectors, 5, metric)) == 100
