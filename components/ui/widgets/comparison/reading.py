@@ -23,7 +23,6 @@ __all__ = [
     "NOISE",
     "BandOf",
     "Leaning",
-    "against",
     "leanings",
     "meaning_in_context",
     "meaning_sure",
@@ -64,18 +63,6 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
     place = {1: "above", 0: "within", -1: "below"}[side_of(value, band, row)]
     ends = {"low": float(band.low[row]), "high": float(band.high[row]), "of": band.of}
     return claim(f"similarity.{place}", cosine=value, **ends, **names)
-
-
-def against(value: float, band: Band | None, row: int) -> str:
-    """The end of a sentence: how a cosine stands against random pairs."""
-    if band is None:
-        return "."
-    place = {
-        1: f"more alike than 95 of 100 random pairs of {band.of}",
-        -1: f"less alike than 95 of 100 random pairs of {band.of}",
-        0: f"as alike as random pairs of {band.of} often are",
-    }[side_of(value, band, row)]
-    return f", {place} (average {two(band.mean[row])})."
 
 
 # The title
