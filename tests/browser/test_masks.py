@@ -71,7 +71,7 @@ def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
     with here.still(FIGURES):
         switch(here)
     assert here.title == "With the mask, padding changes no token's direction"
-    assert "every real token of A points where it points alone (cosine 1.00)" in here.reading
+    assert "With the mask, padding changes no token's direction in sentence A" in here.reading
     healed = here.title, here.reading
     here.choose("64")
     assert (here.title, here.reading) not in (told, healed)
@@ -82,8 +82,8 @@ def test_the_menu_leads_to_the_story_its_files_and_the_mask_that_heals_it(
 
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
-    assert here.title == "Without the mask, A is only 0.79 like itself"
-    assert "78% of the 64 positions in this batch are padding" in here.reading
+    assert here.title == "Mask off: A's similarity to unpadded A is 0.79"
+    assert "78% of the 64 positions are padding" in here.reading
     assert box(here.figure)["bottom"] <= box(here.main.locator(".st-key-reading"))["y"] + 1
     assert box(here.main.locator(".st-key-reading"))["bottom"] <= 900
     assert_fits(here)
@@ -92,7 +92,7 @@ def the_first_screen_tells_the_story(here: Visit) -> None:
     here.page.mouse.move(area["x"] + area["width"] / 4, area["y"] + 10)
     expect(told).to_contain_text("A: [CLS]")
     expect(told).to_contain_text("ID 101 · mask 1 · segment 0")
-    expect(told).to_contain_text("layer 6: cosine 0.8584")
+    expect(told).to_contain_text("layer 6: similarity 0.8584")
     here.page.mouse.move(area["x"] + area["width"] / 4, area["bottom"] - 20)
     expect(told).to_contain_text("positions 7 to 31 · ID 0 · mask 1")
 

@@ -49,7 +49,7 @@ def test_tokens_and_their_characters_light_each_other_up_and_keys_pick(visit: Ca
     token(here, "##an").hover()
     assert lit(here) == (["an"], ["##an"])
     says = here.main.locator(".says").first
-    expect(says).to_have_text("Token 2: ##an, ID 2319, characters 4 to 5, goes on with the word")
+    expect(says).to_have_text("Token 2: ##an, ID 2319, characters 4 to 5, continues the word")
     piece(here, "loves").hover()
     assert lit(here) == (["loves"], ["loves"])
     token(here, "[CLS]").hover()

@@ -93,8 +93,7 @@ class OverLimit:
 
     tokens: Tokens
     limit: int
-    position_rows: int | None  # rows of the model's table of position vectors
-    first_row: int  # the one for the first place in a text
+    n_positions: int | None  # places in a text for which the model's table has a vector
 
 
 def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks:
@@ -127,7 +126,7 @@ def encode_both(
     pad_to: int,
     masked: bool,
 ) -> list[tuple[Encoding, Encoding, Damage]]:
-    """Each text alone, padded with the mask on or off, and how like itself it still is."""
+    """Each text alone, padded with the mask on or off, and its similarity to the text alone."""
     alone = service.encode(model, texts, pairs=pairs)
     mask: Mask = "model" if masked else "ones"
     padded = service.encode(model, texts, pairs=pairs, pad_to=pad_to, mask=mask)
@@ -172,8 +171,7 @@ def over_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: 
     return OverLimit(
         tokens=service.tokenize(card.id, [text])[0],
         limit=card.max_length,
-        position_rows=_position_rows(service, card),
-        first_row=int(service.embedding_parts(card.id, "").position_ids[0]),
+        n_positions=_n_positions(service, card),
     )
 
 
@@ -197,10 +195,13 @@ def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
     return [s.text for s in sentences], [_pair(s) for s in sentences]
 
 
-def _position_rows(service: EncoderService, card: ModelCard) -> int | None:
+def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
+    """Rows of the table of position vectors from that of the first place in a text on."""
     named = (p for p in service.parameters(card.id) if "position_embeddings" in p.name)
     found = next(named, None)
-    return None if found is None else found.shape[0]
+    if found is None:
+        return None
+    return found.shape[0] - int(service.embedding_parts(card.id, "").position_ids[0])
 
 
 def _chosen_row(view: ViewState, lab: Lab) -> LabRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.language import say, table
 from components.content.sample import baseline_sentences
 from components.content.wording import percent
 from components.core import EncoderService, ModelCard
@@ -15,10 +16,9 @@ from components.features.masks.compute import (
     sample_saving,
 )
 from components.features.masks.figures.limit import limit_bar
-from components.features.masks.reading.limits import (
+from components.features.masks.reading import (
     cut_title,
     limit_reading,
-    limit_title,
     saving_reading,
     saving_title,
 )
@@ -39,15 +39,16 @@ def closer(masks: Masks, view: ViewState, service: EncoderService, card: ModelCa
 
 def _sorting(masks: Masks, service: EncoderService, card: ModelCard) -> None:
     found = sample_saving(service, card)
-    with st.expander(saving_title(found), icon=":material/sort:"):
-        st.markdown(saving_reading(found, len(baseline_sentences())))
-        st.caption("Your own sentences, each batch padded to its longest:")
+    with st.expander(str(saving_title(found)), icon=":material/sort:"):
+        st.markdown(str(saving_reading(found, len(baseline_sentences()))))
+        st.caption(say("masks.saving.own"))
+        names = table("masks.column")
         own = [
             {
-                "batches of": each.size,
-                "positions": each.given,
-                "sorted": each.by_length,
-                "padding left": percent(each.padding_sorted),
+                names["size"]: each.size,
+                names["given"]: each.given,
+                names["by_length"]: each.by_length,
+                names["padding"]: percent(each.padding_sorted),
             }
             for each in own_savings(masks)
         ]
@@ -56,15 +57,16 @@ def _sorting(masks: Masks, service: EncoderService, card: ModelCard) -> None:
 
 def _limit(masks: Masks, view: ViewState, service: EncoderService, card: ModelCard) -> None:
     _, row = masks.batch
-    with st.expander(limit_title(card.max_length), icon=":material/content_cut:"):
+    question = say("masks.limit.question", token=card.max_length + 1)
+    with st.expander(question, icon=":material/content_cut:"):
         times = inputs.number(view, repetition(row, card.max_length))
         found = over_limit(service, card, row.alone, times)
         n_kept, n_cut = found.tokens.n_tokens, found.tokens.n_truncated
-        title = cut_title(found.tokens)
+        title = str(cut_title(found.tokens))
         kit.chart(
             limit_bar(n_kept, n_cut, limit=found.limit, title=title),
             key="masks_limit",
-            alt=f"{title}. What fits, and what is cut off.",
+            alt=say("masks.limit.alt", title=title),
         )
-        said = limit_reading(found.tokens, found.limit, found.position_rows, found.first_row)
-        st.markdown(" ".join(said))
+        claims = limit_reading(found.tokens, found.limit, found.n_positions)
+        st.markdown(" ".join(map(str, claims)))

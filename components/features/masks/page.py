@@ -8,24 +8,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.content.language import claim, say
 from components.content.wording import escape
 from components.core import ModelCard
+from components.features.masks import reading
 from components.features.masks.compute import Masks, color_of_cells
 from components.features.masks.controls import MASK, SENTENCE, color_within
-from components.features.masks.explain import FORMULA, LIMITS, OUTPUTS
+from components.features.masks.explain import FORMULA
 from components.features.masks.figures.batch import batch_grid
 from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
 from components.features.masks.measures.laboratory import Lab
 from components.features.masks.measures.shapes import shape_steps
 from components.features.masks.measures.tables import arrays, summary_rows, token_rows
-from components.features.masks.reading import limits
-from components.features.masks.reading.batch import (
-    batch_title,
-    layers_title,
-    masks_reading,
-    padding_note,
-    share_title,
-)
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences
@@ -51,7 +45,7 @@ def toolbar(view: ViewState) -> DeltaGenerator:
         place = kit.controls()
     with place, st.popover("Edit", icon=":material/edit:", type="tertiary"):
         sentences.sentence_editor(view, "sentences", where="page", least=1)
-        st.caption("With a second text, a sentence and it are read as a pair.")
+        st.caption(say("masks.page.pair"))
         for i in range(len(view.sentences)):
             sentences.pair_field(view, i, key=f"masks_pair_{i}")
     return place
@@ -69,15 +63,15 @@ def choices(masks: Masks, view: ViewState, card: ModelCard, place: DeltaGenerato
 
 def problems(masks: Masks) -> None:
     """What was left out, cut or not possible, in a sentence each."""
-    limit = list(masks.padding.options)[-1]
-    said = limits.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
-    for sentence in said:
-        st.caption(sentence)
+    limit = int(list(masks.padding.options)[-1])
+    claims = reading.problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    for each in claims:
+        st.caption(str(each))
 
 
 def nothing() -> None:
     """What to do where there is no text at all."""
-    st.info("Type a sentence: every one here is blank.", icon=":material/edit:")
+    st.info(say("masks.page.nothing"), icon=":material/edit:")
 
 
 def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
@@ -92,16 +86,17 @@ def picture(masks: Masks, view: ViewState, card: ModelCard) -> None:
 
 
 def words(masks: Masks) -> None:
-    """The reading, and that padding has vectors too."""
-    lab, row = masks.batch
-    kit.reading(masks_reading(lab, row, masks.layer))
-    if note := padding_note(lab, row, masks.layer):
-        st.caption(note)
+    """The reading, and what is hatched."""
+    shown = (*masks.batch, masks.layer)
+    kit.reading(reading.masks_reading(*shown), sure=reading.masks_sure(*shown))
+    if note := reading.padding_note(*shown):
+        st.caption(str(note))
 
 
 def explain(masks: Masks, card: ModelCard) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), LIMITS)
+    limits = say("masks.page.limits")
+    kit.tabs(lambda: _numbers(masks), lambda: _under_the_hood(masks, card), limits)
 
 
 def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -> None:
@@ -113,10 +108,8 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
         again: computes it once more, for a file: what a session keeps must not refer to it.
     """
     lab, _ = masks.batch
-    how = (
-        f"Cosine of each token with itself in the sentence alone · layer {masks.layer} · padded to "
-        f"{lab.pad_to} · mask {'on' if lab.masked else 'off'}"
-    )
+    case = "on" if lab.masked else "off"
+    how = say(f"masks.page.picture.{case}", layer=masks.layer, pad_to=lab.pad_to)
     caption = f"{masks.key}\n{how}\n{export.caption(masks.passport)}"
     with kit.downloads(place, caption, chart=_CHART, name=_FILE):
         kit.download_files(
@@ -130,57 +123,61 @@ def downloads(masks: Masks, place: DeltaGenerator, again: Callable[[], Masks]) -
 def _batch(masks: Masks, view: ViewState, card: ModelCard, scale: tuple[float, float]) -> None:
     lab, row = masks.batch
     color = color_of_cells(view, card)
-    cosines = color == "cosine"
-    title = batch_title(lab, row, masks.layer) if cosines else share_title(lab)
+    title = str(
+        reading.batch_title(lab, row, masks.layer)
+        if color == "cosine"
+        else claim("masks.share.title", share=lab.share)
+    )
     kit.chart(
         batch_grid(lab, masks.layer, color=color, scale=scale, title=title),
         key=_CHART,
-        alt=f"{title}. The batch: a column for each sentence, padding hatched at its end.",
+        alt=say("masks.page.batch_alt", title=title),
     )
 
 
 def _layers(masks: Masks, card: ModelCard, scale: tuple[float, float]) -> None:
     _, row = masks.batch
-    title = layers_title(row)
+    title = str(reading.layers_title(row))
     pooler = _pooler_name(card)
 
     def lines() -> None:
         kit.chart(
             layer_lines(row, masks.layer, scale=scale, pooler=pooler, title=title),
             key="masks_layers",
-            alt=f"{title}. Cosine with the sentence alone at every layer.",
+            alt=say("masks.page.lines_alt", title=title),
         )
 
     def tokens() -> None:
         kit.chart(
             token_heatmap(row, scale=scale, title=title),
             key="masks_tokens",
-            alt=f"{title}. Cosine of every token with itself at every layer.",
+            alt=say("masks.page.tokens_alt", title=title),
         )
 
-    kit.one_of({"Layer by layer": lines, "Every token": tokens}, key="masks_looks")
+    looks = {say("masks.page.lines"): lines, say("masks.page.tokens"): tokens}
+    kit.one_of(looks, key="masks_looks")
 
 
 def _pooler_name(card: ModelCard) -> str:
     trained = card.provenance.pooler.state == "trained"
-    return "pooler_output" if trained else "pooler (untrained?)"
+    return say("masks.line.pooler" if trained else "masks.line.pooler_untrained")
 
 
 def _numbers(masks: Masks) -> None:
     lab, row = masks.batch
-    st.markdown(f"**How like itself each sentence is at layer {masks.layer}** (cosine)")
+    st.markdown(say("masks.page.summary", layer=masks.layer))
     summary = [summary_rows(each, masks.layer) for each in lab.rows]
     kit.table(summary, key="masks_summary", after=3)
-    st.markdown(f"**Every position of {row.label}**")
+    st.markdown(say("masks.page.positions", label=row.label))
     positions = pd.DataFrame(token_rows(row)).drop(columns="sentence")
     kit.table(positions, key="masks_table", after=5)
 
 
 def _under_the_hood(masks: Masks, card: ModelCard) -> None:
     lab, _ = masks.batch
-    st.markdown("**Shapes, step by step**")
+    st.markdown(say("masks.page.shapes"))
     st.table(pd.DataFrame(_shapes(card, lab)).set_index("code"))
-    st.markdown(OUTPUTS)
+    st.markdown(say("masks.page.outputs"))
     texts = [(row.label, row.alone.text, row.alone.pair) for row in lab.rows]
     kit.under_the_hood(
         formula=[FORMULA],

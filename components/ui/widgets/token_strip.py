@@ -182,4 +182,4 @@ def _says(kind: Kind, span: Span, n_sharing: int, reason: str) -> str:
     where += f" (one of {n_sharing} tokens for it)" if n_sharing > 1 and end > start else ""
     if kind == "unknown":
         return f"{where}: unknown. {reason}".strip()
-    return where + (", goes on with the word" if kind == "continuation" else "")
+    return where + (", continues the word" if kind == "continuation" else "")

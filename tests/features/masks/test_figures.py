@@ -64,7 +64,7 @@ def test_each_cell_has_its_tokens_cosine_and_says_it_to_four_decimals(lab: Lab, 
         np.testing.assert_allclose(found, row.damage.tokens[layer], atol=5.1e-6)
         for i, value in enumerate(row.damage.tokens[layer]):
             hover = cells["customdata"][i][column]
-            assert hover.endswith(f"layer {layer}: cosine {value:.4f}")
+            assert hover.endswith(f"layer {layer}: similarity {value:.4f}")
             assert f"position {i} · ID {row.padded.token_ids[i]} · mask 1 · segment 0" in hover
 
 
@@ -82,7 +82,7 @@ def test_padding_is_one_hatched_bar_that_tells_its_positions(lab: Lab) -> None:
     assert len(ends) == 1
     assert f"positions 4 to 31 · ID 0 · mask {int(not lab.masked)}" in bar["customdata"][1]
     length = lab.rows[1].damage.lengths[6, 4:].mean()
-    assert f"vectors of length {length:.4f} on average, of no" in bar["customdata"][1]
+    assert f"vectors of length {length:.4f} on average, for no word" in bar["customdata"][1]
 
 
 def test_the_ticks_are_positions_and_end_at_the_last(lab: Lab) -> None:

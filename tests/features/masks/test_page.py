@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.content.language import say
 from components.core import EncoderService
 from components.features.masks.compute import masks_of
 from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE, REPEAT, SENTENCE
 from components.features.masks.measures.tables import summary_rows, token_rows
-from components.features.masks.reading.batch import batch_title, masks_reading
+from components.features.masks.reading import batch_title, masks_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages
 from tests.support.fields import field
@@ -68,8 +69,10 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     pd.testing.assert_frame_equal(table(app, "mean of real tokens"), summary, atol=1e-5)
     positions = pd.DataFrame(token_rows(row)).drop(columns="sentence")
     pd.testing.assert_frame_equal(table(app, "position"), positions, atol=1e-5)
-    assert reading(app) == " ".join(masks_reading(lab, row, masks.layer))
-    assert chart(app, BATCH)["layout"]["title"]["text"] == batch_title(lab, row, masks.layer)
+    claims = masks_reading(lab, row, masks.layer)
+    assert reading(app) == " ".join(map(str, claims)).replace("\\", "")
+    title = str(batch_title(lab, row, masks.layer))
+    assert chart(app, BATCH)["layout"]["title"]["text"] == title
 
 
 @pytest.mark.slow
@@ -77,18 +80,17 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
-    assert "[PAD], mask 1, as if it were a token" in captions(app)
-    assert "These positions have vectors too" in captions(app)
+    assert "[PAD] positions, which tokens attend to as if they were text (mask 1)" in captions(app)
     assert set(table(app, "mask")["mask"]) == {1}
     on = framed(MASK.put(DEFAULT, True))
-    assert "[PAD], mask 0, so that nothing attends to it" in captions(on)
+    assert "[PAD] positions, which no token attends to (mask 0)" in captions(on)
     assert table(on, "mask")["mask"].tolist() == [1] * 7 + [0] * 25
     for key in (LAYERS, TOKENS, LIMIT):
         assert chart(app, key)["data"]
-    sorting, limit = (b.label for b in app.expander)
+    _sure, sorting, limit = (b.label for b in app.expander)
     assert sorting.startswith("Sorting by length cuts padding from 4")
     assert limit == "What happens to token 513?"
-    assert table(app, "batches of")["padding left"].tolist() == ["0%", "0%"]
+    assert table(app, "batch size")["padding when sorted"].tolist() == ["0%", "0%"]
     assert {button.label for button in app.get("download_button")} >= {"CSV", "NPZ"}
     assert any(block._block_id.endswith("-downloads") for block in blocks(app))
 
@@ -103,7 +105,7 @@ def test_the_untrained_pooler_is_called_so() -> None:
     shapes = next(t.value for t in app.table)
     meaning = shapes.loc["`output[1]`", "what it is"]
     assert "linear layer and tanh" in meaning
-    assert "Nothing shows that it was trained" in meaning
+    assert "no sign that it was trained" in meaning
     assert shapes.loc["`output[0]`", "shape"] == "`[2, 32, 384]`"
 
 
@@ -124,7 +126,7 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     assert shown_view(app) == view
     assert_shows(app, service, view)
     label = field(app.number_input, REPEAT.key).label
-    assert label == "Say sentence B this many times over"
+    assert label == "Repeat sentence B this many times"
     app = field(app.button_group, COLOR.key).set_value("Segment").run()
     assert shown_view(app) == COLOR.put(view, "Segment")
     cells = chart(app, BATCH)["data"][0]["z"]
@@ -138,11 +140,11 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
 
 def test_at_the_limit_the_cut_is_computed_live() -> None:
     app = framed(REPEAT.put(DEFAULT, 102))
-    assert "exactly full" in everything_said(app)
+    assert say("masks.limit.title_fits", n=512) in chart(app, LIMIT)["layout"]["title"]["text"]
     app = field(app.number_input, REPEAT.key).set_value(103).run()
-    assert "its last **5** are cut off" in everything_said(app)
+    assert "The last **5** never reach the model, from" in everything_said(app)
     assert [t["x"] for t in chart(app, LIMIT)["data"]] == [[512], [5]]
-    assert "The model has no position 513" in everything_said(app)
+    assert say("masks.limit.positions", n=512) in everything_said(app)
 
 
 @pytest.mark.slow
@@ -150,9 +152,9 @@ def test_what_is_left_out_cut_or_impossible_is_said(service: EncoderService) -> 
     texts = ("python " * 600, "", "x")
     view = PAD_TO.put(replace(DEFAULT, sentences=tuple(map(Sentence, texts))), "16")
     app = framed(view)
-    assert "The text of B is blank, so it is left out of the batch." in captions(app)
-    assert "Padding to 16 is not on offer here: the longest sentence has 512" in captions(app)
-    assert "A: the text is longer than the model takes; 90 tokens are cut off" in captions(app)
+    assert "Sentence B is blank, so it is left out of the batch." in captions(app)
+    assert "Padding to 16 is impossible: the longest sentence has 512" in captions(app)
+    assert "Sentence A is too long for the model: 90 tokens were cut off." in captions(app)
     assert_shows(app, service, view)
 
 
@@ -162,7 +164,7 @@ def test_nothing_but_empty_sentences_asks_for_one() -> None:
     assert [info.value for info in app.info] == ["Type a sentence: every one here is blank."]
     app = type_in(app, "I love my pet python")
     assert not app.info
-    assert "sentence A padded to 32" in reading(app)
+    assert "sentence A's similarity" in reading(app)
 
 
 def test_a_broken_address_shows_the_usual(service: EncoderService) -> None:

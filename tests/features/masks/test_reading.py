@@ -1,268 +1,270 @@
-"""Padding & masks in words: right where the expected story holds, and where it does not."""
+"""What Padding & masks says, against its numbers: any batch, any text, then whole sentences."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+import random
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
-from components.features.masks.measures.laboratory import Lab, saving
-from components.features.masks.reading.batch import (
+from components.core.schema import Encoding, Passport
+from components.features.masks.measures.laboratory import Damage, Lab, LabRow, saving
+from components.features.masks.reading import (
     batch_title,
-    layers_title,
-    masks_reading,
-    padding_note,
-    share_title,
-)
-from components.features.masks.reading.limits import (
     cut_title,
+    layers_title,
     limit_reading,
-    limit_title,
+    masks_reading,
+    masks_sure,
+    padding_note,
     problems,
     saving_reading,
     saving_title,
 )
+from tests.support.claims import read, unreached
 from tests.support.masks import lab_of
+from tests.support.texts import LABELS
+
+N_MADE = 2000
+LAYERS = (0, 1, 2, 3)
+
+
+# Any batch
+
+
+def encoding(labels: list[str], n_pad: int, *, mask: str, lost: int) -> Encoding:
+    n = len(labels) + n_pad
+    row = np.zeros(n, np.int64)
+    return Encoding(
+        text="",
+        pair=None,
+        tokens=(*labels, *["[PAD]"] * n_pad),
+        token_ids=row,
+        attention_mask=np.array([1] * len(labels) + [0] * n_pad),
+        token_type_ids=None,
+        special_tokens_mask=row,
+        offsets=np.zeros((n, 2), np.int64),
+        word_ids=row,
+        text_ids=row - 1,
+        n_truncated=lost,
+        hidden=np.zeros((4, n, 1), np.float32),
+        layers=LAYERS,
+        pooler_output=None,
+        attentions=None,
+        passport=Passport("m", "", "", "exact", {}, {"mask": mask}),
+    )
+
+
+def odd_lab(seed: int) -> Lab:
+    """A batch that no model gave: spread, within noise, all the same, about 1, negative."""
+    chance, draw = random.Random(seed), np.random.default_rng(seed)
+
+    def cosines(*shape: int) -> np.ndarray:
+        base, noise = chance.choice((1.0, 1.0, 0.95, 0.3, -0.2)), chance.choice((0, 0.004, 0.5))
+        return np.clip(base + noise * draw.uniform(-1, 1, shape), -1, 1).astype(np.float32)
+
+    pad_to, masked = chance.choice((4, 9, 32)), chance.random() < 0.5
+    rows = []
+    for i in range(chance.choice((1, 2, 3, 8))):
+        n, lost = chance.choice((1, 2, 3, pad_to)), chance.choice((0, 0, 1, 90))
+        labels = [chance.choice(LABELS) for _ in range(n)]
+        alone = encoding(labels, 0, mask="model", lost=lost)
+        mask = "model" if masked else "ones"
+        padded = encoding(labels, pad_to - n, mask=mask, lost=lost)
+        lengths = draw.uniform(0, 9, (4, pad_to)).astype(np.float32)
+        damage = Damage(LAYERS, cosines(4, n), cosines(4), cosines(4), None, lengths)
+        rows.append(LabRow("ABCDEFGH"[i], alone, padded, damage))
+    return Lab(tuple(rows), pad_to, masked)
+
+
+def reads_as_one(values: Any) -> bool:
+    return f"{float(np.min(values)):.2f}" == "1.00"
+
+
+def assert_true(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+    """All claims of a batch, each checked against its rows."""
+    padded = [each for each in lab.rows if each.n_padding]
+    title, over_layers = batch_title(lab, row, layer), layers_title(row)
+    claims, sure = masks_reading(lab, row, layer), masks_sure(lab, row, layer)
+    note = padding_note(lab, row, layer)
+    low = row.damage.mean.min()
+    if not row.n_padding:
+        assert over_layers.key == "masks.layers.none"
+    else:
+        assert over_layers.key.endswith(".unchanged") == reads_as_one(low)
+        assert over_layers.numbers["similarity"] == low
+    if not padded:
+        assert [title.key, *(c.key for c in claims)] == ["masks.title.none", "masks.share.none"]
+        assert claims[0].numbers["n"] == len(lab.rows) * lab.pad_to
+        assert (sure, note) == ([], None)
+        return [title, over_layers, *claims]
+    means = {each.label: each.damage.mean[layer] for each in padded}
+    worst = min(padded, key=lambda each: means[each.label])
+    told = row if row.n_padding else worst
+    share, effect, average = claims
+    n_real = sum(each.n_real for each in lab.rows)
+    assert share.numbers["share"] == pytest.approx(1 - n_real / (len(lab.rows) * lab.pad_to))
+    assert share.key.endswith(".own") == (told is row)
+    assert (share.numbers["label"], share.numbers["other"]) == (row.label, told.label)
+    unchanged = {
+        each.label: reads_as_one([means[each.label], each.damage.tokens[layer].min()])
+        for each in padded
+    }
+    assert title.key.endswith(".unchanged") == (lab.masked and all(unchanged.values()))
+    if not title.key.endswith(".unchanged"):
+        assert title.key.endswith(".on" if lab.masked else ".off")
+        assert title.numbers == {"label": told.label, "similarity": means[told.label]}
+    tokens = told.damage.tokens[layer]
+    assert effect.numbers["lowest"] == tokens.min()
+    assert effect.numbers["label"] == told.label
+    case = effect.key.rpartition(".")[2]
+    assert (case in ("on", "off")) != unchanged[told.label]
+    assert case.startswith("on") == lab.masked
+    assert (case == "embedding") == (unchanged[told.label] and not lab.masked and layer == 0)
+    if case in ("on", "off"):
+        assert effect.numbers["similarity"] == means[told.label]
+        ties = [i for i, c in enumerate(tokens) if f"{c:.2f}" == f"{tokens.min():.2f}"]
+        assert effect.numbers["n"] == len(ties)
+    assert average.numbers["similarity"] == told.damage.mean_all[layer]
+    lengths = told.damage.lengths[layer]
+    assert sure[1].numbers["length"] == pytest.approx(lengths[told.n_real :].mean())
+    assert sure[1].numbers["real"] == pytest.approx(lengths[: told.n_real].mean())
+    differs = f"{means[worst.label]:.2f}" != f"{means[told.label]:.2f}"
+    assert len(sure) == 2 + differs
+    if differs:
+        assert sure[2].numbers == {"label": worst.label, "similarity": means[worst.label]}
+    assert note is not None
+    assert note.key == f"masks.note.{'on' if lab.masked else 'off'}"
+    return [title, over_layers, *claims, *sure, note]
+
+
+@pytest.mark.slow
+def test_every_sentence_is_true_of_any_batch() -> None:
+    said = set()
+    for seed in range(N_MADE):
+        lab, chance = odd_lab(seed), random.Random(seed)
+        row, layer = chance.choice(lab.rows), chance.choice(LAYERS)
+        said |= read(assert_true(lab, row, layer))
+        blank = tuple("XYZ"[: chance.randrange(4)])
+        said |= read(assert_problems(chance.choice((lab, lab, None)), blank, chance.choice("5 ")))
+        lengths = [chance.randint(1, 20) for _ in range(chance.randint(1, 9))]
+        said |= read(assert_saving(lengths, chance.choice((1, 2, 4))))
+        said |= read(assert_limit(chance))
+    said |= read([saving_title(saving([99, 100, 99, 100, *[100] * 93, 50], 2))])  # 2 of 9,800
+    names = ("masks.column.",)  # a table that is read whole
+    assert not [
+        key
+        for key in unreached("masks", said)
+        if not key.startswith(names) and key != "masks.repeat_of"
+    ]
+
+
+# What is not possible, sorting, the limit
+
+
+def assert_problems(lab: Lab | None, blank: tuple[str, ...], asked: str) -> list[Claim]:
+    claims = problems(lab, left_out=blank, unfit=asked.strip(), limit=512)
+    keys = [claim.key.rpartition(".")[2] for claim in claims]
+    cut = [row.alone.n_truncated for row in lab.rows if row.alone.n_truncated] if lab else []
+    unfit = bool(lab and asked.strip())
+    assert keys == ["blank"] * bool(blank) + ["unfit"] * unfit + ["cut"] * len(cut)
+    assert [claim.numbers["n"] for claim in claims if claim.key.endswith("cut")] == cut
+    if unfit and lab:
+        numbers = claims[bool(blank)].numbers
+        assert (numbers["longest"], numbers["pad_to"]) == (max(lab.lengths), lab.pad_to)
+    return claims
+
+
+def assert_saving(lengths: list[int], size: int) -> list[Claim]:
+    def padding(order: list[int]) -> tuple[float, int]:
+        batches = [order[i : i + size] for i in range(0, len(order), size)]
+        n = sum(len(batch) * max(batch) for batch in batches)
+        return 1 - sum(lengths) / n, n
+
+    found = saving(lengths, size)
+    title, sample = saving_title(found), saving_reading(found, len(lengths))
+    (before, given), (after, by_length) = padding(lengths), padding(sorted(lengths)[::-1])
+    assert sample.numbers["before"] == pytest.approx(before)
+    assert sample.numbers["after"] == title.numbers["after"] == pytest.approx(after)
+    case = title.key.rpartition(".")[2]
+    assert (case == "nothing") == (by_length >= given)
+    if case == "cuts":
+        assert after < before
+    return [title, sample]
+
+
+def assert_limit(chance: random.Random) -> list[Claim]:
+    n, lost, rest = chance.randint(2, 512), chance.choice((0, 1, 9)), chance.choice(("", "<b> x"))
+    tokens: Any = SimpleNamespace(
+        text="ab" + rest, n_tokens=n, n_truncated=lost, offsets=np.array([[0, 0], [0, 2]])
+    )
+    places = chance.choice((None, 512, 1024))
+    title, claims = cut_title(tokens), limit_reading(tokens, 512, places)
+    assert claims[0].numbers == {"n": n + lost, "limit": 512}
+    assert title.key.endswith("fits") == (lost == 0)
+    keys = [claim.key.rpartition(".")[2] for claim in claims[1:]]
+    cut = ["lost_from" if rest else "lost"] + ["positions"] * (places is not None)
+    assert keys == (cut if lost else [])
+    if lost:
+        assert claims[1].numbers["n"] == title.numbers["n"] == lost
+    return [title, *claims]
+
+
+# As they are read
 
 A, B = "I love my pet python", "I love coding in python"
 
 
 def said(lab: Lab, layer: int = 6, row: int = 0) -> str:
-    return " ".join(masks_reading(lab, lab.rows[row], layer))
+    shown = (lab, lab.rows[row], layer)
+    claims = [batch_title(*shown), *masks_reading(*shown)]
+    return " ".join(map(str, claims)).replace("\\", "").replace("**", "")
 
 
-def numbers(text: str) -> list[float]:
-    return [float(n) for n in re.findall(r"\*\*(-?\d+\.\d\d)\*\*", text)]
-
-
-def with_means(lab: Lab, *means: float) -> Lab:
-    """The batch as if its texts' means had these cosines at every layer."""
-    rows = [
-        replace(
-            row,
-            damage=replace(
-                row.damage,
-                mean=np.full_like(row.damage.mean, mean),
-                tokens=np.full_like(row.damage.tokens, mean),
-            ),
-        )
-        for row, mean in zip(lab.rows, means, strict=True)
-    ]
-    return replace(lab, rows=tuple(rows))
-
-
-# The laboratory
-
-
-def test_without_the_mask_the_damage_is_said_in_numbers(service: EncoderService) -> None:
-    lab = lab_of(service, A, B)
-    damage = lab.rows[0].damage
-    text = said(lab)
-    assert text.startswith("**78%** of the 64 positions in this batch are padding.")
-    assert "sentence A padded to 32 is only **0.79** like itself at layer 6" in text
-    assert numbers(text) == [
-        round(float(v), 2)
-        for v in (damage.mean[6], damage.tokens[6].min(), damage.first[6], damage.mean_all[6])
-    ]
-    assert batch_title(lab, lab.rows[0], 6) == "Without the mask, A is only 0.79 like itself"
-
-
-def test_the_token_that_moves_most_is_named(service: EncoderService) -> None:
-    lab = lab_of(service, "x")
-    tokens = lab.rows[0].damage.tokens[6]
-    names = [r"\[CLS\]", "x", r"\[SEP\]"]
-    assert f"“{names[int(tokens.argmin())]}” moves most (**{tokens.min():.2f}**)" in said(lab)
-
-
-def test_with_the_mask_nothing_is_lost_but_a_mean_with_padding(service: EncoderService) -> None:
-    lab = lab_of(service, A, B, masked=True)
-    text = said(lab)
-    assert "every real token of A points where it points alone (cosine **1.00**)" in text
-    assert r"But a mean that counts the \[PAD\] vectors too is only **0.60** like" in text
-    assert batch_title(lab, lab.rows[0], 6) == "With the mask, padding changes no token's direction"
-    assert layers_title(lab.rows[0]) == "A's mean stays at 1.00"
-
-
-@pytest.mark.parametrize("masked", [True, False])
-def test_no_padding_at_all_has_nothing_to_hide(service: EncoderService, masked: bool) -> None:
-    lab = lab_of(service, A, B, pad_to=7, masked=masked)
-    assert said(lab).startswith("All **14** positions of this batch hold real tokens")
-    assert batch_title(lab, lab.rows[0], 6) == "No padding: the mask has nothing to hide"
-    assert layers_title(lab.rows[0]) == "A has no padding"
-    assert padding_note(lab, lab.rows[0], 6) == ""
-
-
-def test_a_chosen_text_without_padding_lets_the_other_be_told(service: EncoderService) -> None:
-    lab = lab_of(service, "one two three four five six", "x", pad_to=8)
-    text = said(lab)
-    assert "are padding. A has none, so this tells of B." in text
-    assert "sentence B padded to 8" in text
-    assert batch_title(lab, lab.rows[0], 6).startswith("Without the mask, B is ")
-
-
-def test_at_layer_0_nothing_has_moved(service: EncoderService) -> None:
-    lab = lab_of(service, A)
-    text = said(lab, layer=0)
-    assert "every real token of A is **1.00** like itself at layer 0: the embedding layer" in text
-    assert batch_title(lab, lab.rows[0], 0) == "Without the mask, A is 1.00 like itself"
-
-
-def test_hardly_any_damage_is_not_called_only(service: EncoderService) -> None:
-    lab = with_means(lab_of(service, A), 0.97)
-    assert "is still **0.97** like itself" in said(lab)
-    assert "Without the mask, A is 0.97 like itself" in batch_title(lab, lab.rows[0], 6)
-    assert layers_title(lab.rows[0]) == "A's mean never falls below 0.97"
-    none = with_means(lab, 0.9999)
-    assert "every real token of A is **1.00** like itself at layer 6." in said(none)
-    assert layers_title(none.rows[0]) == "A's mean stays at 1.00"
-
-
-def test_a_mask_that_fails_is_not_praised(service: EncoderService) -> None:
-    lab = with_means(lab_of(service, A, masked=True), 0.5)
-    assert "Even with the mask, a token of A is at **0.50** only." in said(lab)
-    assert batch_title(lab, lab.rows[0], 6) == "With the mask, A is only 0.50 like itself"
-
-
-def test_texts_that_are_hit_harder_by_a_margin_are_named(service: EncoderService) -> None:
-    lab = lab_of(service, A, B, "x")
-    assert "Hit harder: B (**0.50**)." in said(with_means(lab, 0.8, 0.5, 0.9))
-    assert "Hit harder: C (**0.40**), B (**0.50**)." in said(with_means(lab, 0.8, 0.5, 0.4))
-    assert "Hit harder" not in said(with_means(lab, 0.5, 0.8, 0.5))
-    assert "Hit harder" not in said(with_means(lab, 0.505, 0.496, 0.6))
-
-
-def with_tokens(lab: Lab, *tokens: float) -> Lab:
-    row = with_means(lab, 0.5).rows[0]
-    each = np.repeat(np.array([tokens], np.float32), len(row.damage.layers), axis=0)
-    return replace(lab, rows=(replace(row, damage=replace(row.damage, tokens=each)),))
-
-
-def test_a_token_moves_most_by_a_margin_only_and_has_its_place(service: EncoderService) -> None:
-    lab = lab_of(service, "the the")
-    told = said(with_tokens(lab, 0.9, 0.3, 0.8, 0.7))
-    assert r"“the” at position 1 moves most (**0.30**), \[CLS\] keeps **0.90**." in told
-    told = said(with_tokens(lab, 0.9, 0.3, 0.309, 0.7))
-    assert "its tokens lie between **0.30** and **0.90**." in told
-    assert "each of its tokens is at **0.30**." in said(with_tokens(lab, 0.3, 0.3, 0.301, 0.3))
-
-
-def test_one_token_too_many_is_read_without_a_word(service: EncoderService) -> None:
-    lab = lab_of(service, "")
-    assert lab.lengths == [2]
-    assert len(numbers(said(lab))) >= 3
-
-
-def test_padding_is_said_to_have_vectors_that_mean_nothing(service: EncoderService) -> None:
-    lab = lab_of(service, A)
-    row = lab.rows[0]
-    note = padding_note(lab, row, 6)
-    assert share_title(lab) == "78% of this batch is padding"
-    lengths = row.damage.lengths[6]
-    assert (
-        f"of length {lengths[7:].mean():.2f} on average in A, real tokens {lengths[:7].mean():.2f}"
-        in note
-    )
-    assert note.startswith(r"Hatched, not always to scale: \[PAD\], mask 1, as if it were a token")
-    assert note.endswith("represent no word: leave them out.")
-    lab = lab_of(service, A, masked=True)
-    note = padding_note(lab, lab.rows[0], 6)
-    assert r"\[PAD\], mask 0, so that nothing attends to it." in note
-
-
-def test_what_was_typed_is_escaped(service: EncoderService) -> None:
-    lab = with_means(lab_of(service, "*"), 0.5)
-    tokens = lab.rows[0].damage.tokens.copy()
-    tokens[:, 1] = 0.1
-    damage = replace(lab.rows[0].damage, tokens=tokens)
-    lab = replace(lab, rows=(replace(lab.rows[0], damage=damage),))
-    assert r"“\*” moves most" in said(lab)
-
-
-def test_the_layer_of_the_steepest_fall_is_named(service: EncoderService) -> None:
-    row = lab_of(service, A).rows[0]
-    mean = np.array([1, 0.9, 0.85, 0.4, 0.4, 0.5, 0.3], dtype=np.float32)
-    assert layers_title(replace(row, damage=replace(row.damage, mean=mean))) == (
-        "A's mean loses most at layer 3"
-    )
-    even = np.array([1, 0.8, 0.6, 0.4, 0.4, 0.5, 0.5], dtype=np.float32)
-    assert layers_title(replace(row, damage=replace(row.damage, mean=even))) == (
-        "A's mean falls to 0.40"
+def test_without_the_mask_the_damage_is_said(service: EncoderService) -> None:
+    assert said(lab_of(service, A, B)) == (
+        "Mask off: A's similarity to unpadded A is 0.79 78% of the 64 positions are padding. "
+        "Without the mask, sentence A's similarity (cosine) to its unpadded self is 0.79 at layer "
+        "6; its most changed token, “[SEP]”, has 0.60. Averages should leave [PAD] out: with it, "
+        "the similarity to the unpadded sentence A is 0.36."
     )
 
 
-# What is not possible
+def test_with_the_mask_nothing_changes_but_a_mean_with_padding(service: EncoderService) -> None:
+    text = said(lab_of(service, A, B, masked=True))
+    assert text.startswith("With the mask, padding changes no token's direction 78% of the 64")
+    assert "no token's direction in sentence A: similarity (cosine) to its unpadded" in text
+    assert text.endswith("the similarity to the unpadded sentence A is 0.60.")
 
 
-def test_what_was_left_out_cut_or_not_possible_is_said(service: EncoderService) -> None:
-    lab = lab_of(service, "python " * 600, A, pad_to=512)
-    assert problems(lab, left_out=(), unfit="", limit="512") == [
-        "A: the text is longer than the model takes; 90 tokens are cut off at its end."
-    ]
-    lab = lab_of(service, A, B, pad_to=64)
-    assert problems(lab, left_out=(), unfit="", limit="512") == []
-    assert problems(lab, left_out=("C",), unfit="5", limit="512") == [
-        "The text of C is blank, so it is left out of the batch.",
-        "Padding to 5 is not on offer here: the longest sentence has 7 tokens and the model takes "
-        "512. Padded to 64 instead.",
-    ]
-    assert problems(None, left_out=("A", "B"), unfit="5", limit="512") == [
-        "The texts of A, B are blank, so they are left out of the batch."
-    ]
+def test_a_text_without_padding_lets_another_be_told(service: EncoderService) -> None:
+    text = said(lab_of(service, "one two three four five six", "x", pad_to=8))
+    assert "31% of the 16 positions are padding, but none in sentence A; the numbers are" in text
+    assert "sentence B's similarity" in text
+    assert said(lab_of(service, A, pad_to=7)).startswith("No padding, so the mask has no effect ")
 
 
-# Shares and sorting
+@pytest.mark.parametrize("text", ["", "[MASK] [CLS]", "🐍 🍕", "蟒蛇 مرحبا", "*"])
+def test_any_text_is_spoken_of(service: EncoderService, text: str) -> None:
+    lab = lab_of(service, text)
+    assert "Without the mask, sentence A's similarity" in said(lab)
+    assert "padding has no effect yet" in said(lab, layer=0)
 
 
-def test_sorting_is_told_with_its_numbers() -> None:
-    found = saving([9, 1, 9, 1], 2)
-    assert saving_title(found) == "Sorting by length cuts padding from 44% to 0%"
-    text = saving_reading(found, 4)
-    assert "in the order given, **44%**" in text
-    assert text.endswith("Sorting saves **44%** of the positions.")
+def test_roberta_s_padding_has_its_own_name(tiny_service: EncoderService) -> None:
+    lab = lab_of(tiny_service, "a python", model="folder:roberta")
+    assert "Averages should leave <pad> out" in said(lab, layer=lab.layers[-1])
+    assert "[" not in said(lab, layer=lab.layers[-1])
 
 
-@pytest.mark.parametrize("lengths", [[4, 4, 4, 4], [1, 1, 9]])
-def test_sorting_that_saves_nothing_is_not_praised(lengths: list[int]) -> None:
-    found = saving(lengths, 2)
-    assert "saves nothing" in saving_title(found)
-    assert saving_reading(found, len(lengths)).endswith("Sorting saves nothing here.")
-
-
-# The limit
-
-
-def test_over_the_limit_the_cut_is_counted_and_quoted(service: EncoderService) -> None:
-    tokens = service.tokenize(BUNDLED_ID, ["python " * 600])[0]
-    text = " ".join(limit_reading(tokens, 512, 512))
-    assert "This text has **602** tokens. The model takes 512, the 2 special ones included" in text
-    assert "its last **90** are cut off, from “python python" in text
-    assert text.endswith("no position 513: its table of position vectors has 512 rows.")
-    assert limit_title(512) == "What happens to token 513?"
-    assert cut_title(tokens) == "602 tokens: 512 fit, 90 are cut off"
-
-
-def test_under_and_at_the_limit_nothing_is_cut(service: EncoderService) -> None:
-    short, full = service.tokenize(BUNDLED_ID, ["python", "python " * 510])
-    assert limit_reading(short, 512, 512) == [
-        "This text has **3** tokens. The model takes 512, so 509 positions stay free."
-    ]
-    assert limit_reading(full, 512, 512)[0].endswith("The model takes 512: exactly full.")
-    assert cut_title(full) == "All 512 tokens fit"
-
-
-def test_rows_that_no_token_uses_are_told(tiny_service: EncoderService) -> None:
-    tokens = tiny_service.tokenize("folder:roberta", ["a python slept " * 40])[0]
-    text = " ".join(limit_reading(tokens, 64, 66, 2))
-    assert text.endswith("no position 65: its table of position vectors has 66 rows, 2 of them for "
-                         "no place in a text.")  # fmt: skip
-    assert " ".join(limit_reading(tokens, 64, None)).endswith("and no vector knows of them.")
-    assert "Its tokenizer stops there" in limit_reading(tokens, 64, 128)[1]
-
-
-def test_what_is_cut_is_escaped(service: EncoderService) -> None:
+def test_a_text_over_the_limit_is_quoted(service: EncoderService) -> None:
     tokens = service.tokenize(BUNDLED_ID, ["python " * 510 + "<b>*x*</b>"])[0]
-    text = " ".join(limit_reading(tokens, 512, 512))
-    assert r"from “\<b\>\*x\*\</b\>” on" in text
+    text = " ".join(map(str, limit_reading(tokens, 512, 512)))
+    assert text.endswith(
+        r"never reach the model, from “\<b\>\*x\*\</b\>” on. The model has vectors for **512** "
+        "positions in a text."
+    )

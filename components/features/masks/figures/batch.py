@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from components.content.language import say
 from components.features.masks.measures.laboratory import Lab, LabRow, token_labels
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
@@ -129,7 +130,7 @@ class _Cells:
             f"{row.label}: {plain(names[i])}<br>position {i} · ID {padded.token_ids[i]} · "
             f"mask {mask[i]}"
             + ("" if kinds is None else f" · segment {kinds[i]}")
-            + f"<br>layer {self.layer}: cosine {value:.4f}"
+            + f"<br>layer {self.layer}: similarity {value:.4f}"
             for i, value in enumerate(cosines.tolist())
         ]
 
@@ -140,7 +141,7 @@ class _Cells:
 
     def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
         if self.color == "cosine":
-            name = {"text": "cosine with the sentence alone", "side": "bottom"}
+            name = {"text": say("masks.figure.similarity"), "side": "bottom"}
             place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
             bar = {"thickness": 8, "title": name, **place}
             drawn = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
@@ -180,7 +181,7 @@ def _column_name(row: LabRow, n: int) -> str:
 
 def _position_axis(heights: _Scale) -> dict[str, Any]:
     return {
-        "title": {"text": "position"},
+        "title": {"text": say("masks.figure.position")},
         **_position_ticks(heights),
         "range": [heights.whole, 0],
         "showgrid": False,
@@ -228,7 +229,7 @@ def _padding_hover(row: LabRow, layer: int) -> str:
     return (
         f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{where} · "
         f"ID {row.padded.token_ids[last]} · mask {row.mask[last]}{segment}<br>layer {layer}: "
-        f"vectors of length {length:.4f} on average, of no token of the text"
+        f"vectors of length {length:.4f} on average, for no word"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from components.content.language import say
 from components.features.masks.measures.laboratory import Lab, LabRow, token_labels
 from components.figures.labels import spread
 from components.figures.theme import (
@@ -42,7 +43,7 @@ def layer_lines(
     title: str,
     height: int = 390,
 ) -> go.Figure:
-    """How like itself a text is over the layers: [CLS], means, `pooler_output`, every token."""
+    """A text's similarity to its unpadded self over the layers: tokens, means, `pooler_output`."""
     x = list(row.damage.layers)
     lines = _main_lines(row)
     traces = [
@@ -52,14 +53,14 @@ def layer_lines(
     ]
     layout = {
         "xaxis": {
-            "title": {"text": "layer (0 is the embedding layer)"},
+            "title": {"text": say("masks.figure.layer")},
             "tickvals": _layer_ticks(x),
             "range": [x[0] - 0.15, x[-1] + 0.25],
             "zeroline": False,
             "showgrid": False,
         },
         "yaxis": {
-            "title": {"text": "cosine with the sentence alone"},
+            "title": {"text": say("masks.figure.similarity")},
             "range": [scale[0] - 0.02, scale[1] + 0.04],
             "zeroline": False,
         },
@@ -88,11 +89,11 @@ def token_heatmap(
         "zmax": scale[1],
         "colorscale": SEQUENTIAL,
         "customdata": [[name] * len(x) for name in names],
-        "hovertemplate": "%{customdata} at position %{y}<br>layer %{x}<br>cosine %{z:.4f}"
+        "hovertemplate": "%{customdata} at position %{y}<br>layer %{x}<br>similarity %{z:.4f}"
         "<extra></extra>",
         "xgap": 2 if len(names) <= _MAX_NAMES else 0,
         "ygap": 1 if len(names) <= _MAX_NAMES else 0,
-        "colorbar": {"title": {"text": "cosine"}, "thickness": 8, "len": 0.9},
+        "colorbar": {"title": {"text": "similarity"}, "thickness": 8, "len": 0.9},
     }
     step = -(-len(names) // _MAX_NAMES)
     ticks = names if step == 1 else [f"{i}: {name}" for i, name in enumerate(names)]
@@ -117,10 +118,11 @@ _Line = tuple[str, NDArray[Any], str]
 def _main_lines(row: LabRow) -> list[_Line]:
     lines = [
         (row.alone.tokens[0], row.damage.first, CATEGORICAL[0]),
-        ("mean of real tokens", row.damage.mean, CATEGORICAL[2]),
+        (say("masks.line.mean"), row.damage.mean, CATEGORICAL[2]),
     ]
     if row.n_padding:
-        lines.append((f"mean with {row.pad_token}", row.damage.mean_all, CATEGORICAL[3]))
+        name = say("masks.line.mean_all", pad=row.pad_token)
+        lines.append((name, row.damage.mean_all, CATEGORICAL[3]))
     return lines
 
 
@@ -134,7 +136,7 @@ def _line(x: list[int], name: str, array: NDArray[Any], color: str) -> dict[str,
         "text": plain(name),
         "line": {"color": color, "width": 2.5},
         "marker": {"size": 6},
-        "hovertemplate": "%{text}<br>layer %{x}<br>cosine %{y:.4f}<extra></extra>",
+        "hovertemplate": "%{text}<br>layer %{x}<br>similarity %{y:.4f}<extra></extra>",
     }
 
 
@@ -153,7 +155,7 @@ def _token_lines(row: LabRow, x: list[int]) -> list[dict[str, Any]]:
         "line": {"color": NEUTRAL, "width": 1.2},
     }
     return [
-        _line(x, f"{name} at position {i}", cosines[:, i], NEUTRAL) | faint
+        _line(x, say("masks.line.token", name=name, at=i), cosines[:, i], NEUTRAL) | faint
         for i, name in enumerate(token_labels(row.alone))
         if i > 0
     ]
@@ -174,9 +176,10 @@ def _tokens_label(row: LabRow) -> list[_Line]:
     """A name for the faint lines (a band is of all tokens), at the lowest of them."""
     last = row.damage.tokens[-1]
     if row.n_real > _MAX_LINES:
-        return [("every token", last[[last.argmin()]], NEUTRAL)]
+        return [(say("masks.line.every"), last[[last.argmin()]], NEUTRAL)]
     others = last[1:]
-    return [("every other token", others[[others.argmin()]], NEUTRAL)] if others.size else []
+    name = say("masks.line.others")
+    return [(name, others[[others.argmin()]], NEUTRAL)] if others.size else []
 
 
 def _end_labels(

@@ -33,7 +33,7 @@ SIZES = (16, 32, 64, 128, 512)
 
 @dataclass(frozen=True, eq=False)
 class Damage:
-    """How like itself a padded text is: cosines with the same text run alone.
+    """What padding does to a text: cosines with the same text run alone.
 
     Attributes:
         layers: the layer of each row.

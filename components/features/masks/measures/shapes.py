@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from components.content.language import say
 from components.core.schema import ModelCard
 
 __all__ = ["ShapeStep", "shape_steps"]
@@ -30,33 +31,29 @@ def shape_steps(card: ModelCard, n_texts: int, n_tokens: int) -> list[ShapeStep]
         (n_texts, card.n_dims),
     )
     return [
-        _ids('batch["input_ids"]', ids, "The token's number in the vocabulary, padding included."),
-        _ids(
-            'batch["attention_mask"]', ids, "1 for a token to attend to, 0 for padding to ignore."
-        ),
+        _ids('batch["input_ids"]', ids, say("masks.shape.ids")),
+        _ids('batch["attention_mask"]', ids, say("masks.shape.mask")),
         _segments(card, ids),
-        ShapeStep(
-            "output.hidden_states[0]", _TOKENS, vectors, "Layer 0: the embedding layer's output."
-        ),
+        ShapeStep("output.hidden_states[0]", _TOKENS, vectors, say("masks.shape.layer_0")),
         ShapeStep(
             f"output.hidden_states[{card.n_layers}]",
             _TOKENS,
             vectors,
-            f"Layer {card.n_layers}, the last; each layer before it has the same shape.",
+            say("masks.shape.last_layer", n=card.n_layers),
         ),
         ShapeStep(
             "output[0]",
             _TOKENS,
             vectors,
-            "The same as the line above: one vector for each position, padding included.",
+            say("masks.shape.output"),
         ),
         _pooler(card, one),
-        ShapeStep("output[0][:, 0]", _TEXTS, one, "The first token's vector, [CLS] or its like."),
+        ShapeStep("output[0][:, 0]", _TEXTS, one, say("masks.shape.first")),
         ShapeStep(
             "(output[0] * mask).sum(1) / mask.sum(1)",
             _TEXTS,
             one,
-            'The mean over real tokens, with mask = batch["attention_mask"][..., None].',
+            say("masks.shape.mean"),
         ),
     ]
 
@@ -72,19 +69,16 @@ def _ids(code: str, shape: tuple[int, int], meaning: str) -> ShapeStep:
 def _segments(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
     code = 'batch["token_type_ids"]'
     if card.has_segments:
-        return _ids(code, shape, "0 for the first text, 1 for the second of a pair.")
-    return ShapeStep(code, "none", None, "This model has no segments, so there is no such input.")
+        return _ids(code, shape, say("masks.shape.segments"))
+    return ShapeStep(code, "none", None, say("masks.shape.no_segments"))
 
 
 def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
     part = card.provenance.pooler
     if part.state == "absent":
-        meaning = f"No pooler_output to trust: {part.reason}"
+        meaning = say("masks.shape.no_pooler", reason=part.reason)
         return ShapeStep("output[1]", "none", None, meaning)
-    meaning = (
-        "pooler_output: not the first token's vector but a linear layer and tanh of it, so every "
-        "number lies between -1 and 1."
-    )
+    meaning = say("masks.shape.pooler")
     if part.state == "untrained":
-        meaning += f" Nothing shows that it was trained: {part.reason}"
+        meaning = say("masks.shape.pooler_untrained", reason=part.reason)
     return ShapeStep("output[1]", _TEXTS, shape, meaning)

@@ -14,7 +14,7 @@ __all__ = ["arrays", "summary_rows", "token_rows"]
 
 
 def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:
-    """One text at one layer: how much padding it has, and how like itself it is."""
+    """One text at one layer: how much padding it has, and its similarity to its unpadded self."""
     damage = row.damage
     at = damage.layers.index(layer)
     return {
@@ -24,7 +24,7 @@ def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:
         row.alone.tokens[0]: float(damage.first[at]),
         "mean of real tokens": float(damage.mean[at]),
         "mean with padding": float(damage.mean_all[at]),
-        "lowest token": float(damage.tokens[at].min()),
+        "most changed token": float(damage.tokens[at].min()),
         "pooler_output": damage.pooled,
     }
 

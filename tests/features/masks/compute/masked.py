@@ -15,13 +15,13 @@ from components.features.masks.controls import PAGE
 from components.features.masks.figures.batch import batch_grid
 from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
 from components.features.masks.measures.tables import summary_rows, token_rows
-from components.features.masks.reading.batch import (
+from components.features.masks.reading import (
     batch_title,
     layers_title,
     masks_reading,
     padding_note,
+    problems,
 )
-from components.features.masks.reading.limits import problems
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import DEFAULT, Sentence, Value, ViewState
 
@@ -38,12 +38,13 @@ def shown(view: ViewState, service: EncoderService) -> Masks:
 
 
 def said(masks: Masks) -> str:
-    return " ".join(masks_reading(*masks.batch, masks.layer))
+    return " ".join(map(str, masks_reading(*masks.batch, masks.layer)))
 
 
 def notes(masks: Masks) -> list[str]:
-    limit = list(masks.padding.options)[-1]
-    return problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    limit = int(list(masks.padding.options)[-1])
+    claims = problems(masks.lab, left_out=masks.left_out, unfit=masks.unfit, limit=limit)
+    return list(map(str, claims))
 
 
 def assert_whole(view: ViewState, service: EncoderService) -> Masks:
@@ -52,7 +53,7 @@ def assert_whole(view: ViewState, service: EncoderService) -> Masks:
     masks = masks_of(view, service, card)
     lab, row = masks.batch
     scale, color = mask_range(lab), color_of_cells(view, card)
-    title = batch_title(lab, row, masks.layer)
+    title = str(batch_title(lab, row, masks.layer))
     grid = batch_grid(lab, masks.layer, color=color, scale=scale, title=title).to_plotly_json()
     cells = grid["data"][0]["z"]
     for column, each in enumerate(lab.rows):
@@ -65,12 +66,12 @@ def assert_whole(view: ViewState, service: EncoderService) -> Masks:
             each.damage.mean[masks.layer]
         )
     for figure in (
-        layer_lines(row, masks.layer, scale=scale, pooler="p", title=layers_title(row)),
+        layer_lines(row, masks.layer, scale=scale, pooler="p", title=str(layers_title(row))),
         token_heatmap(row, scale=scale, title=title),
     ):
         assert json.loads(figure.to_json())["data"]
     assert said(masks)
-    assert (padding_note(lab, row, masks.layer) == "") == (lab.share == 0)
+    assert (padding_note(lab, row, masks.layer) is None) == (lab.share == 0)
     texts = [(r.label, r.alone.text, r.alone.pair) for r in lab.rows]
     ast.parse(masks_snippet(card, texts, pad_to=lab.pad_to, masked=lab.masked))
     return masks

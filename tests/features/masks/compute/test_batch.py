@@ -28,8 +28,10 @@ def test_the_opening_view_is_true_and_interesting(service: EncoderService) -> No
     masks = assert_whole(DEFAULT, service)
     lab, row = masks.batch
     assert (lab.pad_to, lab.masked, masks.layer, row.label) == (32, False, 6, "A")
-    assert said(masks).startswith("**78%** of the 64 positions in this batch are padding.")
-    assert "sentence A padded to 32 is only **0.79** like itself at layer 6" in said(masks)
+    assert said(masks).startswith("**78%** of the 64 positions are padding.")
+    assert "sentence A's similarity (cosine) to its unpadded self is **0.79** at layer 6" in said(
+        masks
+    )
     assert notes(masks) == []
     assert masks.key == "A: I love my pet python · B: I love coding in python"
 
@@ -62,7 +64,7 @@ def test_the_mask_heals_the_batch(service: EncoderService) -> None:
     for row in lab.rows:
         np.testing.assert_allclose(row.damage.tokens, 1, atol=1e-5)
     assert masks.passport.settings["mask"] == "model"
-    assert "But a mean that counts" in said(masks)
+    assert "With the mask, padding changes no token's direction" in said(masks)
 
 
 @pytest.mark.parametrize(("size", "n"), [("Longest", 7), ("16", 16), ("512", 512)])
@@ -84,7 +86,7 @@ def test_a_layer_that_the_model_lacks_is_its_last(
 def test_another_sentence_is_chosen_for_lines_and_reading(service: EncoderService) -> None:
     masks = shown(SENTENCE.put(DEFAULT, "B"), service)
     assert masks.batch[1].label == "B"
-    assert "sentence B padded to 32" in said(masks)
+    assert "sentence B's similarity" in said(masks)
 
 
 def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService) -> None:

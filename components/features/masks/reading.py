@@ -1,0 +1,208 @@
+"""Padding & masks in words: how much is padding, what it does to a text, and a model's limit.
+
+What is claimed is computed here; the sentences are in `english.toml`. A similarity is called lower
+than another one only where the two read differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.content.language import Claim, claim
+from components.content.wording import escape, percent, placed, quoted, two
+from components.core.schema import Tokens
+from components.features.masks.measures.laboratory import Lab, LabRow, Saving, token_labels
+
+__all__ = [
+    "batch_title",
+    "cut_title",
+    "layers_title",
+    "limit_reading",
+    "masks_reading",
+    "masks_sure",
+    "padding_note",
+    "problems",
+    "saving_reading",
+    "saving_title",
+]
+
+_UNCHANGED = two(1.0)
+_LONGEST_QUOTE = 40
+
+
+# The batch
+
+
+def batch_title(lab: Lab, row: LabRow, layer: int) -> Claim:
+    """The finding of the main picture, told of one text (or of another where it has no padding)."""
+    told = _told(lab, row, layer)
+    if told is None:
+        return claim("masks.title.none")
+    padded = [each for each in lab.rows if each.n_padding]
+    if lab.masked and all(_is_unchanged(each, layer) for each in padded):
+        return claim("masks.title.unchanged")
+    mask = "on" if lab.masked else "off"
+    return claim(f"masks.title.{mask}", label=told.label, similarity=_at(told, layer))
+
+
+def layers_title(row: LabRow) -> Claim:
+    """The finding of one text's lines over the layers, told of its mean."""
+    low = float(row.damage.mean.min())
+    if not row.n_padding:
+        return claim("masks.layers.none", label=row.label)
+    case = "unchanged" if two(low) == _UNCHANGED else "changed"
+    return claim(f"masks.layers.{case}", label=row.label, similarity=low)
+
+
+def masks_reading(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+    """How much is padding, what it does to a text, and what averaging it in does."""
+    told = _told(lab, row, layer)
+    n = len(lab.rows) * lab.pad_to
+    if told is None:
+        return [claim("masks.share.none", n=n)]
+    case = "own" if told is row else "other"
+    return [
+        claim(f"masks.share.{case}", share=lab.share, n=n, label=row.label, other=told.label),
+        _effect_claim(lab, told, layer),
+        claim(
+            "masks.average",
+            label=told.label,
+            pad=escape(told.pad_token),
+            similarity=float(told.damage.mean_all[told.damage.layers.index(layer)]),
+        ),
+    ]
+
+
+def masks_sure(lab: Lab, row: LabRow, layer: int) -> list[Claim]:
+    """What is compared, which text changes most, and that padding has vectors too."""
+    told, worst = _told(lab, row, layer), _worst(lab, layer)
+    if told is None or worst is None:
+        return []
+    lengths = told.damage.lengths[told.damage.layers.index(layer)]
+    pad, real = float(lengths[told.n_real :].mean()), float(lengths[: told.n_real].mean())
+    claims = [
+        claim("masks.sure.compared"),
+        claim("masks.sure.lengths", pad=escape(told.pad_token), length=pad, real=real),
+    ]
+    if two(_at(worst, layer)) != two(_at(told, layer)):
+        claims.append(claim("masks.sure.worst", label=worst.label, similarity=_at(worst, layer)))
+    return claims
+
+
+def padding_note(lab: Lab, row: LabRow, layer: int) -> Claim | None:
+    """What the mask says of padding; None where there is none."""
+    told = _told(lab, row, layer)
+    if told is None:
+        return None
+    return claim(f"masks.note.{'off' if told.mask[-1] else 'on'}", pad=escape(told.pad_token))
+
+
+def _effect_claim(lab: Lab, row: LabRow, layer: int) -> Claim:
+    """What padding does to a text's tokens, or without the mask to its mean."""
+    cosines = row.damage.tokens[row.damage.layers.index(layer)].tolist()
+    numbers = {"label": row.label, "layer": layer, "lowest": min(cosines)}
+    if _is_unchanged(row, layer):
+        if lab.masked:
+            return claim("masks.effect.on_unchanged", **numbers)
+        return claim(f"masks.effect.{'off_unchanged' if layer else 'embedding'}", **numbers)
+    lowest = [i for i, cosine in enumerate(cosines) if two(cosine) == two(min(cosines))]
+    labels = token_labels(row.alone)
+    return claim(
+        f"masks.effect.{'on' if lab.masked else 'off'}",
+        **numbers,
+        n=len(lowest),
+        similarity=_at(row, layer),
+        token=placed(labels[lowest[0]], lowest[0], labels),
+    )
+
+
+def _at(row: LabRow, layer: int) -> float:
+    return float(row.damage.mean[row.damage.layers.index(layer)])
+
+
+def _worst(lab: Lab, layer: int) -> LabRow | None:
+    """The padded text whose mean moved furthest at a layer; None where nothing is padding."""
+    padded = [row for row in lab.rows if row.n_padding]
+    return min(padded, key=lambda row: _at(row, layer), default=None)
+
+
+def _told(lab: Lab, row: LabRow, layer: int) -> LabRow | None:
+    """The text to tell of: the chosen one, or the most changed one where that has no padding."""
+    return row if row.n_padding else _worst(lab, layer)
+
+
+def _is_unchanged(row: LabRow, layer: int) -> bool:
+    """True if the similarities of mean and tokens all read as 1.00."""
+    tokens = row.damage.tokens[row.damage.layers.index(layer)]
+    return two(min(_at(row, layer), float(tokens.min()))) == _UNCHANGED
+
+
+# What is not possible, what sorting saves, and the limit
+
+
+def problems(lab: Lab | None, *, left_out: Sequence[str], unfit: str, limit: int) -> list[Claim]:
+    """What was left out, cut or not possible, a sentence each.
+
+    Args:
+        lab: the batch, if any.
+        left_out: the names of the sentences whose text is blank.
+        unfit: a length that was asked for and is too short or too long, or "".
+        limit: what the model takes.
+    """
+    blank = claim("masks.problem.blank", n=len(left_out), names=", ".join(left_out))
+    claims = [blank] if left_out else []
+    if lab is None:
+        return claims
+    if unfit:
+        numbers = {"longest": max(lab.lengths), "limit": limit, "pad_to": lab.pad_to}
+        claims.append(claim("masks.problem.unfit", asked=escape(unfit), **numbers))
+    cut = [(row.label, row.alone.n_truncated) for row in lab.rows if row.alone.n_truncated]
+    return claims + [claim("masks.problem.cut", label=label, n=n) for label, n in cut]
+
+
+def saving_title(found: Saving) -> Claim:
+    """What sorting saves, in a line."""
+    before, after = found.padding_given, found.padding_sorted
+    if found.saved <= 0:
+        return claim("masks.saving.nothing", after=after)
+    case = "little" if percent(before) == percent(after) else "cuts"
+    return claim(f"masks.saving.{case}", before=before, after=after)
+
+
+def saving_reading(found: Saving, n_texts: int) -> Claim:
+    """What sorting many texts by their length saves."""
+    return claim(
+        "masks.saving.sample",
+        n=n_texts,
+        size=found.size,
+        before=found.padding_given,
+        after=found.padding_sorted,
+    )
+
+
+def cut_title(tokens: Tokens) -> Claim:
+    """How many tokens of a text fit."""
+    kept, lost = tokens.n_tokens, tokens.n_truncated
+    if not lost:
+        return claim("masks.limit.title_fits", n=kept)
+    return claim("masks.limit.title_cut", total=kept + lost, kept=kept, n=lost)
+
+
+def limit_reading(tokens: Tokens, limit: int, n_positions: int | None) -> list[Claim]:
+    """What a model does with a text at or over its limit, told from what its tokenizer gave.
+
+    Args:
+        tokens: one text as the tokenizer cuts it.
+        limit: how many tokens the model takes.
+        n_positions: places in a text for which the model has a vector; None where not known.
+    """
+    total, lost = tokens.n_tokens + tokens.n_truncated, tokens.n_truncated
+    claims = [claim("masks.limit.total", n=total, limit=limit)]
+    if not lost:
+        return claims
+    rest = tokens.text[int(tokens.offsets[:, 1].max()) :]
+    case = "lost_from" if rest.strip() else "lost"
+    claims.append(claim(f"masks.limit.{case}", n=lost, rest=quoted(rest, _LONGEST_QUOTE)))
+    if n_positions is not None:
+        claims.append(claim("masks.limit.positions", n=n_positions))
+    return claims

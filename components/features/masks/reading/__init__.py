@@ -1,1 +1,0 @@
-"""The reading of its page, by what they are about."""
