@@ -109,18 +109,13 @@ def _(shown: SharesShown) -> Reading:
     score, sides = shown.score, _sums(shown)
     if score.what != "mean":
         return Reading((claim(f"why.shares.{score.what}", cosine=score.cosine),))
-    special = [float(np.delete(sums, _words(side)).sum()) for side, sums in sides]
-    first, second = special
+    first, second = (float(np.delete(sums, _words(side)).sum()) for side, sums in sides)
     letters = {"a": score.first.letter, "b": score.second.letter}
+    largest = (_largest("why.shares", *side, score.cosine) for side in sides)
+    special = claim("why.shares.special", first=first, second=second, **letters)
     return Reading(
-        (
-            *(_largest("why.shares", *side, score.cosine) for side in sides),
-            claim("why.shares.caution"),
-        ),
-        (
-            claim("why.shares.sum", cosine=score.cosine),
-            claim("why.shares.special", first=first, second=second, **letters),
-        ),
+        (*largest, claim("why.shares.caution")),
+        (claim("why.shares.sum", cosine=score.cosine), special),
     )
 
 
@@ -138,12 +133,8 @@ def _(shown: Integrated) -> Reading:
     sentences, sure = [], []
     for own in shown.sides:
         steps = {"letter": own.side.letter, "n": own.n_steps, "remainder": own.remainder}
-        is_rough = _is_rough(own)
-        sentences.append(
-            claim("why.inputs.rough", **steps)
-            if is_rough
-            else _largest("why.inputs", own.side, own.by_word, own.end)
-        )
+        largest = _largest("why.inputs", own.side, own.by_word, own.end)
+        sentences.append(claim("why.inputs.rough", **steps) if _is_rough(own) else largest)
         sure.append(claim("why.inputs.ends", start=own.start, end=own.end, **steps))
         sure.append(claim("why.inputs.sum", sum=float(own.shares.sum()), **steps))
     return Reading(tuple(sentences), tuple(sure))
@@ -205,7 +196,7 @@ def _largest(key: str, side: Side, sums: Doubles, cosine: float) -> Claim:
 
 @title_of.register
 def _(shown: LeftOut) -> Claim:
-    lead = leading_of(np.abs(shown.changes).tolist())
+    lead = _strongest(shown.changes)
     if len(lead) != 1:
         return claim(f"why.leave_out.title.{'several' if lead else 'none'}", n=len(lead))
     word = shown.words[lead[0]]
@@ -221,16 +212,14 @@ def _(shown: LeftOut) -> Reading:
         lead = [shown.words[i] for i in leading_of(changes.tolist())]
         if lead:
             moved.append(
-                claim(
-                    f"why.leave_out.{way}",
-                    n=len(lead),
-                    word=_left_out(shown, lead[0]),
-                    cosine=shown.score.cosine,
-                    without=span([word.cosine for word in lead]),
-                )
-            )
+                claim(f"why.leave_out.{way}", n=len(lead), word=_left_out(shown, lead[0]),
+                      cosine=shown.score.cosine, without=span([word.cosine for word in lead]))
+            )  # fmt: skip
     told = [*moved, claim("why.leave_out.alone")] if moved else [claim("why.leave_out.none")]
-    sure = [_order(shown), _pairs(shown)]
+    sure = [_pairs(shown)]
+    if (order := shown.order) is not None:
+        n, tau = len(shown.words), order.tau or 0.0
+        sure.insert(0, claim(f"why.leave_out.{order.verdict}", n=n, tau=tau))
     return Reading(tuple(told), tuple(own for own in sure if own is not None))
 
 
@@ -241,15 +230,6 @@ def _way(change: float) -> str:
 def _left_out(shown: LeftOut, word: LeftWord) -> str:
     side = shown.score.sides[word.side]
     return f"{_named(word.unit, side)} ({side.letter})"
-
-
-def _order(shown: LeftOut) -> Claim | None:
-    """How far shares and falls agree."""
-    if shown.order is None:
-        return None
-    return claim(
-        f"why.leave_out.{shown.order.verdict}", n=len(shown.words), tau=shown.order.tau or 0.0
-    )
 
 
 def _pairs(shown: LeftOut) -> Claim | None:
@@ -277,7 +257,7 @@ def _pairs(shown: LeftOut) -> Claim | None:
 def _(shown: SwitchedOff) -> Claim:
     if not shown.layers:
         return claim("why.switch_off.title.empty")
-    lead = leading_of(np.abs(shown.heads).ravel().tolist())
+    lead = _strongest(shown.heads)
     if len(lead) != 1:
         return claim(f"why.switch_off.title.{'several' if lead else 'none'}", n=len(lead))
     row, head = divmod(lead[0], shown.heads.shape[1])
@@ -298,33 +278,37 @@ def _(shown: SwitchedOff) -> Reading:
 
 def _heads(shown: SwitchedOff) -> Claim:
     """The strongest heads."""
-    changes = shown.heads.ravel()
-    lead = leading_of(np.abs(changes).tolist())
-    own: dict[str, Any] = {"cosine": shown.cosine}
+    lead, own = _strongest(shown.heads), {"cosine": shown.cosine}
     if len(lead) != 1:
-        said = span([abs(float(changes[i])) for i in lead]) if lead else ""
-        verdict = "several" if lead else "none"
-        return claim(f"why.switch_off.{verdict}", n=len(lead), of=len(changes), span=said, **own)
-    change = float(changes[lead[0]])
-    row, own["head"] = divmod(lead[0], shown.heads.shape[1])
-    own |= {"layer": shown.layers[row], "without": shown.cosine + change}
-    return claim(f"why.switch_off.{_way(change)}", **own)
+        return _several("why.switch_off", shown.heads, lead, **own)
+    (row, head), change = divmod(lead[0], shown.heads.shape[1]), float(shown.heads.flat[lead[0]])
+    without = shown.cosine + change
+    key = f"why.switch_off.{_way(change)}"
+    return claim(key, layer=shown.layers[row], head=head, without=without, **own)
 
 
 def _layers(shown: SwitchedOff) -> Claim:
     """The strongest of whole attentions and feed-forwards."""
-    changes = np.stack([shown.attention, shown.feed_forward], axis=1).ravel()
-    lead = leading_of(np.abs(changes).tolist())
+    changes = np.stack([shown.attention, shown.feed_forward], axis=1)
+    lead = _strongest(changes)
     if len(lead) != 1:
-        said = span([abs(float(changes[i])) for i in lead]) if lead else ""
-        verdict = "several" if lead else "none"
-        return claim(f"why.switch_off.layer.{verdict}", n=len(lead), span=said)
+        return _several("why.switch_off.layer", changes, lead)
     row, kind = divmod(lead[0], 2)
-    return claim(
-        f"why.switch_off.layer.{('attention', 'feed_forward')[kind]}",
-        layer=shown.layers[row],
-        change=float(changes[lead[0]]),
-    )
+    key = f"why.switch_off.layer.{('attention', 'feed_forward')[kind]}"
+    return claim(key, layer=shown.layers[row], change=float(changes[row, kind]))
+
+
+def _strongest(changes: Doubles) -> list[int]:
+    """The places of what moves the similarity most, whichever way."""
+    return leading_of(np.abs(changes).ravel().tolist())
+
+
+def _several(key: str, changes: Doubles, lead: Sequence[int], **own: Any) -> Claim:
+    """What is said where not one of them leads."""
+    if not lead:
+        return claim(f"{key}.none", n=0, **own)
+    said = span([abs(float(changes.flat[i])) for i in lead])
+    return claim(f"{key}.several", n=len(lead), of=changes.size, span=said, **own)
 
 
 # Swap in
