@@ -6,6 +6,7 @@ The sentences are in `english.toml`, under `embedding_layer`. Readings come with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -157,29 +158,36 @@ def neighbours_title(label: str, n_found: int, n_rows: int) -> Claim:
 def neighbours_reading(
     label: str, found: Sequence[tuple[str, float]], band: Band, state: PartState, n_rows: int
 ) -> tuple[Claims, Claims]:
-    """The row nearest to a token's own, against random rows; a caution where it proves little."""
+    """The row nearest to a token's own beside what chance gives; a caution if it proves nothing.
+
+    The highest of n similarities that follow a bell curve lies sqrt(2 log n) deviations above the
+    mean; 5 in 100 lie 1.645 above it.
+    """
     token = quoted(label)
     if not found:
         return [claim("embedding_layer.near.alone", token=token)], []
     best = found[0][1]
     nearest = several([quoted(name) for name, cosine in found if two(cosine) == two(best)])
-    numbers = {"similarity": best, "random": band.mean}
+    deviation = (band.high - band.mean) / 1.645
+    expected = min(1.0, band.mean + deviation * math.sqrt(2 * math.log(max(n_rows, 1))))
+    numbers = {"similarity": best, "expected": expected, "n_rows": n_rows}
     claims = [claim("embedding_layer.near.first", token=token, nearest=nearest, **numbers)]
     if state.state != "trained":
         claims.append(claim("embedding_layer.near.untrained"))
-    elif best <= band.high:
+    elif best <= expected:
         claims.append(claim("embedding_layer.near.far", token=token))
     random = claim("embedding_layer.random", mean=band.mean, low=band.low, high=band.high)
-    return claims, [random, claim("embedding_layer.near.best_of", n_rows=n_rows)]
+    return claims, [random, claim("embedding_layer.near.best_of")]
 
 
 # Positions, segments, and what is learned
 
 
 def positions_title(look: Positions) -> Claim:
-    """The finding of the matrix: are near positions more similar than far ones?"""
+    """The finding of the matrix: how similar near positions are, and far ones."""
     verdict, near, far = _near_and_far(look)
-    return claim(f"embedding_layer.positions.title.{verdict}", near=near, far=far)
+    title = "few" if verdict == "few" else "compared"
+    return claim(f"embedding_layer.positions.title.{title}", near=near, far=far)
 
 
 def curve_title(look: Positions) -> Claim:

@@ -24,6 +24,7 @@ from components.content.wording import (
     placed,
     quoted,
     several,
+    shortened,
 )
 from components.core.schema import FloatArray, ModelCard, PartState
 from components.features.layers.measures.spaces import Alike
@@ -203,10 +204,16 @@ def pairs_title(matrix: FloatArray, labels: Sequence[str], own: np.ndarray) -> C
     if are_alike(_ends(cosines)) and len(cosines) > 1:
         return claim("layers.pairs.title.even", average=float(cosines.mean()))
     best = _leading(cosines)
-    one, other = (occurrence(labels[i], i, labels) for i in pairs[best[0]])
+    one, other = (_titled(int(i), labels) for i in pairs[best[0]])
     numbers = {"n": len(best), "high": float(cosines[best[0]])}
     verdict = "most" if len(cosines) > 1 else "single"
     return claim(f"layers.pairs.title.{verdict}", one=one, other=other, **numbers)
+
+
+def _titled(place: int, labels: Sequence[str]) -> str:
+    """A token for a title: in quotation marks, not escaped."""
+    name = shortened(labels[place], 24)
+    return f"“{name}”{occurrence(labels[place], place, labels)[len(name) :]}"
 
 
 def pairs_reading(

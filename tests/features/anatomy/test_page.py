@@ -143,7 +143,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     shown = table(app, "Frobenius norm").iloc[0]
     assert shown["Frobenius norm"] == pytest.approx(stats.norm)
     assert shown["largest singular value"] == pytest.approx(stats.singular[0])
-    assert "singular values hold 90%" in words(app, "reading_weights")
+    assert "90% of the sum of squares" in words(app, "reading_weights")
     drawn = chart(app, "anatomy_singular")["data"][1]["y"]
     assert drawn[0] == pytest.approx(stats.singular[0], rel=1e-4)
 

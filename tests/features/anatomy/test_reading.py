@@ -277,7 +277,7 @@ def sentences(architecture: Architecture, millions: float | None = None) -> list
 
 def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
     assert sentences(service.architecture(BUNDLED_ID)) == [
-        "More than half of the model is its word table (52%)",
+        "The word table is 52% of the model",
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
         "The word table holds **52%** of them, all layers together **47%**.",
         "In memory: 90.9 MB, as float32.",
@@ -304,8 +304,8 @@ def test_two_presets_are_compared(service: EncoderService) -> None:
     told = models_claim([comparison_row(one, 128) for one in both], 128, references=REFERENCES)
     work = operations(both[0], 128).total / operations(both[1], 128).total
     assert str(told) == (
-        r"bert\-large\-uncased has **306%** of the parameters of bert\-base\-uncased, and takes "
-        f"**{work:.0%}** of its multiply-adds for a text of 128 tokens."
+        r"“bert\-large\-uncased” has **306%** of the parameters of “bert\-base\-uncased”, and "
+        f"takes **{work:.0%}** of its multiply-adds (tokens in the text: 128)."
     )
 
 

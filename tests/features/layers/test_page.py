@@ -78,7 +78,7 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     assert title == say("layers.title.start", layer=6, average=states.measure.averages[-1])
     nearest = said(app, "reading_nearest")
     assert (
-        "Most similar to “python”: at layer 0 “python” in B (cosine similarity **1.00**)" in nearest
+        "Most similar to “python”: “python” in B at layer 0 (cosine similarity **1.00**)" in nearest
     )
     assert "(7, 7, 384)" in frame(app, "shape")["shape"].tolist()
 
