@@ -192,7 +192,7 @@ def _lab(
 
 
 def _texts(sentences: Sequence[Sentence]) -> tuple[list[str], list[str | None]]:
-    return [s.text for s in sentences], [_pair(s) for s in sentences]
+    return [s.text for s in sentences], [s.pair for s in sentences]
 
 
 def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
@@ -207,10 +207,6 @@ def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
 def _chosen_row(view: ViewState, lab: Lab) -> LabRow:
     rows = {row.label: row for row in lab.rows}
     return rows[SENTENCE.among(rows).of(view)]
-
-
-def _pair(sentence: Sentence) -> str | None:
-    return sentence.pair if sentence.pair and sentence.pair.strip() else None
 
 
 def _in_brief(encoding: Encoding) -> str:

@@ -73,7 +73,7 @@ def compared_layers(
     """The layers of a model beside another's, or its own, over the words that the view names."""
     ours = _words_of(view, card, service)
     theirs = ours if other is card else _words_of(view, other, service)
-    own = () if _is_sample(view) else tuple((s.text, s.pair or None) for s in view.sentences)
+    own = () if _is_sample(view) else tuple((s.text, s.pair) for s in view.sentences)
     alike = remembered(
         "alike layers",
         card.checksum,
@@ -103,7 +103,7 @@ def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
             tuple(split_words(text)[word] for at, which, word in keys if (at, which) == (i, own))
             for own, text in enumerate((sentence.text, sentence.pair or ""))
         ]
-        texts.append(SnippetText(sentence.text, sentence.pair or None, groups[0], groups[1]))
+        texts.append(SnippetText(sentence.text, sentence.pair, groups[0], groups[1]))
     return [text for text in texts if text.words or text.pair_words]
 
 

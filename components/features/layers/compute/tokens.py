@@ -153,7 +153,7 @@ def hidden_states(
     """Encode the chosen sentence and measure its tokens as the view's controls say."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
-    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair or None])[0]
+    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair])[0]
     vocabulary = service.vocabulary(view.model)
     return HiddenStates(
         index=index,
@@ -171,7 +171,7 @@ def hidden_states(
 
 def encode_all(view: ViewState, service: EncoderService) -> list[Encoding]:
     """Every current sentence's encoding, all layers."""
-    pairs = [sentence.pair or None for sentence in view.sentences]
+    pairs = [sentence.pair for sentence in view.sentences]
     return service.encode(view.model, [s.text for s in view.sentences], pairs=pairs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,6 @@ def tokenized_sentence(
     """Cut the chosen sentence into tokens as the view's controls say."""
     index = sentence_index(view, SENTENCE)
     sentence = view.sentences[index]
-    sentence = replace(sentence, pair=sentence.pair or None)  # an empty second text is none
     cut, asked = cut_within(card, sentence).of(view), pad_within(card).of(view)
     tokens = tokens_of(service, view.model, sentence, max_length=cut)
     padded = asked > tokens.n_tokens

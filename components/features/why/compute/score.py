@@ -21,7 +21,7 @@ from components.ui.state.controls import Choice
 from components.ui.state.view import Sentence, ViewState, letter
 from components.ui.widgets.comparison.compute import chosen_span
 
-__all__ = ["Missing", "Score", "Side", "problem_of", "score_of", "side_of", "text_pair"]
+__all__ = ["Missing", "Score", "Side", "problem_of", "score_of", "side_of"]
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def score_of(view: ViewState, service: EncoderService, card: ModelCard) -> Score
         return Missing(problem)
     chosen = [view.sentences[i] for i in indices]
     encodings = service.encode(
-        card.id, [s.text for s in chosen], pairs=[text_pair(sentence) for sentence in chosen]
+        card.id, [s.text for s in chosen], pairs=[sentence.pair for sentence in chosen]
     )
     vocabulary = service.vocabulary(card.id)
     try:
@@ -217,8 +217,3 @@ def problem_of(view: ViewState, index: int, what: What) -> str:
     if what == "word" and chosen_span(sentence) is None:
         return say("why.missing.word", letter=letter(index))
     return ""
-
-
-def text_pair(sentence: Sentence) -> str | None:
-    """The second text of a sentence; None where it has none."""
-    return sentence.pair if sentence.pair and sentence.pair.strip() else None

@@ -15,7 +15,7 @@ from components.core import EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Counted, SwitchOff
 from components.features.why.compute.running import Run, vectors_of
-from components.features.why.compute.score import Score, Side, problem_of, side_of, text_pair
+from components.features.why.compute.score import Score, Side, problem_of, side_of
 from components.features.why.measures.effects import pair_cosines
 from components.features.why.measures.target import Doubles
 from components.ui.state.view import ViewState, letter
@@ -178,7 +178,7 @@ def _measured(
     usable = [i for i, problem in problems.items() if not problem]
     chosen = [view.sentences[i] for i in usable]
     encodings = service.encode(
-        score.card.id, [s.text for s in chosen], pairs=[text_pair(s) for s in chosen]
+        score.card.id, [s.text for s in chosen], pairs=[s.pair for s in chosen]
     )
     vocabulary = service.vocabulary(score.card.id)
     sides = []
