@@ -335,7 +335,7 @@ def test_no_sentence_of_the_page_is_dead() -> None:
 
 def test_the_bundled_model_s_story(service: EncoderService) -> None:
     own = shares(service.embedding_parts(BUNDLED_ID, "I love my pet python"))
-    assert str(embedding_title(own)) == ("The word itself contributes most: 66% on average")
+    assert str(embedding_title(own)) == ("The word itself contributes most (66%)")
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
     claims, _ = positions_reading(look_at_positions(table, 0), TRAINED)
     assert str(claims[0]) == (
