@@ -34,7 +34,7 @@ _ALIKE = 0.02
 
 def uses_claim(found: Found) -> Claim:
     """How often the word occurs in the corpus."""
-    n, corpus = found.occurrences.n_total, escape(found.corpus)
+    n, corpus = found.occurrences.n_total, quoted(found.corpus, 60)
     return claim("senses.uses", n=n, word=quoted(found.word), corpus=corpus)
 
 

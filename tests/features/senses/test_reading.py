@@ -77,8 +77,10 @@ def test_what_is_said_of_groups_is_so() -> None:
 
 
 def test_how_often_a_word_occurs_is_told() -> None:
-    assert str(uses_claim(HALF)) == r"“python” occurs **32** times in Some \*texts\*."
-    assert str(uses_claim(found_of(["a"]))) == r"“python” occurs once in Some \*texts\*."
+    assert str(uses_claim(HALF)) == r"“python” occurs **32** times in the corpus “Some \*texts\*”."
+    assert (
+        str(uses_claim(found_of(["a"]))) == r"“python” occurs once in the corpus “Some \*texts\*”."
+    )
 
 
 # The own sentence

@@ -33,7 +33,7 @@ def test_a_word_that_is_not_there_offers_others_and_goes_on() -> None:
     assert_whole(app)
     app = settled(field(app.selectbox, CORPUS.key).set_value("sentiment").run())
     assert WORD.of(shown_view(app)) == ""
-    assert "times in Sentiment" in reading(app)
+    assert "in the corpus “Sentiment”" in reading(app)
     assert_whole(app)
 
 
@@ -73,7 +73,7 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     name = indexed(store(), Corpus("Kept texts", texts, {"sense": ("a", "b") * 6}))
     app = opened(senses_view(corpus=name, word="python"))
     assert_whole(app)
-    assert "times in Kept texts" in reading(app)
+    assert "in the corpus “Kept texts”" in reading(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
     assert "the model that the corpus was indexed with" in plainly_said(app)
     assert_whole(app)
