@@ -26,7 +26,8 @@ def pairs_title(shown: PairsShown) -> str:
     if not scores.is_clear:
         return say("pairs.title.unclear")
     share, baseline = float(scores.accuracy[scores.best]), scores.majority
-    return say("pairs.title.clear", layer=layers[scores.best], accuracy=share, baseline=baseline)
+    numbers = {"layer": layers[scores.best], "accuracy": share, "baseline": baseline}
+    return say(f"pairs.title.{scores.how}", **numbers)
 
 
 def pairs_claims(shown: PairsShown) -> list[Claim]:

@@ -143,9 +143,8 @@ def assert_unlabelled(title: str, claims: list[Claim], shown: PairsShown) -> Non
 
 
 def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> None:
-    said = "Layer 1 gets {} right (guessing 50%)"
-    assert pairs_title(parted()) == said.format("90%")
-    assert pairs_title(parted(train=False)) == said.format("95%")
+    assert pairs_title(parted()) == "Layer 1, best in training, gets 90% right (guessing 50%)"
+    assert pairs_title(parted(train=False)) == "Layer 1 gets 95% right (guessing 50%)"
 
 
 def test_a_finding_that_may_be_chance_is_none() -> None:

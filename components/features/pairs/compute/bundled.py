@@ -51,7 +51,7 @@ def bundled_pairs() -> PairSet:
             split += [TRAIN if word in trained else TEST] * len(drawn)
     both: list[tuple[Span, Span]] = [(spans[a], spans[b]) for a, b in chosen]
     return pair_set(
-        "Ready-made pairs",
+        "Example pairs",
         [(corpus.texts[a], corpus.texts[b]) for a, b in chosen],
         spans=both,
         rows=list(range(1, len(chosen) + 1)),

@@ -66,7 +66,7 @@ def cosine_histogram(
         "margin": {"l": 73, "t": 72},  # below the title stand key and threshold
         "barmode": "overlay",
         "bargap": 0.04,
-        "xaxis": {"title": {"text": "cosine"}, "range": list(scale), "zeroline": False},
+        "xaxis": {"title": {"text": "similarity"}, "range": list(scale), "zeroline": False},
         "yaxis": {"title": {"text": "pairs"}, "rangemode": "tozero"},
         "shapes": [*([] if band is None else [span(band)]), *lines],
         "annotations": [*([] if len(keys) == 1 else [key(keys)]), *notes],

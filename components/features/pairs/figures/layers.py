@@ -105,7 +105,7 @@ def cosine_bands(
     }
     layout = {
         "xaxis": _layer_axis(x),
-        "yaxis": {"title": {"text": "cosine"}, "range": [scale[0], scale[1] + 0.02]},
+        "yaxis": {"title": {"text": "similarity"}, "range": [scale[0], scale[1] + 0.02]},
         "shapes": [upright(layers[row], color=NEUTRAL, width=1, dash="dot")],
     }
     return figure([*shapes, line], layout, title=title, height=height)

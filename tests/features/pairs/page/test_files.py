@@ -104,7 +104,7 @@ def test_odd_files_are_said_and_the_page_works(content: bytes, expected: str) ->
     assert expected in plainly_said(app)
     app = settled(field(app.segmented_control, "pairs_source").set_value("bundled").run())
     assert_whole(app)
-    assert "Ready-made pairs" in plainly_said(app)
+    assert "Example pairs" in plainly_said(app)
 
 
 @pytest.mark.parametrize(
