@@ -214,7 +214,7 @@ def test_a_whole_visit_is_quiet_and_stays_on_this_machine(visit: Callable) -> No
     here.to_layer(1)
     for tab in here.main.get_by_role("tab").all():
         tab.click()
-    here.side.get_by_role("button", name="included, verified").click()
+    here.side.get_by_role("button", name="included, files verified").click()
     expect(here.page.get_by_role("dialog")).to_contain_text("22,713,216")
     here.leave_menu()
     here.side.get_by_role("button", name="Examples").click()

@@ -95,7 +95,7 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
     on_map: Callable[..., Visit],
 ) -> None:
     here = on_map(**DESK)
-    assert here.title.startswith("Layer 6: 94% of uses of “python” get the right sense")
+    assert here.title.startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     reading = here.main.locator(".st-key-reading")
     expect(reading).to_contain_text("Layer 6 separates the senses of")
     assert box(reading)["bottom"] < DESK["viewport"]["height"]

@@ -279,15 +279,15 @@ def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
     assert sentences(service.architecture(BUNDLED_ID)) == [
         "The word table is 52% of the model",
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
-        "The word table holds **52%** of them, all layers together **47%**.",
+        "The word table holds **52%** of the parameters; all layers together hold **47%**.",
         "In memory: 90.9 MB, as float32.",
-        "Counting matrices only, without biases and LayerNorms: 22,682,112.",
+        "Without biases and LayerNorms there are 22,682,112 parameters.",
     ]
 
 
 def test_quoted_sizes_are_put_right(service: EncoderService) -> None:
     base, large = service.architecture(BASE), service.architecture(LARGE)
-    assert "To within 1%, this is the often quoted “110 million”." in sentences(
+    assert "It is often quoted as 110 million, which is right to within 1%." in sentences(
         base, QUOTED_MILLIONS[BASE]
     )
     assert "It is often quoted as 340 million; the exact count is 1.4% lower." in sentences(
@@ -304,8 +304,8 @@ def test_two_presets_are_compared(service: EncoderService) -> None:
     told = models_claim([comparison_row(one, 128) for one in both], 128, references=REFERENCES)
     work = operations(both[0], 128).total / operations(both[1], 128).total
     assert str(told) == (
-        r"“bert\-large\-uncased” has **306%** of the parameters of “bert\-base\-uncased”, and "
-        f"takes **{work:.0%}** of its multiply-adds (tokens in the text: 128)."
+        r"“bert\-large\-uncased” has **306%** of the parameters of “bert\-base\-uncased” and "
+        f"needs **{work:.0%}** of its computation for a text of 128 tokens."
     )
 
 
@@ -316,12 +316,12 @@ def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
     assert pooler is not None
     assert query is not None
     assert str(held_claim(query, card)) == (
-        "0.6 MB, as float32. Biases here are not all 0, a sign of training."
+        "0.6 MB, as float32. A sign of training: the biases around it are not all 0."
     )
     assert "**No sign that this was trained.** Every bias of the pooler is exactly 0" in str(
         held_claim(pooler, card)
     )
-    assert str(held_claim(tree, card)) == "90.9 MB, as float32. No sign of training in: Pooler."
+    assert str(held_claim(tree, card)) == "90.9 MB, as float32. Pooler: no sign of training."
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -161,7 +161,10 @@ def noted(seed: int) -> list[Claim]:
     """The notes on a text of any kind, checked one by one."""
     chance = random.Random(seed)
     n, n_padded = chance.choice((2, 3, 5)), chance.choice((0, 0, 1, 3))
-    pair, special = chance.choice((None, "", "two")), chance.choice(("show", "hide", "renormalise"))
+    pair, special = (
+        chance.choice((None, None, "two")),
+        chance.choice(("show", "hide", "renormalise")),
+    )
     own = [chance.choice(("token", "unknown", "continuation", "special")) for _ in range(n)]
     kinds = [*own, *["padding"] * n_padded]
     mask = np.array([kind != "padding" for kind in kinds], int)
@@ -237,9 +240,9 @@ def said(service: EncoderService, *sentences: Sentence, **how: Any) -> str:
 def test_the_opening_page_reads(service: EncoderService) -> None:
     assert said(service) == (
         "Layer 1, head 2: previous token, over 99% In layer 1, head 2, over 99% of the "
-        "attention goes to the previous token (an even spread would give 14%). In the picture, "
-        "“python” attends most to “pet” (over 99%). Attention shows where a head takes its input "
-        "from; it does not explain what the model concludes."
+        "attention goes to the previous token (an even spread would give 14%). Among the tokens "
+        "shown, “python” attends most to “pet” (over 99%). Attention shows where a head takes its "
+        "input from; it does not explain what the model concludes."
     )
 
 
@@ -248,7 +251,7 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
     [
         ({"show": "All"}, "On average, tokens in the picture attend most to “[CLS]”: 59%"),
         ({"show": "Rollout", "layer": 3}, "Layers 1 to 3: "),
-        ({"special": "Hide"}, "Hidden: [CLS], [SEP]. Attention to tokens"),
+        ({"special": "Hide"}, "Hidden: [CLS], [SEP]. The rows leave out"),
         ({"pad": 10}, "3 positions are padding: no token of the text attends to them"),
         ({"pad": 10, "side": "to", "token": 9}, "No token in the picture gives “[PAD]” at pos"),
         ({"pad": 5}, "The text already has 7 tokens, so it is not padded to 5."),
@@ -266,7 +269,7 @@ def test_what_is_chosen_is_said(
         (Sentence(""), "The model sees only special tokens here: [CLS], [SEP]."),
         (Sentence("🦄"), "1 token is unknown to the model: “🦄”."),
         (Sentence("🦄 and 🦫", "🦄"), "3 tokens are unknown to the model, for example “🦄”."),
-        (Sentence("my [MASK]"), "In the picture, “my” attends most to"),
+        (Sentence("my [MASK]"), "Among the tokens shown, “my” attends most to"),
         (Sentence(LONG), "The input is too long for this model: "),
     ],
 )
@@ -283,5 +286,5 @@ def test_roberta_s_special_tokens_are_its_own(tiny_service: EncoderService) -> N
     model = "folder:roberta"
     text = said(tiny_service, PAIR, model=model, special="Hide")
     assert "Hidden: <s>, </s>." in text
-    assert "no segments: only the special tokens between the texts separate them" in text
+    assert "no segments: only special tokens separate the two texts" in text
     assert "[CLS]" not in said(tiny_service, Sentence(""), model=model, sort="first")

@@ -151,8 +151,8 @@ def test_facts_stand_in_a_line() -> None:
 
 def test_an_estimate_is_a_sentence() -> None:
     assert str(estimate_claim(Estimate(1_000, 15_000, 450_000_000, 125.0))) == (
-        "Indexing takes about **2 minutes** and needs **450 MB** on disk. Texts: 1,000, words: "
-        "about 15,000."
+        "Indexing 1,000 texts (about 15,000 words) takes about **2 minutes** and needs **450 "
+        "MB** on disk."
     )
     assert "**2 seconds**" in str(estimate_claim(Estimate(1, 1, 1, 0.1)))
     assert "**2.5 hours**" in str(estimate_claim(Estimate(1, 1, 1, 9_000)))
@@ -166,5 +166,5 @@ def test_a_model_that_is_not_to_be_had_is_said(service: EncoderService) -> None:
     assert "another version" in model_note(changed, service)
     for gone in ("google-bert/bert-large-cased", "folder:none", "no such model"):
         said = model_note(replace(ABOUT, indexing=indexing(model=gone)), service)
-        assert said.startswith(f"Its model, {gone}, is not on this machine any more.")
+        assert said.startswith(f"The model of this corpus, {gone}, is no longer on this machine.")
         assert "You can search the corpus" in said

@@ -339,8 +339,8 @@ def test_the_bundled_model_s_story(service: EncoderService) -> None:
     table = service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
     claims, _ = positions_reading(look_at_positions(table, 0), TRAINED)
     assert str(claims[0]) == (
-        "Neighbouring positions have more similar vectors (cosine similarity **0.85** on average) "
-        "than positions 50 apart (**0.34**)."
+        "Neighbouring positions have more similar vectors than positions 50 apart: cosine "
+        "similarity **0.85** against **0.34** on average."
     )
 
 
@@ -349,13 +349,14 @@ def test_sentences_are_read_whole() -> None:
         "py*", [("<b>", 0.404), ("x", 0.396)], Band(-0.1, 0.02, 0.15), TRAINED, 9
     )
     assert str(near[0]) == (
-        f"Most similar to {quoted('py*')} before any context: {quoted('<b>')} and “x”, cosine "
-        "similarity **0.40** (by chance, the closest of 9: about 0.19)."
+        f"Before any context, the token most similar to {quoted('py*')} is {quoted('<b>')} and "
+        "“x”: cosine similarity **0.40**. (By chance alone, the closest of 9 tokens would reach "
+        "about 0.19.)"
     )
     moved = moved_claim(np.array([0.0, 0.2, 0.4]), [0, 1, 1], PAIR)
     assert str(moved) == (
-        "Read as a pair, not alone, the first text's tokens change at layer 0 by **0%** of their "
-        "length on average, the second's by **30%**."
+        "Reading the texts as a pair changes the second text's tokens at layer 0 by **30%** of "
+        "their length on average, the first text's by **0%**."
     )
     assert say(f"{PAGE}.untrained", reason=escape(UNTRAINED.reason)).startswith(
         "No sign that the embedding layer was trained. Every bias"

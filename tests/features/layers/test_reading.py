@@ -401,8 +401,10 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
     assert [str(each) for each in told] == [
         "By layer 6, the model has changed “python” least since layer 0 (cosine similarity "
         "**0.43**) and “my” most (**0.20**).",
-        "For comparison, a token's similarity to the other tokens' starting vectors: **0.05** on "
-        "average.",
+        (
+            "For comparison: two different tokens, one at this layer and one at layer 0, have a "
+            "similarity of **0.05** on average."
+        ),
     ]
 
 
@@ -418,7 +420,7 @@ def test_a_first_token_is_called_what_it_is() -> None:
 def test_layers_compared_with_the_model_s_own_numbers() -> None:
     vectors = np.random.default_rng(0).normal(size=(3, 12, 4)).astype(np.float32)
     claims, _ = alike_reading(alike(vectors, vectors), ("A", "A"), same=True)
-    assert str(claims[0]).startswith("Over 12 words, layers ")
+    assert str(claims[0]).endswith("over 12 words.")
     matrix = token_pairs(vectors)[0]
     assert str(pairs_title(matrix[:2, :2], ("my", "i"), np.array([True, True]))) == (
         f"“my” and “i”: similarity {matrix[0, 1]:.2f}".replace("-", "\N{MINUS SIGN}")

@@ -312,7 +312,9 @@ def test_what_is_near_to_a_typed_text_is_told() -> None:
         "**0.90** down to 0.00."
     )
     several = not_one_claim("words", "x", ["a", "b", "c", "d", "e", "f"])
-    assert str(several).startswith("Each point is one word, and your text has 6: “a”, “b”, “c”")
+    assert str(several).startswith(
+        "Points here are single words, but your text has 6 of them: “a”, “b”, “c”"
+    )
     none = not_one_claim("tokens", "??", [])
     said_all = Said()
     said_all([said, near_claim("a", [0.2]), several, none])
@@ -326,7 +328,7 @@ def test_layers_that_share_a_frame_are_told_how() -> None:
     assert [own.key for own in said_all(frame_claims(7, 6, 1.04))] == ["map.frame.turned"]
     centred = said_all(frame_claims(7, 0, 1.55, n_axes=3))
     assert str(centred[0]).startswith("Layers are centred so that they can be compared")
-    assert str(centred[1]) == ("Layer 0 is enlarged 1.6 times so that its points fill the frame.")
+    assert str(centred[1]) == ("Layer 0 is drawn 1.6 times larger, to fill the frame.")
     said_all.assert_all("map.frame")
 
 
@@ -337,7 +339,7 @@ def test_layers_that_share_a_frame_are_told_how() -> None:
         (14, {"clusters": np.zeros(14, int)}, "14 points: too few to measure this map"),
         (60, {"clusters": np.zeros(60, int)}, "1 group on the map"),
         (60, {"clusters": np.arange(60) % 3 - 1}, "2 groups on the map"),
-        (60, {"clusters": np.full(60, -1)}, "No groups on the map"),
+        (60, {"clusters": np.full(60, -1)}, "No group of points stands out"),
         (60, {}, "A map of 60 points"),
         (
             60,
@@ -363,13 +365,15 @@ def test_labels_are_told_as_they_are_read() -> None:
         "The labels in “topic” separate: for **100%** of 60 points, the nearest point of another "
         "text has the same label (always guessing “law”: 33%)."
     ]
-    assert str(said.sure[0]) == "The true share lies between 93% and 100% (95% interval)."
+    assert str(said.sure[0]) == (
+        "With more points, this share would probably be between 93% and 100% (95% interval)."
+    )
     agreed = label_agreement(points, "topic", near)
     title = map_title(points, column="topic", agreed=agreed)
     assert title == "Labels in topic separate: 100% match the nearest point (guessing 33%)"
     noise = nearest(rng.normal(size=(60, 16)).astype(np.float32), 15, "cosine")
     said = map_reading(points, noise, column="topic")
-    assert str(said.claims[0]).startswith("We cannot tell from 60 points whether the labels in")
+    assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")
     long = label_agreement(made(labels, 60), "topic", noise)
     assert len(map_title(made(labels, 60), column="topic", agreed=long)) <= 80
     one = map_reading(made(None, 1), None)

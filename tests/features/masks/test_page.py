@@ -126,7 +126,7 @@ def test_every_widget_writes_the_view_and_reset_takes_it_back(service: EncoderSe
     assert shown_view(app) == view
     assert_shows(app, service, view)
     label = field(app.number_input, REPEAT.key).label
-    assert label == "Repeat sentence B this many times"
+    assert label == "Times to repeat sentence B"
     app = field(app.button_group, COLOR.key).set_value("Segment").run()
     assert shown_view(app) == COLOR.put(view, "Segment")
     cells = chart(app, BATCH)["data"][0]["z"]

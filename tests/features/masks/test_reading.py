@@ -243,7 +243,7 @@ def test_with_the_mask_nothing_changes_but_a_mean_with_padding(service: EncoderS
 
 def test_a_text_without_padding_lets_another_be_told(service: EncoderService) -> None:
     text = said(lab_of(service, "one two three four five six", "x", pad_to=8))
-    assert "31% of the 16 positions are padding, but none in sentence A; the numbers are" in text
+    assert "31% of the 16 positions are padding. Sentence A has none, so the numbers are" in text
     assert "sentence B's similarity" in text
     assert said(lab_of(service, A, pad_to=7)).startswith("No padding, so the mask has no effect ")
 
@@ -265,6 +265,7 @@ def test_a_text_over_the_limit_is_quoted(service: EncoderService) -> None:
     tokens = service.tokenize(BUNDLED_ID, ["python " * 510 + "<b>*x*</b>"])[0]
     text = " ".join(map(str, limit_reading(tokens, 512, 512)))
     assert text.endswith(
-        r"never reach the model, from “\<b\>\*x\*\</b\>” on. The model has vectors for **512** "
+        r"from “\<b\>\*x\*\</b\>” on, never reach the model. The model has "
+        "vectors for **512** "
         "positions in a text."
     )

@@ -150,7 +150,7 @@ def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> Non
 def test_a_finding_that_may_be_chance_is_none() -> None:
     noise = np.random.default_rng(3).uniform(0, 1, (2, 40))
     shown = shown_of(noise, [SAME, DIFFERENT] * 20)
-    assert pairs_title(shown) == "No layer does clearly better than always giving the same answer"
+    assert pairs_title(shown) == "No layer clearly beats guessing"
 
 
 def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
@@ -167,27 +167,36 @@ def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
 
 def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
     assert list(map(str, pairs_claims(parted()))) == [
-        "At layer 1, one threshold on the similarity gets **90%** of the pairs right (always "
-        "saying “different”: 50%)."
+        (
+            "Layer 1 judges **90%** of the pairs correctly (always saying “different”: 50%). It "
+            "calls two uses “same” if their similarity is above one threshold."
+        )
     ]
     assert list(map(str, pairs_sure(parted()))) == [
-        "20 pairs were tested: the true share lies between 70% and 97% (95% interval).",
-        "The threshold comes from 20 training pairs: “same” from a similarity (cosine) of 0.50 on.",
+        (
+            "We tested 20 pairs; with many more, the share judged right would probably be between "
+            "70% and 97% (95% interval)."
+        ),
+        (
+            "The threshold was learned from 20 training pairs: a similarity (cosine) of 0.50 or "
+            "more counts as “same”."
+        ),
         "2 errors: 1 different pairs called “same”, 1 same pairs called “different”.",
     ]
     shown = shown_of([[0.0, 0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8, 0.9]], [UNKNOWN] * 5)
-    assert pairs_title(shown) == "Most similar at layer 1 (median 0.70), least at layer 0 (0.20)"
+    assert pairs_title(shown) == (
+        "The pairs are most similar at layer 1 (median 0.70), least at layer 0 (0.20)"
+    )
     assert str(pairs_claims(shown)[0]) == (
-        "At layer 1, the median similarity (cosine) of the 5 pairs is **0.70**; half of the pairs "
-        "get 0.60 to 0.80."
+        "At layer 1, half of the 5 pairs have a similarity (cosine) of 0.60 to 0.80; the median is "
+        "**0.70**."
     )
     one = shown_of([[0.5], [0.25]], [SAME])
     assert str(pairs_claims(one)[0]) == (
         "At layer 1, the one pair has a similarity (cosine) of **0.25**."
     )
     area = roc_claim(0.9)
-    assert str(area).endswith("more similar in **90%** of cases (guessing: 50%); no threshold is "
-                              "needed for this.")  # fmt: skip
+    assert str(area).endswith("in **90%** of cases (guessing: 50%). This needs no threshold.")
 
 
 def test_the_notes_say_what_was_left_out_and_why_there_is_no_accuracy() -> None:
@@ -202,7 +211,7 @@ def test_the_notes_say_what_was_left_out_and_why_there_is_no_accuracy() -> None:
         "does not read its word"
     )
     assert said[1] == "A note."
-    assert "nothing to separate" in notes(shown_of([[0.1, 0.2]], [SAME, SAME]))[-1]
+    assert "accuracy cannot be tested" in notes(shown_of([[0.1, 0.2]], [SAME, SAME]))[-1]
     assert "Only one labelled pair" in notes(shown_of([[0.1, 0.2]], [SAME, DIFFERENT]))[-1]
     half = shown_of([[0.9, 0.1] * 4], [SAME, DIFFERENT] * 4, [TRAIN] * 8)
     assert "accuracy is cross-validated" in notes(half)[-1]

@@ -337,8 +337,8 @@ def plain(claims: list[Claim]) -> str:
         (
             "The tokenizer unmasked it",
             "The text becomes 9 tokens: 7 from the text and 2 added by the tokenizer ([CLS], "
-            "[SEP]). 2 different words are cut into pieces, most of all “unmasked”: un ##mas "
-            "##ked.",
+            "[SEP]). 2 different words are cut into pieces. “unmasked” is cut into the most: un "
+            "##mas ##ked.",
         ),
         ("", "No token of the text reaches the model: it sees only [CLS], [SEP]."),
         (

@@ -444,7 +444,7 @@ def test_the_opening_sentences_are_explained_in_these_words(service: EncoderServ
     off = title_of(switch_off(view, score, service))
     assert str(off) == "Switching off head 3 of layer 6 lowers the similarity most"
     edits = edits_of(score, service)
-    assert say("why.edits.foreign").startswith("No edits: they follow the rules of English")
+    assert say("why.edits.foreign").endswith("it is not clearly English.")
     assert "“I do not love my pet python”" in str(edits_reading(edits, None).sentences[1])
 
 

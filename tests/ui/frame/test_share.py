@@ -67,7 +67,7 @@ def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
     assert address == sent(app, "share_address")["address"]
     assert "a" * 16 not in address
     assert decode(address.partition("?s=")[2]) == DEFAULT
-    assert "leaves out the corpora" in captions(app)
+    assert "Of your stored corpora, this link includes only" in captions(app)
 
 
 def test_a_code_is_made_only_when_somebody_looks() -> None:

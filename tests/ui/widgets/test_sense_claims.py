@@ -43,16 +43,23 @@ def test_the_story_as_it_is_hoped_for() -> None:
         "Layer 5 separates the senses of “python” best (100% right, guessing 50%)"
     )
     assert senses_claim("python", curve, HALF, 6) == [
-        "Layer 5 separates the senses of “python” best: **100%** of its uses get the right sense "
-        "(always guessing “animal”: 50%).",
-        "At layer 6 it is **75%**.",
+        (
+            "Layer 5 separates the senses of “python” best: **100%** of its uses get the "
+            "right sense (always guessing “animal”: 50%)."
+        ),
+        "At layer 6, **75%** of its uses get the right sense.",
     ]
     assert len(senses_claim("python", curve, HALF, 5)) == 1
     assert senses_sure(curve, HALF) == [
-        "32 uses were tested: the true share lies between 89% and 100% (95% interval).",
+        (
+            "We tested 32 uses. With more uses, the share that gets the right sense would probably "
+            "be between 89% and 100% (95% interval)."
+        ),
         "No other layer lies within that interval.",
-        "Each use got the sense whose average over other uses is most similar (5-fold "
-        "cross-validation).",
+        (
+            "Each use was given the sense whose average vector, over other uses, is most similar "
+            "to it (5-fold cross-validation)."
+        ),
     ]
 
 
@@ -67,7 +74,7 @@ def test_where_no_layer_is_clear_none_is_called_best() -> None:
         senses_title("python", curve, HALF) == "No layer clearly separates the senses of “python”"
     )
     said = senses_claim("python", curve, HALF, 0)[0]
-    assert said.startswith("No layer clearly separates the senses of “python”: at best, **62%** of")
+    assert said.startswith("No layer clearly separates the senses of “python”. At best, **62%** of")
 
 
 def test_the_best_of_many_layers_must_do_better_than_that_of_one() -> None:
@@ -100,7 +107,7 @@ def test_equal_layers_are_best_together() -> None:
     [
         (["", ""], "No senses of “python” are labelled here"),
         (["*a*", "*a*"], r"All labelled uses of “python” have the sense “\*a\*”"),
-        (["a", "b"], "at least two senses need two labelled uses each."),
+        (["a", "b"], "at least two senses with two labelled uses each."),
     ],
 )
 def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
@@ -114,7 +121,7 @@ def test_what_cannot_be_tested_is_said(labels: list[str], said: str) -> None:
 
 def test_a_split_is_named() -> None:
     trial = trial_of(["a", "b"] * 8, split=("train",) * 8 + ("test",) * 8)
-    assert any("test rows" in sentence for sentence in senses_sure(curve_of(8, 8), trial))
+    assert any("training uses" in sentence for sentence in senses_sure(curve_of(8, 8), trial))
 
 
 def test_any_word_and_any_numbers_are_said_in_lines_that_fit_and_are_so() -> None:

@@ -100,7 +100,9 @@ def test_the_two_pythons_part_in_the_later_layers(pythons: Picture) -> None:
     assert abs(scores[0]) < 0.1  # one word is the same everywhere but for its position
     assert scores[-1] > scores[1] + 0.05
     shown = map_shown(DEFAULT, pythons)
-    assert shown.title == "Layer 6: 94% of uses of “python” get the right sense (guessing 50%)"
+    assert shown.title == (
+        "Layer 6 gives 94% of the uses of “python” the right sense (guessing: 50%)"
+    )
     assert shown.finding.course.startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.reading[0].startswith("Layer 6 separates the senses of “python” best")
     assert shown.finding.one_name

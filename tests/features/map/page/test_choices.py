@@ -62,7 +62,7 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert title(app).startswith("Layer 6: 94% of uses of “python” get the right sense")
+    assert title(app).startswith("Layer 6: 94% of uses of “python” uses get the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
     assert "of each point's 15 nearest neighbours in the full space" in plainly_said(app)
     assert "Ambiguous words: **32** words" in plainly_said(app)
@@ -188,7 +188,9 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     warning = re.sub(r"\\(.)", r"\1", app.warning[0].value)
     assert "This is the previous map" in warning
     assert "words · all layers · PCA" in warning
-    assert "Since then you changed which words, how many points, the map's settings." in warning
+    assert (
+        "Since that map was drawn, you changed which words, how many points, the map's settings."
+    ) in warning
     assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
@@ -218,7 +220,7 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
     ]
     assert picture(app) is old
     assert "This is the previous map" in plainly_said(app)
-    assert "Since then you changed which words." in plainly_said(app)
+    assert "Since that map was drawn, you changed which words." in plainly_said(app)
     assert [b for b in app.button if b.key == "map_again"]
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)

@@ -166,7 +166,7 @@ def test_going_to_a_file_keeps_the_last_map_as_an_old_one() -> None:
     app = settled(field(app.selectbox, f"{PAGE}_source").set_value("file").run())
     assert picture(app) is old
     assert "This is the previous map" in plainly_said(app)
-    assert "What you chose has not been mapped yet." in plainly_said(app)
+    assert "This choice has no map yet." in plainly_said(app)
 
 
 def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None:

@@ -123,9 +123,7 @@ def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> No
         np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
     make_room()
     app = settled(app.run())
-    assert "This map was dropped to make room for others. It would take about" in everything_said(
-        app
-    )
+    assert "This map was removed from memory. It would take about" in everything_said(app)
     assert not under_way()
     app = settled(press(app, "map_draw"))
     np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
@@ -142,9 +140,7 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     )
     app = settled(app.run())
     assert not under_way()
-    assert "This map was dropped to make room for others. It would take about" in everything_said(
-        app
-    )
+    assert "This map was removed from memory. It would take about" in everything_said(app)
 
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:

@@ -132,7 +132,7 @@ def test_a_text_is_said_over_until_it_is_too_long(service: EncoderService) -> No
     _, row = shown(DEFAULT, service).batch
     asked = repetition(row, card.max_length)
     assert asked.default == 123  # five tokens of its own, for a fifth more than 512
-    assert asked.label == "Repeat sentence A this many times"
+    assert asked.label == "Times to repeat sentence A"
     for times, lost in ((asked.default, 105), (102, 0), (103, 5)):
         found = over_limit(service, card, row.alone, times)
         assert found.tokens.n_truncated == lost

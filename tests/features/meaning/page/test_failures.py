@@ -79,7 +79,7 @@ def test_a_model_of_another_size_gets_its_own_layers(
         assert shown_view(app) == view
         assert (layer_of(app), given(app, "layer")["layers"]) == (3, [0, 1, 2, 3])
         assert_shows(app, expected(tiny_service, view))
-        assert "capitals matter" in everything_said(app)
+        assert "pieces, case-sensitive" in everything_said(app)
         app = field(app.selectbox, "model").set_value(BUNDLED_ID).run()
         assert layer_of(app) == 6
 

@@ -94,15 +94,17 @@ STORY = made(
 
 def test_the_story_is_told_in_three_sentences() -> None:
     assert [str(own) for own in meaning_in_context(STORY, 3, band_of(-0.1, 0.02, 0.15))] == [
-        "At layer 3, the model treats “python” in A and “python” in B as similar: similarity "
-        "(cosine) **0.78** (9 in 10 random pairs of English words: −0.10 to 0.15).",
+        (
+            "At layer 3, “python” in A and “python” in B are more similar than random words: "
+            "similarity (cosine) **0.78** (9 in 10 random pairs of English words: −0.10 to 0.15)."
+        ),
         "“snake” is closer to “python” in A (**0.51**) than to “python” in B (**0.28**).",
         "“programming” is closer to “python” in B (**0.41**) than to “python” in A (**0.26**).",
     ]
     assert [own.key for own in meaning_sure(STORY, 3, none)] == [
         "meaning.sure.start", "meaning.sure.holds", "meaning.sure.holds", "meaning.sure.noise",
     ]  # fmt: skip
-    assert str(meaning_sure(STORY, 3, none)[1]).endswith("at layers 1 to 3 only.")
+    assert str(meaning_sure(STORY, 3, none)[1]).startswith("At layers 1 to 3, “snake” is closer")
 
 
 def test_every_claim_on_odd_comparisons_holds_and_each_is_said() -> None:
@@ -184,7 +186,7 @@ def check(
 
 def test_two_unknown_words_are_named_as_unknown() -> None:
     (claim,) = meaning_in_context(made({"AB": [1.0, 0.9]}, sentences=("☃", "☂")), 1, none, {0, 1})
-    assert str(claim).startswith("The model knows neither “☃” in A nor “☂” in B: both are the unk")
+    assert str(claim).startswith("The model knows neither “☃” in A nor “☂” in B: both become")
 
 
 # The title
@@ -222,11 +224,11 @@ def title_of(comparison: Comparison) -> Claim:
     ("along", "title"),
     [
         ([1.0, 0.96, 0.93, 0.78], "A and B separate most at layer 3"),
-        ([1.0, 1.0, 0.995], "No layer separates these words"),
-        ([1.0, 0.983, 0.99], "No layer separates these words"),  # as a full stop makes
-        ([0.1, 0.1, 0.1], "These words differ from layer 0 on"),
+        ([1.0, 1.0, 0.995], "These words stay similar at every layer"),
+        ([1.0, 0.983, 0.99], "These words stay similar at every layer"),  # as a full stop makes
+        ([0.1, 0.1, 0.1], "These words have different vectors from layer 0 on"),
         ([1.0, 0.636, 0.279], "A and B separate between layers 0 and 2"),
-        ([0.5], "Similarity (cosine) at every layer"),
+        ([0.5], "How similar the words are at each layer"),
     ],
 )
 def test_the_title_says_where_the_words_separate(along: list[float], title: str) -> None:
