@@ -75,7 +75,7 @@ def test_tokens_and_their_characters_light_each_other_up_and_keys_pick(visit: Ca
     with here.rerun():
         keys.press("Enter")
     assert picked(here) == ["sin"]
-    assert "“sin” has the ID 8254. It picks row 8254" in row_reading(here)
+    assert "“sin” has the ID 8254. The ID picks row 8254" in row_reading(here)
 
 
 def test_picks_go_back_and_forward_and_the_address_restores_the_page(
@@ -104,7 +104,7 @@ def test_picks_go_back_and_forward_and_the_address_restores_the_page(
     with here.rerun():
         token(here, "[UNK]").click()
     length = here.menu("Length")
-    for label, value in (("Pad to (0: no padding)", "20"), ("Cut at", "9")):
+    for label, value in (("Pad to length (0: off)", "20"), ("Cut after (tokens)", "9")):
         with here.rerun():
             length.get_by_role("spinbutton", name=label).fill(value)
             here.page.keyboard.press("Enter")

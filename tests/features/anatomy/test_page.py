@@ -113,9 +113,9 @@ def test_the_search_narrows_the_table_and_is_told() -> None:
 
 def test_a_preset_without_its_weights_has_nothing_to_look_into() -> None:
     app = page(subject="FacebookAI/roberta-base", section=WEIGHTS)
-    assert "without its weights" in app.info[0].value
+    assert "not its weights" in app.info[0].value
     said = everything_said(app)
-    assert "The weights are not loaded" in said
+    assert "because its weights are not loaded" in said
     assert say("anatomy.no_pooler.roberta") in said
     code = [block.value for block in app.code]
     assert any("AutoConfig.for_model" in each for each in code)
@@ -143,7 +143,7 @@ def test_the_weights_of_an_array_are_measured(service: EncoderService) -> None:
     shown = table(app, "Frobenius norm").iloc[0]
     assert shown["Frobenius norm"] == pytest.approx(stats.norm)
     assert shown["largest singular value"] == pytest.approx(stats.singular[0])
-    assert "90% of the sum of squares" in words(app, "reading_weights")
+    assert "strength (sum of squares)" in words(app, "reading_weights")
     drawn = chart(app, "anatomy_singular")["data"][1]["y"]
     assert drawn[0] == pytest.approx(stats.singular[0], rel=1e-4)
 
@@ -153,7 +153,7 @@ def test_a_model_of_a_folder_is_taken_apart() -> None:
     assert not [*app.error, *app.warning]
     said = everything_said(app)
     assert "No pooler" in said
-    assert "No segment table" in said
+    assert "There is no segment table" in said
     assert field(app.selectbox, ARRAY.key).value == "transformer.layer.0.attention.q_lin.weight"
     assert say("anatomy.part.one-segment") in everything_said(
         page(on("roberta"), part="embeddings/segment")

@@ -88,8 +88,8 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     said = answers(app)
     assert list(said) == ["Why?", "Is 0.78 high?"]
     assert "The surrounding words cause the whole difference" in said["Why?"]
-    assert "does not settle the meaning" in said["Is 0.78 high?"]
-    assert everything_said(app).count("one round of reading") == 1
+    assert "does not settle this" in said["Is 0.78 high?"]
+    assert everything_said(app).count("one processing step of the model") == 1
 
 
 def test_it_is_the_first_page_that_a_visitor_sees() -> None:
@@ -179,7 +179,7 @@ def test_no_text_breaks_the_story(text: str) -> None:
 def test_sentences_without_chosen_words_say_what_is_needed() -> None:
     app = home(ViewState(BUNDLED_ID, (Sentence("one"), Sentence("two"))))
     assert not app.exception
-    assert any(said.startswith("Two words are needed") for said in messages(app))
+    assert any(said.startswith("To compare, choose a word") for said in messages(app))
     assert "See all numbers for these sentences" in links(app)
 
 

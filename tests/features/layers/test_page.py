@@ -78,7 +78,8 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     assert title == say("layers.title.start", layer=6, average=states.measure.averages[-1])
     nearest = said(app, "reading_nearest")
     assert (
-        "Most similar to “python”: “python” in B at layer 0 (cosine similarity **1.00**)" in nearest
+        "The token most similar to “python” is “python” in B at layer 0 (cosine similarity "
+        "**1.00**)" in nearest
     )
     assert "(7, 7, 384)" in frame(app, "shape")["shape"].tolist()
 
@@ -99,7 +100,7 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     assert TOKEN.of(shown_view(app)) == 4
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
     np.testing.assert_allclose(seen(app, "layers_vector"), hidden[:, 4], atol=1e-4)
-    assert "Most similar to “pet”" in said(app, "reading_nearest")
+    assert "The token most similar to “pet” is" in said(app, "reading_nearest")
 
 
 @pytest.mark.slow
@@ -114,7 +115,7 @@ def test_layers_are_compared_over_the_words_that_are_chosen() -> None:
     app = opened(SECTION.put(DEFAULT, "Layers compared"))
     cka = seen(app, "layers_alike")
     assert cka.shape == (7, 7)
-    assert "Over 10 words" in said(app, "reading_alike")
+    assert "over 10 words" in said(app, "reading_alike")
     assert "def cka(x, y)" in "".join(code.value for code in app.code)
     app = field(app.button_group, "layers_words").set_value("Sample sentences").run()
     assert WORDS.of(shown_view(app)) == "Sample sentences"
@@ -156,7 +157,7 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "at layer 3: " in said(app, "reading_pairs")
+    assert "At layer 3, the most similar pair is " in said(app, "reading_pairs")
     assert "Random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:
         hidden = service.encode(BUNDLED_ID, ["I love my pet python"])[0].hidden
@@ -170,4 +171,4 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
 def test_an_address_without_sentences_shows_an_empty_one() -> None:
     app = opened(replace(DEFAULT, sentences=()))
     assert "There is no token of a text here" in said(app)
-    assert "no other token of a text" in said(app, "reading_nearest")
+    assert "no other token to compare" in said(app, "reading_nearest")

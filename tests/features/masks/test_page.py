@@ -80,7 +80,7 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
-    assert "[PAD] positions, which tokens attend to as if they were text (mask 1)" in captions(app)
+    assert "[PAD] positions; tokens attend to them as if they were text (mask 1)" in captions(app)
     assert set(table(app, "mask")["mask"]) == {1}
     on = framed(MASK.put(DEFAULT, True))
     assert "[PAD] positions, which no token attends to (mask 0)" in captions(on)
@@ -142,7 +142,7 @@ def test_at_the_limit_the_cut_is_computed_live() -> None:
     app = framed(REPEAT.put(DEFAULT, 102))
     assert say("masks.limit.title_fits", n=512) in chart(app, LIMIT)["layout"]["title"]["text"]
     app = field(app.number_input, REPEAT.key).set_value(103).run()
-    assert "The last **5** never reach the model, from" in everything_said(app)
+    assert "The last **5** tokens, from" in everything_said(app)
     assert [t["x"] for t in chart(app, LIMIT)["data"]] == [[512], [5]]
     assert say("masks.limit.positions", n=512) in everything_said(app)
 

@@ -187,8 +187,9 @@ def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderServi
     view = shown_view(app)
     assert (PICKED.of(view), SECTION.of(view)) == (2, ID_TO_ROW)
     row = service.word_rows(BUNDLED_ID, [2293])[0]
-    assert "“love” has the ID 2293. It picks row 2293 of 30,522 in the model's table" in said(
-        app, "reading_row"
+    assert (
+        "“love” has the ID 2293. The ID picks row 2293 of the 30,522 rows in the model's table"
+        in said(app, "reading_row")
     )
     heat = chart(app, "rows_heatmap")["data"][0]
     np.testing.assert_allclose(heat["z"][3], row, atol=1e-5)
@@ -246,7 +247,7 @@ def test_a_tokenizer_on_this_machine_is_set_beside_without_asking(
         assert_whole(app)
         theirs = tiny_service.tokenize("folder:roberta", ["The US told us"])[0]
         assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
-        assert "different ones from roberta" in said(app, "reading_tokenizers")
+        assert "roberta gives them different ones" in said(app, "reading_tokenizers")
 
 
 def test_a_damaged_model_folder_is_said_in_one_look_and_the_page_stays(tmp_path: Path) -> None:

@@ -76,8 +76,8 @@ def test_another_tokenizer_is_fetched_and_set_beside(
         assert ids(app, "token_strip_0") == ids(app)
         assert ids(app, "token_strip_1") == theirs.token_ids.tolist()
         reading = said(app, "reading_tokenizers")
-        assert "Tokens from this text: 7 with all-MiniLM-L6-v2, " in reading
-        assert "“US” and “us” get the same token IDs from all-MiniLM-L6-v2" in reading
+        assert "all-MiniLM-L6-v2 cuts this text into 7 tokens, " in reading
+        assert "all-MiniLM-L6-v2 gives “US” and “us” the same token IDs" in reading
         other = showing("Another visitor", **TWO)
         assert_whole(other)
         assert ids(other, "token_strip_1")

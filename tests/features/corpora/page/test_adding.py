@@ -28,7 +28,7 @@ from tests.support.pages import chart, plainly_said, press, reading, settled, sh
 def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     app = upload(opened(), table(split=["train", "test"] * 6, sense=SENSES))
     assert "**mine.csv** · CSV" in plainly_said(app)
-    assert "Indexing takes about **2 seconds**" in plainly_said(app)
+    assert "takes about **2 seconds**" in plainly_said(app)
     assert "are stored on this machine's disk until you delete them" in plainly_said(app)
     assert store().names() == ()
     app = settled(press(app, "corpora_index"))
@@ -86,7 +86,7 @@ def test_the_same_file_twice_is_opened_and_not_indexed_again() -> None:
     (name,) = store().names()
     app = kept(table(), "another name.csv")
     assert store().names() == (name,)
-    assert "These texts were already stored on" in plainly_said(app)
+    assert "You already stored these texts with the same settings on" in plainly_said(app)
     assert CORPUS.asked(shown_view(app)) == name
     app = upload(opened(), table())
     layers = next(m for m in app.multiselect if m.key.startswith("corpora_layers_"))

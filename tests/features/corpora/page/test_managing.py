@@ -67,7 +67,7 @@ def test_what_another_process_indexes_is_followed_and_can_be_paused() -> None:
         assert "indexing goes on" in plainly_said(app)
         assert "corpora_go_on" not in keys(app)
         app = press(app, "corpora_pause")
-        assert "It pauses after the texts" in plainly_said(app)
+        assert "Indexing will pause as soon as" in plainly_said(app)
     assert store().about(name).state == "paused"
     app = opened(on(name))
     assert "Paused at 0%" in plainly_said(app)

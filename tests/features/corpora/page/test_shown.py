@@ -126,7 +126,7 @@ def test_a_corpus_of_a_newer_version_is_said() -> None:
 def test_a_corpus_whose_model_is_gone_can_be_looked_at() -> None:
     name = indexed(store(), made_up_corpus(20))
     app = opened(on(name))
-    assert "Its model, made-up, is not on this machine any more" in plainly_said(app)
+    assert "The model of this corpus, made-up, is no longer on this machine" in plainly_said(app)
     assert has_picture(app)
     assert_whole(app)
 

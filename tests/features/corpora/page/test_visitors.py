@@ -50,7 +50,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
         view = shown_view(app)
         assert MINE.of(view) == name
         assert "other's" not in plainly_said(app)
-        assert "leaves out the corpora that are stored for you" in plainly_said(app)  # under Share
+        assert "this link includes only the one on this page" in plainly_said(app)  # under Share
         assert f"corpora_show_{name}" in keys(opened(view))
         given = opened(on(name))  # a link that was shared
         assert "you can search and export it, but not delete it" in plainly_said(given)
@@ -103,7 +103,7 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
-        assert "it cannot be deleted here" in plainly_said(other)
+        assert "cannot be deleted here" in plainly_said(other)
         assert "corpora_delete" not in keys(other)
         assert MINE.of(shown_view(other)) == ""
         assert_whole(other)

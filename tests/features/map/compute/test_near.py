@@ -54,7 +54,10 @@ def test_one_token_is_taken_and_a_word_of_several_is_none(service: EncoderServic
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("cats and dogs", "Each point is one word, and your text has 3: “cats”, “and”, “dogs”."),
+        (
+            "cats and dogs",
+            "Points here are single words, but your text has 3 of them: “cats”, “and”, “dogs”.",
+        ),
         ("!!!", "There is no word in “\\!\\!\\!”."),
         ("<b>*x* y", "“b”, “x”, “y”"),
     ],

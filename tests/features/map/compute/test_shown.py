@@ -121,7 +121,7 @@ def test_a_split_column_tests_senses_on_the_map_as_on_senses(service: EncoderSer
 def test_another_layer_of_the_same_map_is_another_finding(pythons: Picture) -> None:
     last, first = map_shown(DEFAULT, pythons), map_shown(replace(DEFAULT, layer=1), pythons)
     assert (last.layer, first.layer) == (6, 1)
-    assert first.title.startswith("Layer 1: 88% of uses of “python” get")
+    assert first.title.startswith("Layer 1 gives 88% of the uses of “python”")
     assert first.finding.titles == last.finding.titles  # one for each frame that is played
     np.testing.assert_array_equal(first.places, pythons.coordinates[1])
     np.testing.assert_array_equal(first.vectors, pythons.vectors[1])

@@ -62,9 +62,9 @@ def test_the_page_opens_on_the_two_pythons() -> None:
     assert own.points.n_points == 32
     assert own.method == "umap"
     assert set(own.points.labels["sense"]) == {"python: animal", "python: language"}
-    assert title(app).startswith("Layer 6: 94% of uses of “python” uses get the right sense")
+    assert title(app).startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     assert "Layer 6 separates the senses of “python” best" in plainly_said(app)
-    assert "of each point's 15 nearest neighbours in the full space" in plainly_said(app)
+    assert "of each point's 15 truly nearest points" in plainly_said(app)
     assert "Ambiguous words: **32** words" in plainly_said(app)
     np.testing.assert_array_equal(in_order(places(app)), in_order(own.coordinates[-1]))
     shown = table(app)
@@ -170,7 +170,7 @@ def test_two_more_seeds_are_drawn_when_asked_for() -> None:
     app = settled(press(framed(map_view(**QUICK)), "map_check"))
     assert_whole(app)
     assert not [b for b in app.button if b.key == "map_check"]
-    assert "Redrawn from 3 random starts, points keep" in plainly_said(app)
+    assert "When redrawn from 3 random starts, points keep" in plainly_said(app)
 
 
 # An old map is said to be one
@@ -191,7 +191,9 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert (
         "Since that map was drawn, you changed which words, how many points, the map's settings."
     ) in warning
-    assert re.search(r"It would take about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app))
+    assert re.search(
+        r"Drawing this map takes about \*\*.+\*\* and \*\*[\d,]+ MB\*\*", plainly_said(app)
+    )
     pd.testing.assert_frame_equal(table(app), shown)
     np.testing.assert_array_equal(in_order(places(app)), in_order(old.coordinates[-1]))
     assert "Layer 6 separates the senses of “python” best" in reading(app)
@@ -201,7 +203,7 @@ def test_until_a_map_is_drawn_the_old_one_is_shown_as_such() -> None:
     assert "This is the previous map" in plainly_said(app)
     app = app.button(key="map_progress_cancel").click().run()
     app = settled(app)
-    assert "This map was stopped. It would take about" in plainly_said(app)
+    assert "This map was stopped. Drawing this map takes about" in plainly_said(app)
     assert picture(app) is old
     pd.testing.assert_frame_equal(table(app), shown)
     # What is drawn has no such mark.

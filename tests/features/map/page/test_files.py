@@ -114,9 +114,7 @@ SALARIES = b"text,kind,salary\n" + b"".join(
 
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
-    assert "Anyone with this page's address can see and download the text column" in plainly_said(
-        own
-    )
+    assert "Anyone with this page's address can see and download the columns" in plainly_said(own)
     own.multiselect(key="map_pending_labels").set_value(["kind"]).run()
     own = settled(press(own, "map_use"))
     assert "salary" in own.selectbox(key="map_columns_text").options
@@ -145,7 +143,7 @@ def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_b
     view = shown_view(own)
     forget_all()
     other = framed(view)
-    assert "This view maps “mine.csv”, which this server does not have" in plainly_said(other)
+    assert "This server does not have the file “mine.csv”" in plainly_said(other)
     other = upload(other, "mine.csv", SALARIES)
     assert_whole(other)
     assert set(picture(other).corpus.labels) == {"salary"}
@@ -154,9 +152,7 @@ def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_b
 def test_a_file_that_is_no_longer_here_is_asked_for_by_name() -> None:
     app = framed(map_view(source="file", file="0" * 32, file_name="my <b>corpus</b>.csv", **QUICK))
     assert not app.error
-    assert "This view maps “my <b>corpus</b>.csv”, which this server does not have" in plainly_said(
-        app
-    )
+    assert "This server does not have the file “my <b>corpus</b>.csv”" in plainly_said(app)
     assert "<b>corpus" not in everything_said(app)
 
 

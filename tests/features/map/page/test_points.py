@@ -98,7 +98,7 @@ def test_two_pinned_words_stand_on_the_ruler() -> None:
     one, other = (shown.vectors[list(shown.layers).index(3)][i] for i in (7, 8))
     cosine = float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
     assert f"{cosine:.2f}" in drawn["layout"]["annotations"][0]["text"]
-    assert f"Similarity (cosine) **{cosine:.2f}**" in plainly_said(app)
+    assert f"Similarity alone does not settle this: **{cosine:.2f}**" in plainly_said(app)
 
 
 def numbers_on(app: AppTest) -> set[str]:
@@ -130,7 +130,7 @@ def test_what_is_nearest_to_a_typed_text_is_marked_and_listed() -> None:
     assert listed["cosine"].is_monotonic_decreasing
     assert numbers_on(app) == set(listed["on map"])
     app = settled(field(app.text_input, f"{PAGE}_near").set_value("cats and dogs").run())
-    assert "Each point is one word, and your text has 3" in plainly_said(app)
+    assert "Points here are single words, but your text has 3" in plainly_said(app)
     assert numbers_on(app) == set()
 
 
@@ -142,7 +142,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     app = framed(map_view(**marks))
     assert_whole(app)
     assert "of the 10 true neighbours of" in plainly_said(app)
-    assert "Similarity (cosine) **0." in plainly_said(app)
+    assert "Similarity alone does not settle this: **0." in plainly_said(app)
     app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
     assert_whole(app)
     assert say("map.point_panel.empty") in plainly_said(app)

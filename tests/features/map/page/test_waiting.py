@@ -62,7 +62,7 @@ def has_button(app: AppTest, key: str) -> bool:
 def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = on_map(map_view(**LONG))
     assert not under_way()
-    assert "It would take about **" in everything_said(app)
+    assert "Drawing this map takes about **" in everything_said(app)
     assert has_button(app, "map_draw")
     app = on_map(map_view(every_word=True, at_most="5000"))  # some ten seconds
     assert not under_way()
@@ -76,7 +76,7 @@ def test_neither_an_address_nor_a_changed_control_starts_a_large_map() -> None:
     app = app.button(key="map_draw").click().run()
     assert under_way()
     app = settled(app.button(key="map_progress_cancel").click().run())
-    assert "This map was stopped. It would take about" in everything_said(app)
+    assert "This map was stopped. Drawing this map takes about" in everything_said(app)
 
 
 def test_a_place_of_a_page_waits_for_one_map_and_lets_the_one_before_go() -> None:
@@ -123,7 +123,7 @@ def test_a_map_that_had_to_make_room_is_drawn_again_and_then_asks_before() -> No
         np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
     make_room()
     app = settled(app.run())
-    assert "This map was removed from memory. It would take about" in everything_said(app)
+    assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
     assert not under_way()
     app = settled(press(app, "map_draw"))
     np.testing.assert_array_equal(kept_map(app).coordinates, first.coordinates)
@@ -140,7 +140,7 @@ def test_a_large_map_that_had_to_make_room_is_drawn_again_for_a_click_alone() ->
     )
     app = settled(app.run())
     assert not under_way()
-    assert "This map was removed from memory. It would take about" in everything_said(app)
+    assert "This map was removed from memory. Drawing this map takes about" in everything_said(app)
 
 
 def test_the_files_of_a_map_that_had_to_make_room_can_be_had_still(files: dict[str, Any]) -> None:

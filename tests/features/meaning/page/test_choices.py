@@ -180,7 +180,7 @@ def test_one_sentence_without_references_says_what_is_needed() -> None:
     app = framed(view_of(sentence("my python", "python")))
     assert not app.exception
     assert len(messages(app)) == 1
-    assert messages(app)[0].startswith("Two words are needed")
+    assert messages(app)[0].startswith("To compare, choose a word")
 
 
 # Options

@@ -36,7 +36,7 @@ def test_a_file_is_shown_first_and_compared_after_a_click() -> None:
     app = settled(press(app, "pairs_use"))
     assert_whole(app)
     assert "**mine.csv** · 40 pairs" in plainly_said(app)
-    assert "The threshold comes from 20 training pairs" in plainly_said(app)
+    assert "The threshold was learned from 20 training pairs" in plainly_said(app)
     view = shown_view(app)
     assert (FILE_NAME.of(view), COLUMNS.of(view)) == ("mine.csv", "0,1,2,3,,,,,,,,,4,5")
     assert ROWS[0][0] not in json.dumps(dict(view.controls[PAGE]))
@@ -54,7 +54,7 @@ def test_other_columns_can_be_chosen_before_and_after() -> None:
     app = label.set_value(0).run()
     app = settled(press(app, "pairs_columns_use"))
     assert_whole(app)
-    assert "the median similarity (cosine) of the" in reading(app)
+    assert "; the median is" in reading(app)
     assert "5th percentile" in numbers(app, "median").columns
 
 
@@ -62,7 +62,7 @@ def test_pairs_without_labels_have_cosines_and_no_verdict() -> None:
     rows = [row[:4] for row in ROWS]
     app = compared(table(rows, TITLES[:4]))
     assert_whole(app)
-    assert "similarity (cosine) of the 40 pairs" in reading(app)
+    assert "half of the 40 pairs" in reading(app)
     assert not any("labelled" in c.value or "judged" in c.value for c in app.caption)
     assert settled(app.run()).get("plotly_chart")
 
@@ -70,7 +70,7 @@ def test_pairs_without_labels_have_cosines_and_no_verdict() -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (table([(*row[:4], "T", row[5]) for row in ROWS]), "nothing to separate"),
+        (table([(*row[:4], "T", row[5]) for row in ROWS]), "accuracy cannot be tested"),
         (table([(*row[:4], "", row[5]) for row in ROWS]), "The column label has no label."),
         (
             table([(*row[:4], "TF?"[i % 3], row[5]) for i, row in enumerate(ROWS)]),
@@ -139,7 +139,7 @@ def test_words_that_the_model_does_not_read_leave_a_page_that_says_so() -> None:
     far = "word " * 700 + "python"
     app = compared(table([(far, far, "python", "python", "T", "train")] * 3))
     assert not has_picture(app)
-    assert "No pair can be compared: the words lie beyond" in plainly_said(app)
+    assert "No pair can be compared: the model does not read the marked words" in plainly_said(app)
 
 
 # Whose files they are
@@ -169,10 +169,7 @@ def test_after_a_restart_the_file_is_asked_for_and_found_again() -> None:
     view, before = shown_view(app), reading(app)
     forget_all()
     other = opened(view)
-    assert (
-        "This view compares the pairs of “mine.csv”, which this server does not have"
-        in plainly_said(other)
-    )
+    assert "This server does not have the file “mine.csv”" in plainly_said(other)
     assert not has_picture(other)
     other = upload(other, "mine.csv", table())
     assert_whole(other)

@@ -57,9 +57,9 @@ def test_the_ready_made_pairs_are_judged_at_once(run: Callable[..., AppTest]) ->
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
     assert re.fullmatch(r"Layer \d, best in training, gets \d+% right \(guessing 50%\)", title)
-    assert "one threshold on the similarity gets" in reading(app)
+    assert "of the pairs correctly" in reading(app)
     assert len(numbers(app)) == 7
-    assert "The threshold comes from" in plainly_said(app)
+    assert "The threshold was learned from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
 
 
@@ -70,7 +70,7 @@ def test_another_layer_shows_its_own_cosines() -> None:
     app = settled(to_layer(app, 2))
     assert_whole(app)
     assert reading(app) != before
-    assert "At layer 2, one" in reading(app)
+    assert "Layer 2 judges" in reading(app)
     assert f"**{round(100 * rows['accuracy'][2])}%**" in reading(app)
     assert chart(app, "pairs_cosines")["layout"]["title"]["text"] == "Similarities at layer 2"
 

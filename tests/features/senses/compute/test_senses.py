@@ -168,7 +168,9 @@ def test_a_word_table_of_another_width_is_said(tiny_service: EncoderService) -> 
     assert isinstance(one, Senses)
     own = table_of(view, one, tiny_service)
     assert own is not None
-    assert own.problem.startswith("A row of this model's word table has 16 numbers and its layer 0")
+    assert own.problem.startswith(
+        "The rows of this model's word table have 16 numbers, its layer 0"
+    )
 
 
 # Corpora

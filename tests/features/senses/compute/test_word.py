@@ -103,7 +103,7 @@ def test_a_word_that_is_not_there_names_what_is(tiny_service: EncoderService) ->
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("x" * 10_000, "has 10,000 characters, and a word here has at most 64."),
+        ("x" * 10_000, "You typed 10,000 characters; a word can have at most 64."),
         ("two  words", "Type one word, without spaces."),
         ("蟒蛇", "Choose another word."),
         ("\N{NULL}", "Choose another word"),

@@ -75,7 +75,7 @@ def test_a_stored_corpus_needs_no_model_but_for_a_sentence_of_ones_own() -> None
     assert_whole(app)
     assert "in the corpus “Kept texts”" in reading(app)
     app = opened(senses_view(corpus=name, word="python", own="my python"))
-    assert "the model that the corpus was indexed with" in plainly_said(app)
+    assert "which the corpus was indexed with" in plainly_said(app)
     assert_whole(app)
     store().delete(name)
     app = app.run()
@@ -125,11 +125,11 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
     ("controls", "words"),
     [
         ({"beside": "layer", "other_layer": 0}, "for layer 0 (always guessing"),
-        ({"beside": "word", "other_word": "bank"}, "We cannot tell which side does better"),
+        ({"beside": "word", "other_word": "bank"}, "We cannot tell which does better"),
         ({"beside": "word", "other_word": "xqzt"}, "does not occur in"),
         ({"beside": "corpus", "other_corpus": "Zm9vYmFyYmF6cXV4"}, "There is no such corpus"),
         ({"beside": "model"}, "It is fetched once"),
-        ({"beside": "table"}, "The word table holds one vector for “python”"),
+        ({"beside": "table"}, "The word table holds a single vector for “python”"),
     ],
     ids=["layer", "word", "no such word", "no such corpus", "model", "table"],
 )

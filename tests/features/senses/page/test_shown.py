@@ -91,7 +91,7 @@ def test_a_click_anywhere_is_a_selection_everywhere() -> None:
     app = press(app, "senses_let_go")
     assert given(app, "senses_concordance")["chosen"] is None
     app = to_layer(app, 1)
-    assert "At layer 1 it is" in reading(app)
+    assert "At layer 1, **" in reading(app)
     assert_whole(app)
 
 

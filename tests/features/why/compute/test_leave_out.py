@@ -109,7 +109,7 @@ def test_long_texts_are_bounded_and_it_is_said(tiny_service: EncoderService) -> 
     shown = leave_out(score, tiny_service, pairs=True)
     assert shown.pairs is None
     assert f"up to {MAX_PAIRED} words" in shown.notes[0]
-    assert any("does not fit the model whole" in note for note in shown.notes)
+    assert any("is too long for the model" in note for note in shown.notes)
     assert len(shown.words) <= MAX_WORDS + 2
 
 
