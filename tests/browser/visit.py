@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page
 
+from components.content.language import table
 from tests.browser.rest import Runs, settle
 from tests.browser.screens import FOLLOW, SEEN, WATCH
 
@@ -113,9 +115,14 @@ class Visit:
         seen = self.page.evaluate(SEEN)
         assert len(seen) == 1, f"{selector} was seen at (top, height) {seen}"
 
-    def choose(self, name: str) -> None:
-        """One of a row of buttons on the page, unless it is chosen."""
-        button = self.main.get_by_role("radio", name=name, exact=True)
+    def choose(self, option: str) -> None:
+        """One of a row of buttons on the page, by its value or title, unless it is chosen."""
+        page = urlsplit(self.page.url).path.strip("/") or "home"
+        controls = table(page).get("controls", {}).values()
+        titles = {
+            value: title for own in controls for value, title in own.get("options", {}).items()
+        }
+        button = self.main.get_by_role("radio", name=titles.get(option, option), exact=True)
         if not button.is_checked():
             with self.rerun():
                 button.click()
