@@ -28,7 +28,7 @@ def parting(
     *,
     layer: int,
     titles: Sequence[str],
-    height: int = 148,
+    height: int = 126,
 ) -> go.Figure:
     """Two dots, in a frame for each layer, whose gap is the angle between their vectors.
 

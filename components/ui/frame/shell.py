@@ -7,7 +7,6 @@ from importlib.resources import files
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.content.glossary import explained
 from components.content.wording import escape
 from components.core.settings import DEMO_CHARACTERS, DEMO_POINTS
 from components.ui.access import guard, sign_in
@@ -41,7 +40,7 @@ def header(name: str, view: ViewState) -> DeltaGenerator:
     with top:
         with st.container(gap=None, width="stretch", key="page_title"):
             st.title(page.title, anchor=False)
-            st.html(f'<p class="question said">{explained(page.question)}</p>')
+            st.caption(page.question)
         share.buttons(view)
         downloads = st.container(width="content", key="downloads")
     if guard.is_demo():
