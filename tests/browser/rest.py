@@ -12,7 +12,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 __all__ = ["PATIENCE", "Runs", "settle"]
 
-PATIENCE = 300.0
+PATIENCE = 90.0
 """Seconds after which what has not come will not come; no test gains or loses by it."""
 
 _PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY

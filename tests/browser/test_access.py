@@ -126,16 +126,16 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     side = viewer.get_by_test_id("stSidebar")
     expect(side.get_by_role("textbox", name="Sentence A")).to_have_value(OWN)
     side.get_by_role("link", name="Corpora").click()
-    expect(viewer.get_by_role("button", name="Add texts of your own")).to_be_disabled()
+    expect(viewer.get_by_role("button", name="Add your own texts")).to_be_disabled()
 
     uploader = tab()
     uploader.goto(f"{place.app}/corpora")
     sign_in(uploader, "uwe")
-    uploader.get_by_role("button", name="Add texts of your own").click()
+    uploader.get_by_role("button", name="Add your own texts").click()
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": FILE.encode()}
     uploader.locator("input[type=file]").set_input_files(file)
     uploader.get_by_role("button", name="Index it").click()
-    expect(uploader.get_by_text(re.compile("indexed so far|occurs|words in")).first).to_be_visible()
+    expect(uploader.get_by_text(re.compile("are indexed|word count")).first).to_be_visible()
     uploader.wait_for_url(re.compile(r"\?s="))
     name = CORPUS.asked(decode(parse_qs(urlsplit(uploader.url).query)["s"][0]))
     assert name
@@ -145,7 +145,7 @@ def test_three_people_sign_in_and_each_may_do_what_their_role_says(
     viewer.goto(uploader.url)  # handed on, an address shows its page, and no more
     expect(viewer.locator(card)).to_be_visible()
     viewer.get_by_role("button", name="Export or delete").click()
-    expect(viewer.get_by_text("you can search it, not export or delete it")).to_be_visible()
+    expect(viewer.get_by_text("you can search it, but not export or delete it")).to_be_visible()
     viewer.goto(f"{place.app}/corpora")
     settle(viewer)
     expect(viewer.locator(card)).to_have_count(0)

@@ -54,17 +54,17 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     visit: Callable[..., Visit],
 ) -> None:
     here = visit("/corpora", **DESK)
-    here.click("Add texts of your own")
+    here.click("Add your own texts")
     file = {"name": "browser test.csv", "mimeType": "text/csv", "buffer": table()}
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
-    expect(here.main.get_by_text("take about", exact=False).first).to_be_visible()
+    expect(here.main.get_by_text("takes about", exact=False).first).to_be_visible()
     here.click("Index it")
     card = here.main.locator("[class*='st-key-corpora_card_']").filter(has_text="browser test.csv")
     expect(card).to_contain_text("ready to be searched", timeout=SECONDS * 1000)
     expect(card).to_contain_text(f"{N} texts · 240 words")
     here.settle()
-    assert here.title == f"“python” and “number” lead: {N} times each"
+    assert here.title == f"“python” is among the most frequent words shown: {N} times"
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
 
     with here.rerun():
@@ -78,7 +78,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
         here.page.mouse.click(bar["x"] + 5, (bar["y"] + bar["bottom"]) / 2)
     expect(here.main.locator(".st-key-reading")).not_to_contain_text("“python” occurs")
     here.reload()  # it is still there, and still the one that is looked at
-    assert here.title.startswith("“python” and “number” lead")
+    assert here.title.startswith("“python” is among the most frequent")
     menu = here.menu("Export or delete")
     link = menu.get_by_role("link", name="Export as Parquet")
     address = link.evaluate("link => link.href")
@@ -94,7 +94,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
         menu.get_by_role("button", name="Delete for good").click()
     expect(card).to_have_count(0)
     assert here.page.request.get(address).status == 404
-    assert here.reading.startswith("Ambiguous words holds")
+    assert here.reading.startswith("The corpus Ambiguous words has")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_it_fits_with_a_file_to_be_added(
 ) -> None:
     here = visit("/corpora", color_scheme=scheme, **size)
     assert box(here.figure)["bottom"] < size["viewport"]["height"] + 20
-    here.click("Add texts of your own")
+    here.click("Add your own texts")
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     assert here.page.evaluate(OVER_THE_TITLE) == []
     assert box(here.figure)["right"] <= size["viewport"]["width"]

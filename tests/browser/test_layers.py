@@ -153,6 +153,6 @@ def test_play_shows_every_layer_and_one_step_back_undoes_it(visit: Callable[...,
     assert (here.layer, here.reading, here.page.url) == (6, read, address)
     assert here.page.evaluate("history.length") <= entries + 1
     here.to_layer(5)
-    expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("at layer 5: ")
+    expect(here.main.locator(".st-key-reading_pairs")).to_contain_text("At layer 5, ")
     here.back()
     assert (here.layer, here.page.url) == (6, address)

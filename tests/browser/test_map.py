@@ -97,7 +97,7 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
     here = on_map(**DESK)
     assert here.title.startswith("Layer 6 gives 94% of the uses of “python” the right sense")
     reading = here.main.locator(".st-key-reading")
-    expect(reading).to_contain_text("Layer 6 separates the senses of")
+    expect(reading).to_contain_text("separates the senses of")
     assert box(reading)["bottom"] < DESK["viewport"]["height"]
     assert_fits(here)
     the_download_holds_the_numbers_on_the_map(here)
@@ -137,7 +137,7 @@ def the_download_holds_the_numbers_on_the_map(here: Visit) -> None:
 def play_moves_the_points_through_the_layers(here: Visit) -> None:
     before, address = here.page.evaluate(PLACES), here.page.url
     here.main.get_by_role("button", name="Play all layers").click()
-    here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2: ')")
+    here.page.wait_for_function(f"({TITLE})().startsWith('Layer 2 ')")
     assert here.page.evaluate(PLACES) != before
     here.main.get_by_role("button", name="Play all layers").wait_for()  # it has come to its end
     assert here.page.evaluate(PLACES) == before
@@ -147,7 +147,7 @@ def play_moves_the_points_through_the_layers(here: Visit) -> None:
 def the_two_pythons_part_on_the_way_and_the_slider_shows_it(here: Visit) -> None:
     last = gap(here)
     here.to_layer(1)
-    assert here.title.startswith("Layer 1: ")
+    assert here.title.startswith("Layer 1 ")
     assert last > 2 * gap(here)
 
 
@@ -198,7 +198,7 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     around = spots(here)
     chosen = around[np.argsort(around[:, 0])[:12]]
     lasso(here, chosen)
-    expect(here.main.get_by_text("sentences are selected", exact=False)).to_be_visible()
+    expect(here.main.get_by_text("points are selected", exact=False)).to_be_visible()
     with here.page.expect_download() as download:
         here.main.get_by_role("button", name="Download CSV").click()
     text = download.value.path().read_text(encoding="utf-8-sig")
@@ -257,7 +257,7 @@ def test_a_copied_link_shows_the_same_map_and_a_clicked_point_s_true_neighbours(
     with here.rerun():
         here.page.mouse.click(x, y)
     panel = here.main.locator(".st-key-map_closer")
-    expect(panel).to_contain_text("nearest in the full space")
+    expect(panel).to_contain_text("In the full space, nearest first")
     there = visit("/map?" + here.link().split("?", 1)[1])
     drawn(there)
     assert there.title == here.title

@@ -133,7 +133,7 @@ def html_is_text_everywhere(here: Visit) -> None:
         with here.rerun():
             here.main.get_by_role("tab", name=name).click()
     here.main.get_by_text("What happens to token 513?").click()
-    expect(here.main.get_by_text("The model has no position 513")).to_be_visible()
+    expect(here.main.get_by_text("The model has vectors for 512 positions")).to_be_visible()
     assert here.page.locator("img[src=x], body script:text('alert')").count() == 0
     assert here.main.locator("b", has_text="python").count() == 0
 
@@ -142,7 +142,7 @@ def eight_texts_fit_and_their_tokens_can_be_read(here: Visit) -> None:
     assert_fits(here)
     ground = style(here.page.get_by_test_id("stApp"), "backgroundColor")
     heading = here.page.get_by_role("heading", level=1)
-    for text in (heading, here.main.locator(".st-key-reading p")):
+    for text in (heading, here.main.locator(".st-key-reading p.said").first):
         assert contrast(style(text, "color"), ground) > 7
     for label in here.figure.locator(".gtitle, .annotation-text, .xtick text").all():
         assert contrast(style(label, "fill"), ground) > 3, label.text_content()

@@ -112,7 +112,7 @@ def test_picks_go_back_and_forward_and_the_address_restores_the_page(
     seen = written(here), picked(here), here.reading, row_reading(here)
     assert len(seen[0]) == 20
     assert seen[0].count("[PAD]") == 11
-    assert "tokens do not fit" in seen[2]
+    assert "6 tokens were left out" in seen[2]
     assert here.link() == here.page.url
     here.reload()
     assert (written(here), picked(here), here.reading, row_reading(here)) == seen

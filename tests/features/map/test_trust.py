@@ -120,7 +120,7 @@ def test_a_verdict_is_told_as_it_is_read() -> None:
     assert str(doubted.claim).startswith("Do not rely on this picture: of each point's")
     few = trust_of(None, n_points=8, n_equal=8)
     assert str(few.claim).startswith("8 points are too few to measure how far the picture")
-    assert str(few.notes[0]).startswith("8 points are at distance 0 from another one")
+    assert str(few.notes[0]).startswith("8 points have exactly the same vector")
 
 
 def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:

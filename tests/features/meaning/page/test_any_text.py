@@ -101,7 +101,7 @@ def test_a_cut_text_is_said_to_be_cut(service: EncoderService) -> None:
     view = view_of(Sentence(LONG, None, (0, 6)), *DEFAULT.sentences)
     app = framed(view)
     said = [caption.value for caption in app.main.caption]
-    assert any("its last 90 tokens were left out" in line for line in said)
+    assert any("the last 90 tokens were left out" in line for line in said)
     assert_shows(app, expected(service, view))
 
 
@@ -142,7 +142,7 @@ def test_eight_times_the_same_sentence_is_equally_alike_everywhere(
     assert not messages(app)
     assert_shows(app, expected(service, view))
     assert "all pairs of words are equally similar" in reading(app)
-    assert "equally close to all of them" in reading(app)
+    assert "is equally close to all of these words" in reading(app)
 
 
 def test_all_sentences_empty_says_what_to_do() -> None:
