@@ -92,7 +92,9 @@ def test_a_dark_phone_shows_the_weights_and_says_where_a_table_goes_on(visit: Ca
     weights = path(part="layer-1/attention/query", section="Inside the weights")
     here = visit(weights, color_scheme="dark", **PHONE)
     assert here.title.startswith("Layer 1 › Query")
-    expect(here.main.locator(".st-key-reading_weights")).to_contain_text("of the matrix's total strength")
+    expect(here.main.locator(".st-key-reading_weights")).to_contain_text(
+        "of the matrix's total strength"
+    )
     assert here.main.get_by_role("figure").count() == 3
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.follow("/anatomy")

@@ -8,23 +8,20 @@ else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from components.content.language import say
 from components.core.errors import CorpusError
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.readers import Sheet, to_corpus
 from components.features.map.controls import FILE, GUESSED, KEPT, LABELS, SOURCE, TEXT
-from components.ui.corpora.texts import stored_texts
+from components.ui.corpora.texts import own_sentences, stored_texts
 from components.ui.files import uploads
-from components.ui.state.view import Sentence, ViewState, letter
+from components.ui.state.view import ViewState
 
 __all__ = [
     "columns_of",
     "corpus_of",
     "found_again",
-    "own_sentences",
     "places",
     "share",
 ]
@@ -96,20 +93,3 @@ def places(sheet: Sheet, titles: Sequence[str]) -> str:
     every = list(sheet.columns)
     text = ",".join(str(every.index(title)) for title in titles)
     return text if len(text) <= _MAX_CONTROL else text[: _MAX_CONTROL + 1].rpartition(",")[0]
-
-
-@lru_cache(maxsize=32)
-def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
-    """A view's sentences, each labelled with its letter.
-
-    Raises:
-        CorpusError: all of them are empty.
-    """
-    own = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
-    if not own:
-        raise CorpusError(say("map.waiting.empty_sentences"))
-    return Corpus(
-        name="Your sentences",
-        texts=tuple(text for _, text in own),
-        labels={"sentence": tuple(name for name, _ in own)},
-    )

@@ -1,27 +1,48 @@
-"""A stored corpus's texts as a corpus that can be mapped: with labels and marked words, no vectors.
-
-They are read from the store once for all who have the corpus's name.
-"""
+"""Texts as a corpus without vectors: those of a stored corpus, and a view's own sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
 
+from components.content.language import say
 from components.core.byte_cache import remembered
+from components.core.errors import CorpusError
 from components.core.words import Span
 from components.corpus.corpus import Corpus
 from components.corpus.readers import MAX_TEXTS
 from components.ui.models.background import store
+from components.ui.state.view import Sentence, letter
 
-__all__ = ["stored_texts"]
+__all__ = ["own_sentences", "stored_texts"]
+
+
+@lru_cache(maxsize=32)
+def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
+    """A view's sentences, each labelled with its letter; blank ones and second texts are left out.
+
+    Raises:
+        CorpusError: all of them are blank.
+    """
+    own = [(letter(i), s.text) for i, s in enumerate(sentences) if s.text.strip()]
+    if not own:
+        raise CorpusError(say("corpora.empty_sentences"))
+    return Corpus(
+        name="Your sentences",
+        texts=tuple(text for _, text in own),
+        labels={"sentence": tuple(name for name, _ in own)},
+        notes=(say("meaning.second_text"),) if any(s.pair for s in sentences) else (),
+    )
 
 
 def stored_texts(name: str) -> Corpus:
     """The first texts of a stored corpus, as many as of a file that is looked at once.
+
+    They are read from the store once for all who have the corpus's name.
 
     Raises:
         CorpusError: there is no such corpus, or it is damaged or of a newer version.

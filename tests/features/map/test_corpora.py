@@ -19,7 +19,6 @@ from components.features.map.corpora import (
     columns_of,
     corpus_of,
     found_again,
-    own_sentences,
     places,
     share,
 )
@@ -71,18 +70,10 @@ def test_without_a_choice_the_ready_made_corpus_is_mapped() -> None:
         assert corpus_of(view) is ambiguous_corpus()
 
 
-def test_own_sentences_have_their_letters_and_blank_ones_are_left_out() -> None:
-    texts = ("a python", "", "  ", "a snake")
-    corpus = own_sentences(tuple(map(Sentence, texts)))
-    assert corpus.texts == ("a python", "a snake")
-    assert corpus.labels["sentence"] == ("A", "D")
-    assert corpus.spans is None
-
-
 @pytest.mark.parametrize("texts", [(), ("",), ("", " \n\t")])
 def test_empty_sentences_are_said(texts: tuple[str, ...]) -> None:
     view = replace(view_of(source="sentences"), sentences=tuple(map(Sentence, texts)))
-    with pytest.raises(CorpusError, match=r"sentences are empty\. Type one, or map the ready-made"):
+    with pytest.raises(CorpusError, match=r"sentences are empty\. Type one, or choose another"):
         corpus_of(view)
 
 

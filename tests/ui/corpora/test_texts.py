@@ -11,8 +11,9 @@ import pytest
 from components.core.errors import CorpusError
 from components.core.words import split_words
 from components.ui.corpora import texts
-from components.ui.corpora.texts import stored_texts
+from components.ui.corpora.texts import own_sentences, stored_texts
 from components.ui.models.background import store
+from components.ui.state.view import Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import app_settings
 
@@ -53,3 +54,18 @@ def test_one_that_was_deleted_is_gone_at_once() -> None:
     store().delete(name)
     with pytest.raises(CorpusError, match="no such corpus"):
         stored_texts(name)
+
+
+def test_own_sentences_have_their_letters_and_blank_ones_are_left_out() -> None:
+    texts = ("a python", "", "  ", "a snake")
+    corpus = own_sentences(tuple(map(Sentence, texts)))
+    assert corpus.texts == ("a python", "a snake")
+    assert corpus.labels["sentence"] == ("A", "D")
+    assert corpus.spans is None
+    assert corpus.notes == ()
+
+
+def test_second_texts_of_own_sentences_are_said_to_be_left_out() -> None:
+    corpus = own_sentences((Sentence("a python", "a snake"), Sentence("a python", " ")))
+    assert corpus.texts == ("a python", "a python")
+    assert corpus.notes == ("This page reads each sentence alone: second texts are left out.",)

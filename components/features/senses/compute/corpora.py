@@ -14,7 +14,8 @@ from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
 from components.corpus.searchable import SearchableCorpus, WordCount
 from components.features.senses.controls import CORPUS, LIVE, SENTENCES
-from components.ui.state.view import ViewState, letter
+from components.ui.corpora.texts import own_sentences
+from components.ui.state.view import ViewState
 
 __all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "suggested"]
 
@@ -105,16 +106,5 @@ def _frequent(corpus: SearchableCorpus) -> str:
 
 def _live(name: str, view: ViewState) -> Corpus:
     if name == SENTENCES:
-        return _own(view)
+        return own_sentences(view.sentences)
     return sentiment_corpus() if name == "sentiment" else ambiguous_corpus()
-
-
-def _own(view: ViewState) -> Corpus:
-    own = [(letter(i), s.text) for i, s in enumerate(view.sentences) if s.text.strip()]
-    if not own:
-        raise CorpusError("Your sentences are empty. Type one, or choose another corpus.")
-    return Corpus(
-        name=CORPUS.options[SENTENCES],
-        texts=tuple(text for _, text in own),
-        labels={"sentence": tuple(name for name, _ in own)},
-    )

@@ -36,6 +36,7 @@ from components.features.senses.controls import (
     OTHER_WORD,
     OWN,
     ROWS,
+    SENTENCES,
     SORT,
     WORD,
 )
@@ -239,4 +240,6 @@ def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) 
         said.append(say("senses.notes.single", n=len(found.trial.left_out)))
     if found.trial.has_split and found.trial.how == "folds":
         said.append(say("senses.no_split"))
+    if CORPUS.of(view) == SENTENCES and any(sentence.pair for sentence in view.sentences):
+        said.append(say("meaning.second_text"))
     return said

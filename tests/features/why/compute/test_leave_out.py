@@ -39,6 +39,15 @@ def test_a_word_taken_out_is_a_text_without_it(service: EncoderService) -> None:
     assert not shown.notes
 
 
+def test_a_typed_mask_is_taken_out_with_its_brackets(service: EncoderService) -> None:
+    score = score_on(service, sentence("The [MASK] sat on the mat."), sentence(CODE))
+    shown = leave_out(score, service)
+    assert [word.unit.label for word in shown.words][:3] == ["The", "[MASK]", "sat"]
+    rows = (mean_of(service, text)[None] for text in ("The sat on the mat.", CODE))
+    expected = cosine_similarity(*rows)[0, 0] - score.cosine
+    assert changes_of(shown)[0, "[MASK]"] == pytest.approx(expected, abs=1e-5)
+
+
 def test_pairs_of_words_are_left_out_together(service: EncoderService) -> None:
     score = score_on(service, sentence(PET), sentence(CODE))
     shown = leave_out(score, service, pairs=True)
