@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import pytest
+from streamlit.config import get_config_options
 
 from components.ui.frame import logs
 
@@ -24,6 +25,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 @contextmanager
 def written(form: str | Callable[[], None]) -> Iterator[io.StringIO]:
     """What goes to the console while the log has this form, or once something began it."""
+    get_config_options()  # without them Streamlit's new loggers have a form of their own
     out = io.StringIO()
     root, own = logging.getLogger(), logging.getLogger("contextlens")
     before, level, factory = list(root.handlers), own.level, logging.getLogRecordFactory()
