@@ -180,7 +180,7 @@ def test_where_only_one_model_is_allowed_it_stands_alone(
         app = page(subject=BASE)
         assert "22,713,216" in reading(app)
         assert len(table(app, "billion multiply-adds")) == 1
-        assert "No well-known model of another size" in words(app, "reading_models")
+        assert "no well-known model of another size" in words(app, "reading_models")
 
 
 @pytest.mark.slow

@@ -316,7 +316,8 @@ def test_a_part_says_whether_it_was_trained(service: EncoderService) -> None:
     assert pooler is not None
     assert query is not None
     assert str(held_claim(query, card)) == (
-        "0.6 MB, as float32. A sign of training: the biases around it are not all 0."
+        "0.6 MB, as float32. A sign of training: not all biases (added constants) in this section "
+        "of the model are 0."
     )
     assert "**No sign that this was trained.** Every bias of the pooler is exactly 0" in str(
         held_claim(pooler, card)

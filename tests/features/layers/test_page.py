@@ -157,7 +157,7 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
     with offered_files() as files:
         app = opened(SECTION.put(replace(view, layer=3), "Token pairs"))
     assert chart(app, "layers_pairs")
-    assert "At layer 3, the most similar pair is " in said(app, "reading_pairs")
+    assert "At layer 3, most similar: " in said(app, "reading_pairs")
     assert "Random pairs of words average" in said(app, "reading_pairs")
     with np.load(io.BytesIO(files["layer-by-layer.npz"]()), allow_pickle=False) as npz:
         hidden = service.encode(BUNDLED_ID, ["I love my pet python"])[0].hidden
@@ -170,5 +170,5 @@ def test_pairs_are_shown_and_the_files_hold_them_too(service: EncoderService) ->
 
 def test_an_address_without_sentences_shows_an_empty_one() -> None:
     app = opened(replace(DEFAULT, sentences=()))
-    assert "There is no token of a text here" in said(app)
+    assert "This text has no tokens of its own" in said(app)
     assert "no other token to compare" in said(app, "reading_nearest")

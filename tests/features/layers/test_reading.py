@@ -395,7 +395,7 @@ def test_the_bundled_pooler_shows_no_sign_of_training(service: EncoderService) -
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     states = shown(of("I love my pet python"), service)
     assert str(layers_picture_title(states.measure, "[CLS]")) == (
-        "Layer 6: similarity to the starting vectors 0.31"
+        "Layer 6: similarity to the starting vectors is 0.31"
     )
     told = layers_reading(states.measure, states.labels, 6, None, TRAINED)
     assert [str(each) for each in told] == [

@@ -164,7 +164,7 @@ def test_nothing_but_empty_sentences_asks_for_one() -> None:
     assert [info.value for info in app.info] == ["Type a sentence: every one here is blank."]
     app = type_in(app, "I love my pet python")
     assert not app.info
-    assert "sentence A's similarity" in reading(app)
+    assert "padding changes sentence A at layer" in reading(app)
 
 
 def test_a_broken_address_shows_the_usual(service: EncoderService) -> None:

@@ -227,37 +227,37 @@ def said(lab: Lab, layer: int = 6, row: int = 0) -> str:
 
 def test_without_the_mask_the_damage_is_said(service: EncoderService) -> None:
     assert said(lab_of(service, A, B)) == (
-        "Mask off: A's similarity to unpadded A is 0.79 78% of the 64 positions are padding. "
-        "Without the mask, sentence A's similarity (cosine) to its unpadded self is 0.79 at layer "
-        "6; its most changed token, “[SEP]”, has 0.60. Averages should leave [PAD] out: with it, "
-        "the similarity to the unpadded sentence A is 0.36."
+        "Mask off: padded and unpadded A have a similarity of 0.79 78% of the 64 positions are "
+        "padding. Without the mask, padding changes sentence A at layer 6: similarity (cosine) "
+        "0.79 to itself unpadded. Its most changed token, “[SEP]”, keeps 0.60. Leave [PAD] out of "
+        "averages: with it, the average has a similarity of 0.36 to the unpadded sentence A."
     )
 
 
 def test_with_the_mask_nothing_changes_but_a_mean_with_padding(service: EncoderService) -> None:
     text = said(lab_of(service, A, B, masked=True))
     assert text.startswith("With the mask, padding changes no token's direction 78% of the 64")
-    assert "no token's direction in sentence A: similarity (cosine) to its unpadded" in text
-    assert text.endswith("the similarity to the unpadded sentence A is 0.60.")
+    assert "no token's direction in sentence A: each keeps a similarity (cosine)" in text
+    assert text.endswith("a similarity of 0.60 to the unpadded sentence A.")
 
 
 def test_a_text_without_padding_lets_another_be_told(service: EncoderService) -> None:
     text = said(lab_of(service, "one two three four five six", "x", pad_to=8))
     assert "31% of the 16 positions are padding. Sentence A has none, so the numbers are" in text
-    assert "sentence B's similarity" in text
+    assert "padding changes sentence B at layer" in text
     assert said(lab_of(service, A, pad_to=7)).startswith("No padding, so the mask has no effect ")
 
 
 @pytest.mark.parametrize("text", ["", "[MASK] [CLS]", "🐍 🍕", "蟒蛇 مرحبا", "*"])
 def test_any_text_is_spoken_of(service: EncoderService, text: str) -> None:
     lab = lab_of(service, text)
-    assert "Without the mask, sentence A's similarity" in said(lab)
+    assert "Without the mask, padding changes sentence A at layer" in said(lab)
     assert "padding has no effect yet" in said(lab, layer=0)
 
 
 def test_roberta_s_padding_has_its_own_name(tiny_service: EncoderService) -> None:
     lab = lab_of(tiny_service, "a python", model="folder:roberta")
-    assert "Averages should leave <pad> out" in said(lab, layer=lab.layers[-1])
+    assert "Leave <pad> out of averages" in said(lab, layer=lab.layers[-1])
     assert "[" not in said(lab, layer=lab.layers[-1])
 
 

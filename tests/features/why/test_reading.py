@@ -451,8 +451,8 @@ def test_the_opening_sentences_are_explained_in_these_words(service: EncoderServ
 def test_equal_sentences_are_said_to_be_equal(service: EncoderService) -> None:
     cat = Sentence("My cat"), Sentence("my CAT")
     shown = swap_in(score_on(service, *cat), service)
-    assert str(title_of(shown)) == "Both sentences are equal to the model"
-    assert "A and B are equal to the model" in str(reading_of(shown).sentences[0])
+    assert str(title_of(shown)) == "To the model, both sentences are the same"
+    assert "To the model, A and B are the same" in str(reading_of(shown).sentences[0])
 
 
 def score_model() -> str:

@@ -29,9 +29,7 @@ def test_the_opening_view_is_true_and_interesting(service: EncoderService) -> No
     lab, row = masks.batch
     assert (lab.pad_to, lab.masked, masks.layer, row.label) == (32, False, 6, "A")
     assert said(masks).startswith("**78%** of the 64 positions are padding.")
-    assert "sentence A's similarity (cosine) to its unpadded self is **0.79** at layer 6" in said(
-        masks
-    )
+    assert "sentence A at layer 6: similarity (cosine) **0.79** to itself unpadded" in said(masks)
     assert notes(masks) == []
     assert masks.key == "A: I love my pet python · B: I love coding in python"
 
@@ -86,7 +84,7 @@ def test_a_layer_that_the_model_lacks_is_its_last(
 def test_another_sentence_is_chosen_for_lines_and_reading(service: EncoderService) -> None:
     masks = shown(SENTENCE.put(DEFAULT, "B"), service)
     assert masks.batch[1].label == "B"
-    assert "sentence B's similarity" in said(masks)
+    assert "padding changes sentence B at layer" in said(masks)
 
 
 def test_a_second_text_makes_a_pair_and_a_blank_one_none(service: EncoderService) -> None:

@@ -86,7 +86,7 @@ def test_the_compared_word_is_not_taken_out_but_can_be_hidden(service: EncoderSe
     score = score_on(service, *both, what="word")
     taken = leave_out(score, service)
     assert (0, "python") not in changes_of(taken)
-    assert "cannot be taken out" in taken.notes[0]
+    assert "cannot be deleted" in taken.notes[0]
     assert taken.order is None
     first = service.encode(BUNDLED_ID, ["love my pet python"])[0].hidden[-1, [4]]
     expected = cosine_similarity(first, score.second.vector(6)[None])[0, 0] - score.cosine
@@ -129,7 +129,7 @@ def test_only_so_many_words_are_tried(
     texts = sentence("The bank of the river"), sentence("A cat")
     shown = leave_out(score_on(tiny_service, *texts, model="folder:bert"), tiny_service)
     assert [word.side for word in shown.words] == [0] * 3 + [1] * 2
-    assert shown.notes == ("Sentence A has 5 words; its first 3 are left out in turn.",)
+    assert shown.notes == ("Sentence A has 5 words; only the first 3 are left out, one at a time.",)
 
 
 def test_it_tells_how_far_it_is_and_can_be_ended(service: EncoderService) -> None:
