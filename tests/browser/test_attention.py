@@ -88,7 +88,7 @@ def clicks_on_a_head_and_a_token_move_nothing(here: Visit) -> None:
     assert [box(part) for part in parts] == before
     with here.rerun():
         token(here, "to", "pet", 4).click()
-    assert "“pet” gets most attention from" in here.reading
+    assert "“pet” gets the most attention from" in here.reading
     expect(token(here, "to", "pet", 4)).to_have_attribute("aria-pressed", "true")
 
 
@@ -106,7 +106,7 @@ def the_keyboard_alone_walks_heads_and_tokens(here: Visit) -> None:
     here.page.keyboard.press("ArrowUp")
     with here.rerun():
         here.page.keyboard.press("Enter")
-    assert "“pet” gets most attention from" in here.reading
+    assert "“pet” gets the most attention from" in here.reading
 
 
 def test_nothing_scrolls_sideways_on_a_dark_phone(visit: Callable[..., Visit]) -> None:

@@ -117,7 +117,7 @@ def test_picking_a_token_shows_its_numbers_and_says_them() -> None:
     app = send_pick(opened(show="All"), "attention_lines", side="to", position=4)
     view = shown_view(app)
     assert (SIDE.of(view), TOKEN.of(view)) == ("to", 4)
-    assert "“pet” gets most attention from" in reading(app)
+    assert "“pet” gets the most attention from" in reading(app)
     assert component(app, "contextlens_lines")["picked"] == {"side": "to", "index": 4}
 
 

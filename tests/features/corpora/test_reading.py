@@ -93,7 +93,7 @@ def test_the_headline_and_the_reading_are_told_as_they_are_read() -> None:
     said = words_claims("mine.csv", 200, WORDS)
     assert " ".join(map(str, said)) == (
         "The corpus **mine\\.csv** has **200** texts, with a total word count of **1,000**. Of its "
-        "400 distinct words, **50%** occur only once, so they cannot be compared."
+        "400 distinct words, **50%** occur only once, so they have no second use to compare."
     )
     said = words_claims("x", 1, Words(1, 1, 1, (WordRow("ox", 1),)))
     assert str(said[1]) == "Its only word occurs once, so there is nothing to compare it with."

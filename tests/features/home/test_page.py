@@ -160,7 +160,7 @@ def test_references_that_fit_nothing_any_more_are_offered_for_removal() -> None:
     assert not [b for b in app.button if b.key == "old_references"]
     app = type_in(app, "The grassy bank of a river", where="side_sentences")
     app = type_in(app, "A bank lent us money", where="side_sentences", row=1)
-    assert "“snake” and “programming” were added for “python”" in " ".join(
+    assert "“snake” and “programming” were added by the example for “python”" in " ".join(
         caption.value for caption in app.main.caption
     )
     app = press(app, "old_references")

@@ -362,15 +362,15 @@ def test_labels_are_told_as_they_are_read() -> None:
     points = made(labels, 60)
     said = map_reading(points, near, column="topic")
     assert list(map(str, said.claims)) == [
-        "The labels in “topic” separate: for **100%** of 60 points, the nearest point of another "
-        "text has the same label (always guessing “law”: 33%)."
+        "The labels in “topic” are separate: for **100%** of 60 points, the nearest point of "
+        "another text has the same label (always guessing “law”: 33%)."
     ]
     assert str(said.sure[0]) == (
         "With more points, this share would probably be between 93% and 100% (95% interval)."
     )
     agreed = label_agreement(points, "topic", near)
     title = map_title(points, column="topic", agreed=agreed)
-    assert title == "Labels in topic separate: 100% match the nearest point (guessing 33%)"
+    assert title == "Labels in topic are separate: 100% match the nearest point (guessing: 33%)"
     noise = nearest(rng.normal(size=(60, 16)).astype(np.float32), 15, "cosine")
     said = map_reading(points, noise, column="topic")
     assert str(said.claims[0]).startswith("60 points are too few to tell whether the labels in")

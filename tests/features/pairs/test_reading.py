@@ -143,8 +143,8 @@ def assert_unlabelled(title: str, claims: list[Claim], shown: PairsShown) -> Non
 
 
 def test_the_title_is_the_finding_of_the_layer_that_is_best_in_training() -> None:
-    assert pairs_title(parted()) == "Layer 1, best in training, gets 90% right (guessing 50%)"
-    assert pairs_title(parted(train=False)) == "Layer 1 gets 95% right (guessing 50%)"
+    assert pairs_title(parted()) == "Layer 1, best in training, gets 90% right (guessing: 50%)"
+    assert pairs_title(parted(train=False)) == "Layer 1 gets 95% right (guessing: 50%)"
 
 
 def test_a_finding_that_may_be_chance_is_none() -> None:
@@ -181,7 +181,7 @@ def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
             "The threshold was learned from 20 training pairs: a similarity (cosine) of 0.50 or "
             "more counts as “same”."
         ),
-        "2 errors: 1 different pairs called “same”, 1 same pairs called “different”.",
+        "2 errors. “Different” pairs called “same”: 1; “same” pairs called “different”: 1.",
     ]
     shown = shown_of([[0.0, 0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8, 0.9]], [UNKNOWN] * 5)
     assert pairs_title(shown) == (

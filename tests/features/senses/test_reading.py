@@ -129,8 +129,8 @@ def test_a_sentence_s_sense_is_told_as_it_is_read() -> None:
         "The most similar use is “a python”, labelled “animal”: similarity (cosine) **0.90**.",
     ]
     assert str(own_sure(own)[0]) == (
-        "The two similarities differ by 0.100. For 9 in 10 labelled uses, they differ by at "
-        "least 0.030."
+        "The two similarities differ by 0.100. For 9 in 10 labelled uses, this difference "
+        "is at least 0.030."
     )
 
 

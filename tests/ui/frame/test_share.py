@@ -67,7 +67,7 @@ def test_a_link_that_is_shared_gives_nobody_the_corpora_that_are_kept() -> None:
     assert address == sent(app, "share_address")["address"]
     assert "a" * 16 not in address
     assert decode(address.partition("?s=")[2]) == DEFAULT
-    assert "Of your stored corpora, this link includes only" in captions(app)
+    assert "This link includes only the corpus on this page" in captions(app)
 
 
 def test_a_code_is_made_only_when_somebody_looks() -> None:

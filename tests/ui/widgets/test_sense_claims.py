@@ -40,7 +40,7 @@ def curve_of(n: int, *rights: int) -> list[Separation]:
 def test_the_story_as_it_is_hoped_for() -> None:
     curve = curve_of(32, 15, 20, 20, 21, 20, 32, 24)
     assert senses_title("python", curve, HALF) == (
-        "Layer 5 separates the senses of “python” best (100% right, guessing 50%)"
+        "Layer 5 separates the senses of “python” best (100% right; guessing: 50%)"
     )
     assert senses_claim("python", curve, HALF, 6) == [
         (
@@ -57,8 +57,8 @@ def test_the_story_as_it_is_hoped_for() -> None:
         ),
         "No other layer lies within that interval.",
         (
-            "Each use was given the sense whose average vector, over other uses, is most similar "
-            "to it (5-fold cross-validation)."
+            "Each use got the sense whose average vector is most similar to it. The averages come "
+            "from other uses only (5-fold cross-validation)."
         ),
     ]
 

@@ -170,7 +170,7 @@ def test_two_more_seeds_are_drawn_when_asked_for() -> None:
     app = settled(press(framed(map_view(**QUICK)), "map_check"))
     assert_whole(app)
     assert not [b for b in app.button if b.key == "map_check"]
-    assert "When redrawn from 3 random starts, points keep" in plainly_said(app)
+    assert "Between maps drawn from 3 random starts, points keep" in plainly_said(app)
 
 
 # An old map is said to be one

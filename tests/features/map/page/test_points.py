@@ -70,7 +70,7 @@ def test_a_clicked_point_shows_its_neighbours_and_can_be_pinned() -> None:
     true, drawn = near_tables(app)
     kept = set(true["sentence"]) & set(drawn["sentence"])
     assert (true[""] == "✓").sum() == (drawn[""] == "✓").sum() == len(kept)
-    assert f"The map keeps **{len(kept)}** of the 10 true neighbours" in plainly_said(app)
+    assert f"**{len(kept)}** are also among its 10 nearest on the map" in plainly_said(app)
     app = press(app, "map_to_pin_a")
     assert PIN_A.of(shown_view(app)) == 7
     assert "Pin a second point" in plainly_said(app)
@@ -141,7 +141,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     marks = {"marks_of": own, "point": 7, "pin_a": 2, "pin_b": 20, "panel": POINT_PANEL, **QUICK}
     app = framed(map_view(**marks))
     assert_whole(app)
-    assert "of the 10 true neighbours of" in plainly_said(app)
+    assert "Of the 10 points truly nearest to" in plainly_said(app)
     assert "Similarity alone does not settle this: **0." in plainly_said(app)
     app = settled(field(app.selectbox, f"{PAGE}_word").set_value("bank").run())
     assert_whole(app)

@@ -33,14 +33,14 @@ def shown(
 
 def test_one_word_gets_its_verdict_in_a_whole_sentence() -> None:
     assert str(ruler_reading(shown())) == (
-        "Similarity alone does not settle this: **0.70** is usual for one meaning (0.65 to "
-        "0.95) and usual for two meanings (0.40 to 0.70)."
+        "Similarity alone does not settle this: **0.70** is usual for uses with one meaning "
+        "(0.65 to 0.95) and usual for uses with two (0.40 to 0.70)."
     )
     sure = Calibration(0.5, 0.9, 83)
     verdicts = {0.4: "different", 0.95: "same", 0.7: "cannot tell", 1.0: "equal"}
     for cosine, verdict in verdicts.items():
         assert ruler_reading(shown(cosine, calibration=sure)).key == f"ruler.{verdict}"
-    assert "those of “python” were left out" in ruler_note(shown())
+    assert "those for “python” were left out" in ruler_note(shown())
 
 
 @pytest.mark.parametrize(
