@@ -113,7 +113,7 @@ def test_a_better_measure_never_lowers_the_verdict() -> None:
 
 def test_a_verdict_is_told_as_it_is_read() -> None:
     assert str(trust_of(GOOD, n_points=1000).claim) == (
-        "Most points that are close here are really similar: of each point's 15 nearest "
+        "Most points that are close here are truly neighbours: of each point's 15 nearest "
         "neighbours in the full space, **62%** are near it here (expected by chance: 2%)."
     )
     doubted = trust_of(replace(GOOD, trustworthiness=0.6, recall=0.22), n_points=1000)

@@ -169,7 +169,7 @@ def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
     assert list(map(str, pairs_claims(parted()))) == [
         (
             "Layer 1 judges **90%** of the pairs correctly (always saying “different”: 50%). It "
-            "calls two uses “same” if their similarity is above one threshold."
+            "calls two uses “same” if their similarity reaches a threshold."
         )
     ]
     assert list(map(str, pairs_sure(parted()))) == [

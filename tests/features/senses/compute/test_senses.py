@@ -169,7 +169,7 @@ def test_a_word_table_of_another_width_is_said(tiny_service: EncoderService) -> 
     own = table_of(view, one, tiny_service)
     assert own is not None
     assert own.problem.startswith(
-        "The rows of this model's word table have 16 numbers, its layer 0"
+        "The rows of this model's word table have 16 numbers, but its layer 0"
     )
 
 
@@ -224,4 +224,4 @@ def test_a_sample_is_taken_of_very_many_and_said(
     own = shown(tiny_service, live(tiny_service, texts), layer=0, groups="2")
     assert own.found.n == 2_000
     assert own.found.occurrences.n_total == 2_040
-    assert own.notes[0].startswith("2,000 of its 2,040 uses are shown and measured")
+    assert own.notes[0].startswith("2,000 of the word's 2,040 uses are shown and measured")
