@@ -1,7 +1,7 @@
 """Anatomy: what a model is made of, with its weights or from its config alone."""
 
 from components.features.anatomy import looks, page
-from components.features.anatomy.compute.anatomy import anatomy_view
+from components.features.anatomy.compute import anatomy_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session

@@ -3,7 +3,7 @@
 from functools import partial
 
 from components.features.attention import page
-from components.features.attention.compute.attention import attention_view
+from components.features.attention.compute import attention_view
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session

@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from components.features.embedding_layer import page
-from components.features.embedding_layer.compute.parts import embedding_view
+from components.features.embedding_layer import looks, page
+from components.features.embedding_layer.compute import embedding_view
 from components.features.embedding_layer.controls import SECTION
-from components.features.embedding_layer.looks import tables, words
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -26,11 +25,11 @@ kit.look_closer(
     view,
     SECTION,
     {
-        "Same word": lambda: words.same_word(view, embedding, service),
-        "Neighbours": lambda: words.neighbours(view, embedding, service),
-        "Positions": lambda: tables.positions(view, embedding, service),
-        "Segments": lambda: tables.segments(view, embedding, service),
-        "What is learned": lambda: tables.learned(embedding, service),
+        "Same word": lambda: looks.same_word(view, embedding, service),
+        "Neighbours": lambda: looks.neighbours(view, embedding, service),
+        "Positions": lambda: looks.positions(view, embedding, service),
+        "Segments": lambda: looks.segments(view, embedding, service),
+        "What is learned": lambda: looks.learned(embedding, service),
     },
 )
 page.explain(embedding)

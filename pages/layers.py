@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from components.features.layers import page
-from components.features.layers.compute.tokens import hidden_states
+from components.features.layers import looks, page
+from components.features.layers.compute import hidden_states
 from components.features.layers.controls import SECTION
-from components.features.layers.looks import pooler, spaces, tokens
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -30,11 +29,11 @@ of_look = kit.look_closer(
     view,
     SECTION,
     {
-        "One token": lambda: tokens.one_token(view, states, service),
-        "Token pairs": lambda: tokens.token_pairs(states),
-        "Layers compared": lambda: spaces.layers_compared(view, states, service),
-        "Spread": lambda: spaces.spread(states, service),
-        "Pooler": lambda: pooler.pooler(view, states, service),
+        "One token": lambda: looks.one_token(view, states, service),
+        "Token pairs": lambda: looks.token_pairs(states),
+        "Layers compared": lambda: looks.layers_compared(view, states, service),
+        "Spread": lambda: looks.spread(states, service),
+        "Pooler": lambda: looks.pooler(view, states, service),
     },
 )
 page.explain(states)

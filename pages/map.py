@@ -1,9 +1,8 @@
 """Map: tokens, words or sentences placed so that what the model treats as similar lies together."""
 
-from components.features.map import controls
-from components.features.map.compute.asked import asked_map
-from components.features.map.page import beside, chart, tabs
-from components.features.map.page.toolbar import toolbar
+from components.features.map import controls, page
+from components.features.map.compute import asked_map
+from components.features.map.page import toolbar
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session
@@ -11,12 +10,12 @@ from components.ui.widgets import kit
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
-card = runtime.load(view.model, height=chart.HEIGHT)
+card = runtime.load(view.model, height=page.HEIGHT)
 asked = asked_map(view, card)
 with kit.box():
     toolbar(view, asked)
-shown = beside.first_map(view, card, asked)
+shown = page.first_map(view, card, asked)
 if shown is not None:
-    beside.one_or_two(view, shown, card, asked)
-    tabs.explain(shown, card)
-    tabs.downloads(shown, downloads)
+    page.one_or_two(view, shown, card, asked)
+    page.explain(shown, card)
+    page.downloads(shown, downloads)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from components.features.tokens import controls, looks, page
-from components.features.tokens.compute.sentence import tokenized_sentence
+from components.features.tokens.compute import tokenized_sentence
 from components.ui.frame import shell
 from components.ui.models import runtime
 from components.ui.state import session

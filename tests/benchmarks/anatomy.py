@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from components.core import BUNDLED_ID, open_service
 from components.features.anatomy.figures import part_map
-from components.features.anatomy.measures.parameters import build_tree
+from components.features.anatomy.measures import build_tree
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.benchmarks.browser import chromium, served, visit

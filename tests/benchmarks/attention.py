@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
-from components.features.attention.compute.attention import attention_view
+from components.features.attention.compute import attention_view
 from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import chromium, served, visit

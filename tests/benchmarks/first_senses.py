@@ -49,8 +49,7 @@ def set_up(folder: str) -> Callable[[], dict[str, list[float]]]:
     from components.core.cache import CachedService
     from components.corpus.store.about import indexing_of
     from components.corpus.store.indexing import start
-    from components.features.senses.compute.picture import picture_of
-    from components.features.senses.compute.senses import senses_in
+    from components.features.senses.compute import picture_of, senses_in
     from components.features.senses.controls import WORD as WORD_CONTROL
     from components.ui.frame.startup import warm_up
     from components.ui.models import background, services

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from components.core import open_service
 from components.core.registry import BUNDLED_ID
 from components.features.layers.controls import PAGE, SECTION
-from components.features.layers.measures.tokens import lowest_cosine, measures
+from components.features.layers.measures import lowest_cosine, measures
 from components.ui.state.address import encode
 from components.ui.state.view import Sentence, ViewState
 from tests.benchmarks.browser import chromium, served, visit

@@ -44,9 +44,9 @@ def set_up() -> Callable[[int], dict[str, float | list[float]]]:
     from streamlit.testing.v1 import AppTest
 
     from components.core import BUNDLED_ID
-    from components.features.why.compute.score import Missing, score_of
-    from components.features.why.compute.work import task_of
     from components.features.why.controls import LOOK
+    from components.features.why.score import Missing, score_of
+    from components.features.why.work import task_of
     from components.jobs import Visitor
     from components.ui.models import background, services
     from components.ui.state.address import encode

@@ -12,11 +12,10 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import FloatArray
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
-from components.features.map.compute.finding import sense_tests
-from components.features.pairs.compute.bundled import bundled_pairs
+from components.features.map.compute import sense_tests
+from components.features.pairs.files import bundled_pairs
 from components.features.pairs.measures import SAME
-from components.features.senses.compute.course import course_of
-from components.features.senses.compute.word import Found, word_in
+from components.features.senses.words import Found, course_of, word_in
 from components.maps.gathering import gather
 from components.ui.models import tasks
 from components.ui.widgets.comparison.ruler import pair_on_ruler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import encode_both
-from components.features.masks.measures.laboratory import Lab, LabRow
+from components.features.masks.measures import Lab, LabRow
 
 
 def lab_of(

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from components.features.anatomy.measures.parameters import Node
-from components.features.anatomy.measures.weights import WeightStatistics
+from components.features.anatomy.measures import Node, WeightStatistics
 from components.features.anatomy.reading import share_said
 from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain

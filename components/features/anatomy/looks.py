@@ -9,14 +9,18 @@ from components.content.language import say
 from components.content.wording import escape
 from components.core import EncoderService
 from components.core.errors import RequestError
-from components.features.anatomy.compute.anatomy import AnatomyView, others
-from components.features.anatomy.compute.tables import counts_by_part
-from components.features.anatomy.compute.weights import Measured, by_size, measure, summary
+from components.features.anatomy.compute import (
+    AnatomyView,
+    Measured,
+    by_size,
+    counts_by_part,
+    measure,
+    others,
+    summary,
+)
 from components.features.anatomy.controls import ARRAY, MODELS, SECTION, TOKENS, WEIGHTS
 from components.features.anatomy.figures import model_bars, singular_values, weight_histogram
-from components.features.anatomy.measures.costs import comparison_row
-from components.features.anatomy.measures.parameters import n_values
-from components.features.anatomy.measures.weights import WeightStatistics
+from components.features.anatomy.measures import WeightStatistics, comparison_row, n_values
 from components.features.anatomy.reading import models_claim, models_title, weights_reading
 from components.features.anatomy.snippet import weights_snippet
 from components.ui.state.view import ViewState

@@ -8,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.language import say
 from components.core import EncoderService, ModelCard
 from components.core.presets import preset_config
-from components.features.anatomy.compute import tables
-from components.features.anatomy.compute.anatomy import AnatomyView, subjects
+from components.features.anatomy import compute
+from components.features.anatomy.compute import AnatomyView, subjects
 from components.features.anatomy.controls import DRAWING, DRAWINGS, PART, SEARCH, SUBJECT
 from components.features.anatomy.explain import FORMULA, QUOTED_MILLIONS
 from components.features.anatomy.figures import ROOT, part_map
-from components.features.anatomy.measures.parameters import Node, parameter_rows
+from components.features.anatomy.measures import Node, parameter_rows
 from components.features.anatomy.reading import (
     absent_claims,
     anatomy_reading,
@@ -87,7 +87,7 @@ def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
             _FILE,
             anatomy.passport,
             rows=lambda: parameter_rows(anatomy.tree),
-            arrays=lambda: tables.arrays(anatomy),
+            arrays=lambda: compute.arrays(anatomy),
         )
 
 
@@ -134,14 +134,14 @@ def _kind(part: Node) -> str:
 
 def _below(part: Node) -> None:
     """The parts or the arrays that a part consists of."""
-    rows = tables.rows_below(part)
+    rows = compute.rows_below(part)
     columns = {"parameters": st.column_config.NumberColumn(format="localized")}
     height = 35 * min(len(rows) + 1, 5 if part.children else 3) + 3
     kit.table(rows, key="anatomy_below", height=height, columns=columns)
 
 
 def _numbers(anatomy: AnatomyView) -> None:
-    table = tables.parameters_table(anatomy)
+    table = compute.parameters_table(anatomy)
     if anatomy.lit is not None:
         st.caption(say("anatomy.found", n=len(table), n_arrays=anatomy.totals.n_named))
     columns = {

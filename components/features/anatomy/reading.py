@@ -11,8 +11,7 @@ from typing import Any
 from components.content.language import Claim, claim, table
 from components.content.wording import escape, quoted
 from components.core.schema import Architecture, ModelCard
-from components.features.anatomy.measures.parameters import Node, Totals, n_values
-from components.features.anatomy.measures.weights import WeightStatistics
+from components.features.anatomy.measures import Node, Totals, WeightStatistics, n_values
 
 __all__ = [
     "absent_claims",

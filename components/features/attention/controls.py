@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.features.attention.measures.grid import Direction, Special
-from components.features.attention.measures.heads import HABITS
-from components.features.attention.measures.selection import Scope
+from components.features.attention.measures import HABITS, Direction, Scope, Special
 from components.ui.state.controls import choice, number, sentence_choice
 
 __all__ = [

@@ -10,8 +10,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.language import say
-from components.features.attention.compute import tables
-from components.features.attention.compute.attention import AttentionView
+from components.features.attention import compute
+from components.features.attention.compute import (
+    AttentionView,
+    habit_names,
+    habits_caption,
+    head_titles,
+    heads_said,
+    sort_titles,
+)
 from components.features.attention.controls import (
     DIRECTION,
     HEAD,
@@ -26,14 +33,7 @@ from components.features.attention.controls import (
 )
 from components.features.attention.explain import FORMULA
 from components.features.attention.figures import attention_heatmap
-from components.features.attention.labels import (
-    habit_names,
-    habits_caption,
-    head_titles,
-    heads_said,
-    sort_titles,
-)
-from components.features.attention.measures.selection import selected_heads
+from components.features.attention.measures import selected_heads
 from components.features.attention.reading import (
     attention_notes,
     attention_reading,
@@ -41,8 +41,7 @@ from components.features.attention.reading import (
     attention_title,
 )
 from components.features.attention.snippet import attention_snippet
-from components.features.attention.widgets.heads import Bar, attention_heads
-from components.features.attention.widgets.lines import attention_lines
+from components.features.attention.widgets import Bar, attention_heads, attention_lines
 from components.ui.state import session
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import ViewState
@@ -126,8 +125,8 @@ def downloads(
         kit.download_files(
             _FILE,
             passport,
-            rows=lambda: tables.weight_rows(again()),
-            arrays=lambda: tables.arrays(again()),
+            rows=lambda: compute.weight_rows(again()),
+            arrays=lambda: compute.arrays(again()),
         )
 
 
@@ -229,7 +228,7 @@ def _numbers(attention: AttentionView) -> None:
         _weights(attention)
     with right:
         st.markdown(say("attention.page.heads"))
-        table = tables.heads_table(attention)
+        table = compute.heads_table(attention)
         kit.table(table, key="attention_heads_table", after=2, height=320)
         st.caption(say("attention.page.heads_caption"))
 
@@ -237,10 +236,10 @@ def _numbers(attention: AttentionView) -> None:
 def _weights(attention: AttentionView) -> None:
     grid = attention.grid
     if len(grid.columns) <= _MOST_COLUMNS:
-        table = tables.weights_table(attention)
+        table = compute.weights_table(attention)
         kit.table(table, key="attention_matrix", after=1, height=320)
         return
-    table = tables.picked_table(attention)
+    table = compute.picked_table(attention)
     kit.table(table, key="attention_picked", after=2, height=320)
     rows, columns = grid.weights.shape
     st.caption(say("attention.page.picked_only", rows=rows, columns=columns))

@@ -15,10 +15,8 @@ import numpy as np
 from components.analysis.tokens import source
 from components.content.language import Claim, claim
 from components.content.wording import escape, occurrence, percent, placed, quoted, several
-from components.features.attention.compute.attention import AttentionView
-from components.features.attention.labels import scope_name
-from components.features.attention.measures.grid import Grid, Item
-from components.features.attention.measures.selection import Selection
+from components.features.attention.compute import AttentionView, scope_name
+from components.features.attention.measures import Grid, Item, Selection
 
 __all__ = [
     "attention_notes",

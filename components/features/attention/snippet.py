@@ -6,10 +6,8 @@ import numpy as np
 
 from components.analysis.snippet_start import literal, load_lines
 from components.core.schema import ModelCard, Tokens
-from components.features.attention.labels import habit_names
-from components.features.attention.measures.grid import Grid
-from components.features.attention.measures.heads import separators
-from components.features.attention.measures.selection import Selection
+from components.features.attention.compute import habit_names
+from components.features.attention.measures import Grid, Selection, separators
 
 __all__ = ["attention_snippet"]
 

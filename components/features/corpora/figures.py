@@ -7,7 +7,7 @@ from typing import Any
 
 from plotly import graph_objects as go
 
-from components.features.corpora.compute.words import WordRow
+from components.features.corpora.compute import WordRow
 from components.figures.room import beside
 from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, plain
 

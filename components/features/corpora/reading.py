@@ -9,8 +9,7 @@ from components.content.wording import escape, listed, shortened
 from components.core import EncoderService
 from components.core.errors import ContextlensError
 from components.corpus.store.about import About
-from components.features.corpora.compute.estimate import Estimate
-from components.features.corpora.compute.words import Words
+from components.features.corpora.compute import Estimate, Words
 
 __all__ = [
     "date",

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.content.language import say
 from components.content.wording import quoted
-from components.features.embedding_layer.compute.parts import (
+from components.features.embedding_layer.compute import (
     EmbeddingView,
     arrays,
     token_table,
@@ -26,8 +26,8 @@ from components.features.embedding_layer.controls import (
     token_in,
 )
 from components.features.embedding_layer.explain import FORMULA
-from components.features.embedding_layer.figures.parts import sum_strips, token_strips
-from components.features.embedding_layer.measures.parts import (
+from components.features.embedding_layer.figures import sum_strips, token_strips
+from components.features.embedding_layer.measures import (
     constant_parts,
     part_rows,
     summands,

@@ -16,9 +16,13 @@ from components.content.language import Claim, claim, say
 from components.content.wording import escape, leading, occurrence, placed, quoted, several, two
 from components.core.schema import FloatArray, Parameter, PartState
 from components.features.embedding_layer.controls import ALONE, SEGMENT_ONLY
-from components.features.embedding_layer.measures.parts import Contribution
-from components.features.embedding_layer.measures.positions import Positions, distance_means
-from components.features.embedding_layer.measures.words import Band, Shared
+from components.features.embedding_layer.measures import (
+    Band,
+    Contribution,
+    Positions,
+    Shared,
+    distance_means,
+)
 
 __all__ = [
     "curve_title",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from components.core import ModelSpec
-from components.features.layers.measures.tokens import Kind
+from components.features.layers.measures import Kind
 from components.ui.state.controls import Choice, Control, choice, sentence_choice
 
 __all__ = [

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.content.language import say
 from components.content.wording import shortened
 from components.core import EncoderService
-from components.features.layers.compute.tokens import (
+from components.features.layers.compute import (
     HiddenStates,
     arrays,
     encode_all,
@@ -22,7 +22,7 @@ from components.features.layers.compute.tokens import (
 )
 from components.features.layers.controls import MEASURE, SECTION, SENTENCE
 from components.features.layers.explain import FORMULA
-from components.features.layers.figures.heatmaps import layers_heatmap
+from components.features.layers.figures import layers_heatmap
 from components.features.layers.reading import layers_picture_title, layers_reading, text_notes
 from components.features.layers.snippet import layers_snippet
 from components.ui.state.view import ViewState, letter

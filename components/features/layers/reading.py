@@ -27,8 +27,7 @@ from components.content.wording import (
     shortened,
 )
 from components.core.schema import FloatArray, ModelCard, PartState
-from components.features.layers.measures.spaces import Alike
-from components.features.layers.measures.tokens import Measure, Neighbours
+from components.features.layers.measures import Alike, Measure, Neighbours
 
 __all__ = [
     "alike_reading",

@@ -21,8 +21,8 @@ from components.features.masks.controls import (
     pad_within,
     repeat_within,
 )
-from components.features.masks.figures.batch import Color
-from components.features.masks.measures.laboratory import (
+from components.features.masks.figures import Color
+from components.features.masks.measures import (
     Damage,
     Lab,
     LabRow,

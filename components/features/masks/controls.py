@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from components.content.language import say
 from components.core.schema import ModelCard
-from components.features.masks.figures.batch import Color
-from components.features.masks.measures.laboratory import SIZES, pad_sizes
+from components.features.masks.figures import Color
+from components.features.masks.measures import SIZES, pad_sizes
 from components.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
 
 __all__ = [

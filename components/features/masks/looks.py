@@ -15,7 +15,7 @@ from components.features.masks.compute import (
     repetition,
     sample_saving,
 )
-from components.features.masks.figures.limit import limit_bar
+from components.features.masks.figures import limit_bar
 from components.features.masks.reading import (
     cut_title,
     limit_reading,

@@ -15,11 +15,8 @@ from components.features.masks import reading
 from components.features.masks.compute import Masks, color_of_cells
 from components.features.masks.controls import MASK, SENTENCE, color_within
 from components.features.masks.explain import FORMULA
-from components.features.masks.figures.batch import batch_grid
-from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
-from components.features.masks.measures.laboratory import Lab
-from components.features.masks.measures.shapes import shape_steps
-from components.features.masks.measures.tables import arrays, summary_rows, token_rows
+from components.features.masks.figures import batch_grid, layer_lines, mask_range, token_heatmap
+from components.features.masks.measures import Lab, arrays, shape_steps, summary_rows, token_rows
 from components.features.masks.snippet import masks_snippet
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs, kit, sentences

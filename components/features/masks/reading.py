@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from components.content.language import Claim, claim
 from components.content.wording import escape, percent, placed, quoted, two
 from components.core.schema import Tokens
-from components.features.masks.measures.laboratory import Lab, LabRow, Saving, token_labels
+from components.features.masks.measures import Lab, LabRow, Saving, token_labels
 
 __all__ = [
     "batch_title",

@@ -10,8 +10,7 @@ import streamlit as st
 from components.content.language import say
 from components.content.wording import escape
 from components.core.words import Span
-from components.features.pairs.compute.shown import PairsShown, to_read
-from components.features.pairs.compute.tables import pair_table
+from components.features.pairs.compute import PairsShown, pair_table, to_read
 from components.features.pairs.controls import (
     ALL,
     FROM,
@@ -23,7 +22,7 @@ from components.features.pairs.controls import (
     WRONG,
     WRONGS,
 )
-from components.features.pairs.figures.cosines import roc_figure
+from components.features.pairs.figures import roc_figure
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, roc
 from components.features.pairs.reading import roc_claim
 from components.ui.state import session

@@ -6,7 +6,7 @@ import numpy as np
 
 from components.content.language import Claim, claim, say
 from components.content.wording import shortened, two
-from components.features.pairs.compute.shown import PairsShown
+from components.features.pairs.compute import PairsShown
 from components.features.pairs.measures import SAME, Scores
 
 __all__ = ["notes", "pairs_claims", "pairs_sure", "pairs_title", "roc_claim"]

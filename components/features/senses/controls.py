@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from components.core import ModelSpec
-from components.features.senses.measures.grouping import MOST_GROUPS
+from components.features.senses.measures import MOST_GROUPS
 from components.ui.state.controls import Choice, choice, number, text
 
 __all__ = [

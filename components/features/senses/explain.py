@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMULA", "GROUPS", "OWN_SENTENCE", "TABLE"]
+__all__ = ["FORMULA", "GROUPING", "OWN_SENTENCE", "TABLE"]
 
 FORMULA = r"""
 **Word vector.** The mean of the word's sub-tokens at a layer, scaled to length 1:
@@ -40,7 +40,7 @@ mean cosine distance to the own sense and $b$ to the nearest other; of more than
 that of a random 1,000 with a fixed seed.
 """.strip()
 
-GROUPS = r"""
+GROUPING = r"""
 **Automatic.** HDBSCAN (Campello, Moulavi and Sander 2013) looks for dense places on the first 10
 principal components of the scaled vectors; a group has at least 5 members, and half the square root
 of the number of occurrences where that is more. On fewer components it would find groups in clouds

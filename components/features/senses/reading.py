@@ -10,12 +10,8 @@ import math
 
 from components.content.language import Claim, claim
 from components.content.wording import escape, quoted, shortened
-from components.features.senses.compute.contexts import around
-from components.features.senses.compute.groups import Grouping
-from components.features.senses.compute.own import Fall, Own
-from components.features.senses.compute.senses import Senses
-from components.features.senses.compute.table import InTable
-from components.features.senses.compute.word import Found
+from components.features.senses.compute import InTable, Senses
+from components.features.senses.words import Fall, Found, Grouping, Own, around
 
 __all__ = [
     "groups_claims",

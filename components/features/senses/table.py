@@ -14,8 +14,7 @@ from components.content.wording import percent
 from components.core import BUNDLED_ID, EncoderService, open_service
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.course import course_of
-from components.features.senses.compute.word import Found, word_in
+from components.features.senses.words import Found, course_of, word_in
 
 __all__ = ["main", "table"]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from components.content.language import say
-from components.features.tokens.measures.rewriting import Fate
+from components.features.tokens.measures import Fate
 
 __all__ = ["there_and_back", "tokens_svg"]
 

@@ -12,9 +12,10 @@ from components.content.language import say, table
 from components.content.wording import escape, shortened
 from components.core import EncoderService, ModelCard
 from components.core.schema import Tokens, Vocabulary
-from components.features.tokens.compute.looks import (
+from components.features.tokens.compute import (
     RoundTrip,
     TableRows,
+    TokenizedSentence,
     last_row,
     look_up,
     other_tokenizers,
@@ -23,12 +24,10 @@ from components.features.tokens.compute.looks import (
     table_rows,
     tokenized_by_both,
 )
-from components.features.tokens.compute.sentence import TokenizedSentence
 from components.features.tokens.controls import KIND, OTHER, SEARCH
 from components.features.tokens.explain import ROW
 from components.features.tokens.figures import there_and_back
-from components.features.tokens.measures.cutting import Cut
-from components.features.tokens.measures.rewriting import Change
+from components.features.tokens.measures import Change, Cut
 from components.features.tokens.reading import (
     back_reading,
     cut_reading,

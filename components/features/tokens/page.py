@@ -13,7 +13,7 @@ from components.analysis.tokens import token_rows
 from components.content.language import say, table
 from components.core import ModelCard
 from components.core.schema import TokenizerCard
-from components.features.tokens.compute.sentence import TokenizedSentence
+from components.features.tokens.compute import TokenizedSentence
 from components.features.tokens.controls import (
     HIDE,
     ID_TO_ROW,

@@ -13,7 +13,7 @@ from components.content.language import Claim, claim
 from components.content.wording import escape, quoted, several
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures.cutting import Cut
+from components.features.tokens.measures import Cut
 
 __all__ = [
     "back_reading",

@@ -24,15 +24,18 @@ from components.content.wording import (
     quoted,
     span,
 )
-from components.features.why.compute.edits import EditsShown
-from components.features.why.compute.leave_out import LeftOut, LeftWord
-from components.features.why.compute.score import Score, Side
-from components.features.why.compute.shares import Integrated, IntegratedSide, SharesShown
-from components.features.why.compute.swap_in import SwappedIn
-from components.features.why.compute.switch_off import SwitchedOff
-from components.features.why.measures.effects import NOISE, interaction
-from components.features.why.measures.target import Doubles
-from components.features.why.measures.units import Unit, is_word
+from components.features.why.compute import (
+    EditsShown,
+    Integrated,
+    IntegratedSide,
+    LeftOut,
+    LeftWord,
+    SharesShown,
+    SwappedIn,
+    SwitchedOff,
+)
+from components.features.why.measures import NOISE, Doubles, Unit, interaction, is_word
+from components.features.why.score import Score, Side
 
 __all__ = ["Reading", "edits_reading", "leading_of", "reading_of", "score_claim", "title_of"]
 

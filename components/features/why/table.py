@@ -13,7 +13,7 @@ import numpy as np
 
 from components.core import BUNDLED_ID, EncoderService, open_service
 from components.core.cache import CachedService
-from components.features.why.compute.senses import HeadCosts, head_costs
+from components.features.why.compute import HeadCosts, head_costs
 
 __all__ = ["N_HEADS", "in_markdown", "main", "table"]
 

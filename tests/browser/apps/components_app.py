@@ -8,9 +8,8 @@ import streamlit as st
 
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import Span
-from components.features.attention.measures.grid import Grid, Item
-from components.features.attention.widgets.heads import Bar, attention_heads
-from components.features.attention.widgets.lines import attention_lines
+from components.features.attention.measures import Grid, Item
+from components.features.attention.widgets import Bar, attention_heads, attention_lines
 from components.ui.widgets.chips import ChipRow, word_chips
 from components.ui.widgets.picture_buttons import picture_buttons
 from components.ui.widgets.token_strip import token_strip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.core import EncoderService
-from components.features.anatomy.compute.anatomy import AnatomyView, anatomy_view
+from components.features.anatomy.compute import AnatomyView, anatomy_view
 from components.features.anatomy.controls import PAGE
 from components.ui.state.view import DEFAULT, ViewState
 

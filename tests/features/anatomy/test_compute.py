@@ -15,10 +15,9 @@ import torch
 import transformers
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.anatomy.compute import tables
-from components.features.anatomy.compute.anatomy import others, subjects
-from components.features.anatomy.compute.weights import by_size, measure, summary
-from components.features.anatomy.measures.parameters import build_tree, parameter_rows
+from components.features.anatomy import compute
+from components.features.anatomy.compute import by_size, measure, others, subjects, summary
+from components.features.anatomy.measures import build_tree, parameter_rows
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets import export
 from tests.features.anatomy.shown import BASE, LARGE, on, seen
@@ -29,7 +28,7 @@ def test_the_numbers_are_those_of_the_weights(
     service: EncoderService, bundled_folder: Path
 ) -> None:
     model = transformers.AutoModel.from_pretrained(bundled_folder)
-    table = tables.parameters_table(seen(service))
+    table = compute.parameters_table(seen(service))
     theirs = {name: p.numel() for name, p in model.named_parameters()}
     assert dict(zip(table["name"], table["parameters"], strict=True)) == theirs
     pooler = table["name"].str.startswith("pooler")
@@ -41,8 +40,8 @@ def test_the_numbers_are_those_of_the_weights(
 def test_a_part_is_chosen_by_its_path(service: EncoderService) -> None:
     anatomy = seen(service, part="layer-3/attention")
     assert anatomy.chosen.title == "Layer 3 › Attention"
-    assert tables.rows_below(anatomy.chosen)[0] == {"part": "Query", "parameters": 147_840}
-    pooler = tables.rows_below(seen(service, part="pooler").chosen)
+    assert compute.rows_below(anatomy.chosen)[0] == {"part": "Query", "parameters": 147_840}
+    pooler = compute.rows_below(seen(service, part="pooler").chosen)
     assert [row["shape"] for row in pooler] == ["384 × 384", "384"]
     assert [row["array"] for row in pooler] == ["weight", "bias"]
 
@@ -50,8 +49,8 @@ def test_a_part_is_chosen_by_its_path(service: EncoderService) -> None:
 def test_the_search_narrows_the_table(service: EncoderService) -> None:
     found = seen(service, search="  Query ")
     assert found.query == "Query"
-    assert len(tables.parameters_table(found)) == 12
-    nothing = tables.parameters_table(seen(service, search="<b>no</b> *such*"))
+    assert len(compute.parameters_table(found)) == 12
+    nothing = compute.parameters_table(seen(service, search="<b>no</b> *such*"))
     assert not len(nothing)
     assert "name" in nothing.columns
     assert seen(service, search="   ").lit is None
@@ -62,7 +61,7 @@ def test_what_is_tied_is_in_the_table(tiny_service: EncoderService) -> None:
     first, second, *rest = anatomy.architecture.parameters
     tied = (first, replace(second, tied_to=first.name), *rest)
     tree = build_tree(replace(anatomy.architecture, parameters=tied))
-    assert "tied to" in tables.parameters_table(replace(anatomy, tree=tree)).columns
+    assert "tied to" in compute.parameters_table(replace(anatomy, tree=tree)).columns
 
 
 # What can be taken apart
@@ -76,7 +75,7 @@ def test_a_preset_is_taken_apart_without_its_weights(
     assert anatomy.own is None
     assert anatomy.totals.n_values == known["all_total"]
     assert anatomy.totals.n_named == known["named_parameters"]
-    table = tables.parameters_table(anatomy)
+    table = compute.parameters_table(anatomy)
     shapes = {n: " × ".join(map(str, s)) for n, s in known["embedding_layer"].items()}
     assert dict(zip(table["name"], table["shape"], strict=True)).items() >= shapes.items()
     assert set(table["trained"]) == {"not known"}
@@ -100,7 +99,7 @@ def test_models_stand_side_by_side(service: EncoderService) -> None:
     beside = others(seen(service), service)
     assert beside[0].id == BUNDLED_ID
     assert len(beside) == 8
-    counts = {one.title: tables.counts_by_part(one) for one in beside}
+    counts = {one.title: compute.counts_by_part(one) for one in beside}
     assert sum(counts["bert-large-uncased"].values()) == 335_141_888
     assert sum(counts["all-MiniLM-L6-v2"].values()) == 22_713_216
     assert counts["distilbert-base-uncased"]["Pooler"] == 0
@@ -198,7 +197,7 @@ def test_the_files_hold_the_table_and_the_passport(service: EncoderService, subj
     csv = export.to_csv(parameter_rows(anatomy.tree), anatomy.passport)
     read = pd.read_csv(io.BytesIO(csv), comment="#", encoding="utf-8-sig")
     assert int(read["parameters"].sum()) == anatomy.totals.n_values
-    file = io.BytesIO(export.to_npz(tables.arrays(anatomy), anatomy.passport))
+    file = io.BytesIO(export.to_npz(compute.arrays(anatomy), anatomy.passport))
     npz = np.load(file, allow_pickle=False)
     assert int(npz["n_values"].sum()) == anatomy.totals.n_values
     passport = json.loads(str(npz["passport"]))

@@ -15,8 +15,7 @@ from components.features.anatomy.figures import (
     singular_values,
     weight_histogram,
 )
-from components.features.anatomy.measures.parameters import build_tree, search
-from components.features.anatomy.measures.weights import weight_statistics
+from components.features.anatomy.measures import build_tree, search, weight_statistics
 
 BASE = "google-bert/bert-base-uncased"
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
-from components.features.anatomy.compute.weights import by_size, measure
+from components.features.anatomy.compute import by_size, measure
 from components.features.anatomy.controls import (
     ARRAY,
     PAGE,

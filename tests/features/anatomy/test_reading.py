@@ -18,9 +18,15 @@ from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.core.registry import PRESETS
 from components.core.schema import Architecture, Parameter
 from components.features.anatomy.explain import QUOTED_MILLIONS
-from components.features.anatomy.measures.costs import comparison_row, operations
-from components.features.anatomy.measures.parameters import Node, build_tree, search, totals
-from components.features.anatomy.measures.weights import weight_statistics
+from components.features.anatomy.measures import (
+    Node,
+    build_tree,
+    comparison_row,
+    operations,
+    search,
+    totals,
+    weight_statistics,
+)
 from components.features.anatomy.reading import (
     absent_claims,
     anatomy_reading,

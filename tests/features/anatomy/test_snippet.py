@@ -9,9 +9,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.presets import preset_config
-from components.features.anatomy.measures.costs import operations
-from components.features.anatomy.measures.parameters import build_tree, totals
-from components.features.anatomy.measures.weights import weight_statistics
+from components.features.anatomy.measures import build_tree, operations, totals, weight_statistics
 from components.features.anatomy.snippet import (
     anatomy_snippet,
     card_lines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.attention.compute.attention import AttentionView, attention_view
+from components.features.attention.compute import AttentionView, attention_view
 from components.features.attention.controls import PAGE
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.attention.compute import tables
-from components.features.attention.compute.attention import AttentionView, attention_view
+from components.features.attention import compute
+from components.features.attention.compute import AttentionView, attention_view
 from components.features.attention.reading import attention_notes, attention_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from components.ui.widgets.export import to_csv, to_npz
@@ -37,9 +37,9 @@ def labels(attention: AttentionView) -> list[str]:
 def assert_shows(attention: AttentionView, expected: np.ndarray) -> None:
     """The grid, its table and its rows have these weights."""
     np.testing.assert_allclose(attention.grid.weights, expected, atol=1e-5)
-    table = tables.weights_table(attention).iloc[:, 1:]
+    table = compute.weights_table(attention).iloc[:, 1:]
     np.testing.assert_allclose(table.to_numpy(float), expected, atol=1e-5)
-    rows = [row["weight"] for row in tables.weight_rows(attention)]
+    rows = [row["weight"] for row in compute.weight_rows(attention)]
     np.testing.assert_allclose(rows, expected.ravel(), atol=1e-5)
 
 
@@ -117,7 +117,7 @@ def test_every_family_works(tiny_service: EncoderService, family: str) -> None:
     model = f"folder:{family}"
     attention = seen(tiny_service, PAIR, model=model, show="All", sort="word")
     assert_shows(attention, whole(tiny_service, PAIR, model).mean(axis=(0, 1)))
-    assert len(tables.heads_table(attention)) == 12
+    assert len(compute.heads_table(attention)) == 12
     notes = [note.key.rpartition(".")[2] for note in attention_notes(attention)]
     assert ("no_segments" in notes) == (not tiny_service.load(model).has_segments)
     unknown = Sentence("\U0001f984")
@@ -222,7 +222,7 @@ def test_broken_controls_fall_back_to_what_there_is(
 
 
 def test_the_table_of_heads_is_sorted_and_true(service: EncoderService) -> None:
-    table = tables.heads_table(seen(service, sort="first"))
+    table = compute.heads_table(seen(service, sort="first"))
     attentions = opening(service)
     assert len(table) == 72
     assert table["[CLS]"].is_monotonic_decreasing
@@ -234,7 +234,7 @@ def test_the_table_of_heads_is_sorted_and_true(service: EncoderService) -> None:
 
 def test_heads_can_be_sorted_by_the_narrowest_spread(service: EncoderService) -> None:
     widest, narrowest = (
-        tables.heads_table(seen(service, sort=by))["entropy (bits)"] for by in ("entropy", "focus")
+        compute.heads_table(seen(service, sort=by))["entropy (bits)"] for by in ("entropy", "focus")
     )
     assert widest.is_monotonic_decreasing
     assert narrowest.is_monotonic_increasing
@@ -246,7 +246,7 @@ def test_columns_have_names_of_their_own_where_special_tokens_share_one(
 ) -> None:
     attention = seen(tiny_service, model=f"folder:{family}")
     same = replace(attention.selection, names={"first": "<s>", "separators": "<s>"})
-    columns = list(tables.heads_table(replace(attention, selection=same)).columns)
+    columns = list(compute.heads_table(replace(attention, selection=same)).columns)
     assert columns[4:6] == ["<s>", "<s> (others)"]
 
 
@@ -254,7 +254,7 @@ def test_columns_have_names_of_their_own_where_special_tokens_share_one(
 def test_the_picked_tokens_table_has_its_row_or_column(service: EncoderService, side: str) -> None:
     attention = seen(service, PAIR, side=side, token=3, show="All")
     weights = attention.grid.weights
-    table = tables.picked_table(attention)
+    table = compute.picked_table(attention)
     own = weights[3] if side == "from" else weights[:, 3]
     np.testing.assert_array_equal(table.iloc[:, 2], own)
     assert list(table.columns[:2]) == ["position", "token"]
@@ -264,10 +264,10 @@ def test_the_picked_tokens_table_has_its_row_or_column(service: EncoderService, 
 
 def test_files_carry_the_numbers_and_the_passport(service: EncoderService) -> None:
     attention = seen(service, PAIR, show="Rollout", unit="Words")
-    data = to_csv(tables.weight_rows(attention), attention.passport).decode("utf-8-sig")
+    data = to_csv(compute.weight_rows(attention), attention.passport).decode("utf-8-sig")
     assert '"show": "rollout"' in data
     assert '"unit": "words"' in data
-    arrays = np.load(io.BytesIO(to_npz(tables.arrays(attention), attention.passport)))
+    arrays = np.load(io.BytesIO(to_npz(compute.arrays(attention), attention.passport)))
     np.testing.assert_array_equal(arrays["weights"], attention.grid.weights)
     np.testing.assert_array_equal(arrays["attention"], attention.weights)
     assert arrays["habits"].shape == (6, 12, 6)

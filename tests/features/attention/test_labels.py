@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.core import EncoderService
-from components.features.attention.labels import (
+from components.features.attention.compute import (
     habits_caption,
     head_titles,
     heads_said,

@@ -12,8 +12,7 @@ import pytest
 from components.content.language import Claim
 from components.core import EncoderService
 from components.features.attention.controls import SCOPES
-from components.features.attention.measures.grid import Arrangement, Grid, Item
-from components.features.attention.measures.selection import Selection
+from components.features.attention.measures import Arrangement, Grid, Item, Selection
 from components.features.attention.reading import (
     attention_notes,
     attention_reading,

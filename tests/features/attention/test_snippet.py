@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.attention.compute.attention import AttentionView
+from components.features.attention.compute import AttentionView, habit_names
 from components.features.attention.controls import SCOPES
-from components.features.attention.labels import habit_names
-from components.features.attention.measures.selection import selected_heads
+from components.features.attention.measures import selected_heads
 from components.features.attention.snippet import attention_snippet
 from components.ui.state.view import Sentence
 from tests.features.attention.shown import seen

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.features.attention.measures.grid import Grid, Item
-from components.features.attention.widgets import heads, lines
+from components.features.attention import widgets
+from components.features.attention.measures import Grid, Item
 
 ITEMS = tuple(Item(f"w{i}", (2 * i, 2 * i + 1), "token", 0) for i in range(3))
 GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=False)
@@ -32,7 +32,7 @@ GRID = Grid(ITEMS, ITEMS[:2], np.zeros((3, 2), np.float32), (), renormalised=Fal
     ],
 )
 def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) -> None:
-    assert lines._checked(pick, lines._known(GRID)) == expected
+    assert widgets._lines_checked(pick, widgets._known(GRID)) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_only_items_of_the_grid_can_be_picked(pick: object, expected: object) ->
     ],
 )
 def test_only_heads_of_the_model_can_be_picked(pick: object, expected: object) -> None:
-    assert heads._checked(pick, 6, 12) == expected
+    assert widgets._checked(pick, 6, 12) == expected
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_label_survives_json(text: str) -> None:
-    items = lines._items([Item(text, (0,), "typed special", 0)])
+    items = widgets._items([Item(text, (0,), "typed special", 0)])
     assert items[0]["kind"] == "typed"
     assert json.loads(json.dumps(items)) == items
     json.dumps(items, ensure_ascii=False).encode("utf-8")
@@ -63,4 +63,4 @@ def test_any_label_survives_json(text: str) -> None:
 def test_pictures_are_bytes_each_scaled_to_its_own_largest_cell() -> None:
     pictures = np.zeros((1, 2, 2, 2), np.float32)
     pictures[0, 0] = [[0.25, 0.0625], [0, 0]]
-    assert list(heads._bytes(pictures)) == [255, 128, 0, 0, 0, 0, 0, 0]
+    assert list(widgets._bytes(pictures)) == [255, 128, 0, 0, 0, 0, 0, 0]

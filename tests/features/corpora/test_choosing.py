@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.core.errors import CorpusError
 from components.corpus.readers import Sheet, read
 from components.corpus.targets import MarkColumns
-from components.features.corpora.compute.choosing import FileChoice, corpus_from, guess
+from components.features.corpora.compute import FileChoice, corpus_from, guess
 
 TEXTS = [f"I saw the python number {i} today" for i in range(8)]
 SENSES = ["animal", "language"] * 4

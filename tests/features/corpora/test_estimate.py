@@ -12,7 +12,7 @@ from components.corpus.corpus import Corpus
 from components.corpus.store.about import indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
-from components.features.corpora.compute.estimate import estimate, usual_layers
+from components.features.corpora.compute import estimate, usual_layers
 from tests.support.corpus_store import ignore
 
 

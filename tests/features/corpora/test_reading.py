@@ -11,8 +11,7 @@ from components.content.language import say
 from components.content.wording import shortened
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.store.about import About
-from components.features.corpora.compute.estimate import Estimate
-from components.features.corpora.compute.words import WordRow, Words
+from components.features.corpora.compute import Estimate, WordRow, Words
 from components.features.corpora.figures import word_bars
 from components.features.corpora.reading import (
     date,

@@ -10,7 +10,7 @@ import pytest
 
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.store.store import Store
-from components.features.corpora.compute.words import all_counts
+from components.features.corpora.compute import all_counts
 from components.features.corpora.snippet import export_snippet, texts_snippet
 from tests.support.corpus_store import indexed, made_up_corpus
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.store.store import Store
-from components.features.corpora.compute import words as compute
-from components.features.corpora.compute.words import (
+from components.features.corpora import compute
+from components.features.corpora.compute import (
     all_counts,
     counted_in,
     counted_of,

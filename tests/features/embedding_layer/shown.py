@@ -9,13 +9,13 @@ import numpy as np
 
 from components.content.language import Claim
 from components.core import EncoderService
-from components.features.embedding_layer.compute.parts import (
+from components.features.embedding_layer.compute import (
     EmbeddingView,
     embedding_view,
     token_table,
 )
 from components.features.embedding_layer.controls import MAX_ROWS, PAGE
-from components.features.embedding_layer.measures.parts import constant_parts
+from components.features.embedding_layer.measures import constant_parts
 from components.features.embedding_layer.reading import embedding_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 

@@ -8,24 +8,26 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.embedding_layer.compute.parts import EmbeddingView
-from components.features.embedding_layer.compute.tables import (
+from components.features.embedding_layer.compute import (
+    MAX_TOKENS,
+    EmbeddingView,
     drawn_positions,
     moved_tokens,
+    near_rows,
+    other_texts,
     own_parameters,
     position_table,
     segment_rows,
-)
-from components.features.embedding_layer.compute.words import (
-    MAX_TOKENS,
-    near_rows,
-    other_texts,
     two_texts,
 )
 from components.features.embedding_layer.controls import SEGMENT_ONLY, TOKEN, change_in
-from components.features.embedding_layer.figures.parts import sum_strips, token_strips
-from components.features.embedding_layer.figures.tables import moved_bars, position_heatmap
-from components.features.embedding_layer.figures.words import word_row_heatmap
+from components.features.embedding_layer.figures import (
+    moved_bars,
+    position_heatmap,
+    sum_strips,
+    token_strips,
+    word_row_heatmap,
+)
 from components.features.embedding_layer.reading import (
     embedding_title,
     learned_reading,

@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute.parts import arrays, token_table, value_table
-from components.features.embedding_layer.compute.tables import (
+from components.features.embedding_layer.compute import (
     MAX_BARS,
+    arrays,
     drawn_positions,
     moved_tokens,
+    near_rows,
+    other_texts,
     own_parameters,
     parameter_rows,
     position_table,
+    token_table,
+    two_texts,
+    value_table,
 )
-from components.features.embedding_layer.compute.words import near_rows, other_texts, two_texts
 from components.features.embedding_layer.controls import (
     ALONE,
     CHANGE,

@@ -6,20 +6,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.features.embedding_layer.figures.parts import (
+from components.features.embedding_layer.figures import (
     PART_COLORS,
     Panel,
-    sum_strips,
-    token_strips,
-)
-from components.features.embedding_layer.figures.tables import (
     moved_bars,
+    neighbour_bars,
     position_curve,
     position_heatmap,
+    sum_strips,
+    token_strips,
+    word_row_heatmap,
 )
-from components.features.embedding_layer.figures.words import neighbour_bars, word_row_heatmap
-from components.features.embedding_layer.measures.parts import Contribution
-from components.features.embedding_layer.measures.words import Band, Shared
+from components.features.embedding_layer.measures import Band, Contribution, Shared
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(3, 40)).astype(np.float32)

@@ -14,14 +14,16 @@ from components.content.wording import escape, quoted
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import EmbeddingParts, Parameter, PartState, Tokens
 from components.features.embedding_layer.controls import ALONE, PAIR, SEGMENT_ONLY
-from components.features.embedding_layer.measures.parts import (
+from components.features.embedding_layer.measures import (
+    Band,
     Norm,
+    Shared,
     constant_parts,
     contributions,
+    look_at_positions,
     shares,
+    sinusoid,
 )
-from components.features.embedding_layer.measures.positions import look_at_positions, sinusoid
-from components.features.embedding_layer.measures.words import Band, Shared
 from components.features.embedding_layer.reading import (
     curve_title,
     embedding_reading,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.compute.parts import norm_of
-from components.features.embedding_layer.measures.parts import contributions, summands
+from components.features.embedding_layer.compute import norm_of
+from components.features.embedding_layer.measures import contributions, summands
 from components.features.embedding_layer.snippet import embedding_snippet
 from tests.support.snippets import run
 from tests.support.tiny_models import ALL

@@ -6,7 +6,7 @@ from typing import Any
 
 from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute.tokens import HiddenStates, hidden_states
+from components.features.layers.compute import HiddenStates, hidden_states
 from components.features.layers.controls import PAGE
 from components.features.layers.reading import layers_reading
 from components.ui.state.view import Sentence, ViewState

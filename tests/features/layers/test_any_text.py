@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from components.core import EncoderService
-from components.features.layers.compute.spaces import compared_layers
-from components.features.layers.compute.tokens import HiddenStates, nearest_tokens, pairs_of
-from components.features.layers.figures.heatmaps import (
+from components.features.layers.compute import (
+    HiddenStates,
+    compared_layers,
+    nearest_tokens,
+    pairs_of,
+)
+from components.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
     spaces_heatmap,

@@ -10,22 +10,22 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute.pooler import by_hand, sentence_rows, steps
-from components.features.layers.compute.spaces import (
+from components.features.layers.compute import (
     alike_table,
-    compared_layers,
-    snippet_texts,
-    spread_of,
-    spread_table,
-)
-from components.features.layers.compute.tokens import (
     arrays,
+    by_hand,
+    compared_layers,
     encode_all,
     measure_table,
     nearest_tokens,
     pairs_of,
     pairs_table,
     rows,
+    sentence_rows,
+    snippet_texts,
+    spread_of,
+    spread_table,
+    steps,
 )
 from components.features.layers.controls import (
     MEASURE,
@@ -38,7 +38,7 @@ from components.features.layers.controls import (
     WORDS,
     other_in,
 )
-from components.features.layers.measures.tokens import measure
+from components.features.layers.measures import measure
 from components.ui.state.view import DEFAULT
 from tests.features.layers.shown import of, shown, told
 from tests.support.texts import LONG

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from components.analysis.baseline import Band
-from components.features.layers.figures.heatmaps import (
+from components.features.layers.figures import (
     layers_heatmap,
     pairs_heatmap,
+    random_pairs_lines,
     spaces_heatmap,
     token_names,
+    variance_lines,
 )
-from components.features.layers.figures.spread import random_pairs_lines, variance_lines
-from components.features.layers.measures.spaces import Alike
-from components.features.layers.measures.tokens import Measure
+from components.features.layers.measures import Alike, Measure
 
 RANDOM = np.random.default_rng(0)
 SCALE = (-0.2, 1.0)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
-from components.features.layers.compute.tokens import hidden_states
+from components.features.layers.compute import hidden_states
 from components.features.layers.controls import OTHER, PAGE, SECTION, SENTENCE, TOKEN, WORDS
 from components.ui.models import runtime
 from components.ui.state.view import DEFAULT, Sentence, ViewState

@@ -15,8 +15,15 @@ from components.content.language import Claim
 from components.content.wording import listed, quoted
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import PartState
-from components.features.layers.measures.spaces import Alike, alike
-from components.features.layers.measures.tokens import KINDS, Kind, Measure, nearest, token_pairs
+from components.features.layers.measures import (
+    KINDS,
+    Alike,
+    Kind,
+    Measure,
+    alike,
+    nearest,
+    token_pairs,
+)
 from components.features.layers.reading import (
     alike_reading,
     alike_title,

@@ -11,8 +11,14 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
-from components.features.layers.measures.spaces import alike, shared, variance_shares, words_of
-from components.features.layers.measures.tokens import measures, token_pairs
+from components.features.layers.measures import (
+    alike,
+    measures,
+    shared,
+    token_pairs,
+    variance_shares,
+    words_of,
+)
 from components.features.layers.snippet import (
     SnippetText,
     cka_snippet,

@@ -14,10 +14,14 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import encode_both
 from components.features.masks.controls import COLORS
-from components.features.masks.figures.batch import batch_grid
-from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
-from components.features.masks.figures.limit import limit_bar
-from components.features.masks.measures.laboratory import Lab, LabRow
+from components.features.masks.figures import (
+    batch_grid,
+    layer_lines,
+    limit_bar,
+    mask_range,
+    token_heatmap,
+)
+from components.features.masks.measures import Lab, LabRow
 from components.figures.theme import CATEGORICAL
 from tests.support.masks import lab_of
 

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cosine as cosine_distance
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.features.masks.compute import encode_both
-from components.features.masks.measures.laboratory import (
+from components.features.masks.measures import (
     Damage,
     Saving,
     damage,

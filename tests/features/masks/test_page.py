@@ -16,7 +16,7 @@ from components.content.language import say
 from components.core import EncoderService
 from components.features.masks.compute import masks_of
 from components.features.masks.controls import COLOR, MASK, PAD_TO, PAGE, REPEAT, SENTENCE
-from components.features.masks.measures.tables import summary_rows, token_rows
+from components.features.masks.measures import summary_rows, token_rows
 from components.features.masks.reading import batch_title, masks_reading
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support import pages

@@ -12,7 +12,7 @@ import pytest
 from components.content.language import Claim
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Encoding, Passport
-from components.features.masks.measures.laboratory import Damage, Lab, LabRow, saving
+from components.features.masks.measures import Damage, Lab, LabRow, saving
 from components.features.masks.reading import (
     batch_title,
     cut_title,

@@ -14,7 +14,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService, ModelCard
 from components.features.masks.compute import encode_both
-from components.features.masks.measures.shapes import shape_steps
+from components.features.masks.measures import shape_steps
 from components.features.masks.snippet import masks_snippet
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD

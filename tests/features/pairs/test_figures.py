@@ -7,8 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from components.features.pairs.figures.cosines import cosine_histogram, cosine_scale, roc_figure
-from components.features.pairs.figures.layers import accuracy_lines, cosine_bands
+from components.features.pairs.figures import (
+    accuracy_lines,
+    cosine_bands,
+    cosine_histogram,
+    cosine_scale,
+    roc_figure,
+)
 from components.features.pairs.measures import SAME, UNKNOWN, Scores, judged, roc
 
 

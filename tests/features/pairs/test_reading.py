@@ -11,10 +11,16 @@ from scipy.stats import binomtest
 
 from components.content.language import Claim, say
 from components.core.schema import Passport
-from components.features.pairs.compute.pair_set import WHOLE, PairSet, pair_set
-from components.features.pairs.compute.shown import PairsShown, to_read
-from components.features.pairs.compute.tables import PairRows, layer_rows, pair_arrays, pair_table
-from components.features.pairs.compute.task import Compared
+from components.features.pairs.compute import (
+    Compared,
+    PairRows,
+    PairsShown,
+    layer_rows,
+    pair_arrays,
+    pair_table,
+    to_read,
+)
+from components.features.pairs.files import WHOLE, PairSet, pair_set
 from components.features.pairs.measures import (
     DIFFERENT,
     NEITHER,

@@ -9,9 +9,8 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
-from components.features.pairs.compute.bundled import bundled_pairs
-from components.features.pairs.compute.comparing import compare
-from components.features.pairs.compute.pair_set import WHOLE, pair_set
+from components.features.pairs.compute import compare
+from components.features.pairs.files import WHOLE, bundled_pairs, pair_set
 from components.features.pairs.measures import NEITHER, SAME, TEST, TRAIN, Scores, judged
 from components.features.pairs.snippet import SnippetPair, accuracy_snippet, cosines_snippet
 from components.ui.widgets.export import to_npz

@@ -6,7 +6,7 @@ import numpy as np
 
 from components.analysis.separation import trial_of
 from components.corpus.searchable import Occurrences
-from components.features.senses.compute.word import Found
+from components.features.senses.words import Found
 
 __all__ = ["HALF", "found_of"]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from components.analysis.separation import LOW_COSINE, LOW_MARGIN, MOST_FOLDS, RISK
-from components.features.senses.explain import FORMULA, GROUPS, OWN_SENTENCE, TABLE
-from components.features.senses.measures.grouping import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
+from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE, TABLE
+from components.features.senses.measures import MOST_TRIED, N_COMPONENTS, N_SHUFFLES
 
 
 def test_the_numbers_it_names_are_those_that_count() -> None:
     assert f"at most {MOST_FOLDS}" in " ".join(FORMULA.split())
     assert f"risk {RISK:.0%} divided" in FORMULA
-    assert f"first {N_COMPONENTS}\nprincipal components" in GROUPS
-    assert f"from 2 to {MOST_TRIED}" in GROUPS
-    assert f"in 5 of {N_SHUFFLES} cases" in GROUPS
+    assert f"first {N_COMPONENTS}\nprincipal components" in GROUPING
+    assert f"from 2 to {MOST_TRIED}" in GROUPING
+    assert f"in 5 of {N_SHUFFLES} cases" in GROUPING
     assert LOW_MARGIN == 0.1
     assert "lowest tenth" in OWN_SENTENCE
     assert LOW_COSINE == 0.05
@@ -20,7 +20,7 @@ def test_the_numbers_it_names_are_those_that_count() -> None:
 
 
 def test_each_text_is_whole() -> None:
-    for text in (FORMULA, GROUPS, OWN_SENTENCE, TABLE):
+    for text in (FORMULA, GROUPING, OWN_SENTENCE, TABLE):
         assert text == text.strip()
         assert text.endswith((".", "$$"))
         assert text.count("$$") % 2 == 0

@@ -9,17 +9,19 @@ import pytest
 
 from components.analysis.separation import Separation, separation, trial_of
 from components.core.errors import RequestError
-from components.features.senses.figures.colors import MAX_COLORED, kinds_of
-from components.features.senses.figures.curve import confusion_heatmap, separation_curve
-from components.features.senses.figures.map import (
+from components.features.senses.figures import (
     FILLED,
+    MAX_COLORED,
     MAX_PLAYED,
     Spot,
+    confusion_heatmap,
+    kinds_of,
     map_order,
     ranges_of,
     senses_map,
+    separation_curve,
 )
-from components.features.senses.measures.placing import first_placed, next_placed
+from components.features.senses.measures import first_placed, next_placed
 from components.figures.theme import CATEGORICAL, NEUTRAL
 from tests.support.senses import clouds
 

@@ -11,12 +11,7 @@ import numpy as np
 
 from components.analysis.separation import Separation, trial_of
 from components.content.wording import quoted
-from components.features.senses.compute.concordance import Concordance
-from components.features.senses.compute.course import Course
-from components.features.senses.compute.groups import Group, Grouping
-from components.features.senses.compute.own import Fall, Own
-from components.features.senses.compute.senses import Senses
-from components.features.senses.compute.table import InTable
+from components.features.senses.compute import Concordance, InTable, Senses
 from components.features.senses.reading import (
     groups_claims,
     own_claims,
@@ -27,6 +22,7 @@ from components.features.senses.reading import (
     table_claims,
     uses_claim,
 )
+from components.features.senses.words import Course, Fall, Group, Grouping, Own
 from tests.features.senses.found_words import HALF, found_of
 from tests.support.odd import Said, assert_said, odd_names
 

@@ -7,10 +7,16 @@ import pytest
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.concordance import concordance, lines_at
-from components.features.senses.compute.corpora import suggested
-from components.features.senses.compute.shown import Shown, color_of_code, name_of, shown_of
-from components.features.senses.figures.colors import kinds_of
+from components.features.senses.compute import (
+    Shown,
+    color_of_code,
+    concordance,
+    lines_at,
+    name_of,
+    shown_of,
+)
+from components.features.senses.corpora import suggested
+from components.features.senses.figures import kinds_of
 from components.figures.theme import NEUTRAL
 from tests.support.senses import senses_view
 

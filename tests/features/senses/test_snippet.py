@@ -11,8 +11,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.concordance import concordance_rows, snippet_rows
-from components.features.senses.compute.senses import Senses, senses_in
+from components.features.senses.compute import Senses, concordance_rows, senses_in, snippet_rows
 from components.features.senses.snippet import separation_snippet
 from components.ui.widgets.export import to_csv
 from tests.support.senses import senses_view

@@ -14,7 +14,7 @@ from components.corpus.live import LiveCorpus
 from components.corpus.store.about import Indexing
 from components.corpus.store.indexing import index
 from components.corpus.store.store import Store
-from components.features.senses.compute.senses import Senses, senses_in, senses_of
+from components.features.senses.compute import Senses, senses_in, senses_of
 from tests.support.corpus_store import ignore
 from tests.support.senses import senses_view
 

@@ -10,9 +10,8 @@ from components.content.wording import percent
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.course import course_of
-from components.features.senses.compute.word import Found, word_in
 from components.features.senses.table import table
+from components.features.senses.words import Found, course_of, word_in
 
 ROOT = Path(__file__).parents[3]
 

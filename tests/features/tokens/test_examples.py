@@ -9,8 +9,7 @@ import pytest
 
 from components.core import EncoderService
 from components.core.schema import Tokens
-from components.features.tokens.compute.looks import round_trips
-from components.features.tokens.compute.sentence import tokenized_sentence
+from components.features.tokens.compute import round_trips, tokenized_sentence
 from components.features.tokens.controls import BACK_TO_TEXT, PAD, SECTION, SENTENCE, TWO_TOKENIZERS
 from components.features.tokens.examples import TOKEN_EXAMPLES, TokenExample, from_example
 from components.features.tokens.reading import twins_reading

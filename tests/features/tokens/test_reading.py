@@ -16,7 +16,7 @@ from components.content.wording import quoted
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.tokens.measures.cutting import Cut
+from components.features.tokens.measures import Cut
 from components.features.tokens.reading import (
     back_reading,
     cut_reading,

@@ -6,8 +6,8 @@ from typing import Any
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
-from components.features.why.compute.score import Score, score_of
 from components.features.why.controls import PAGE
+from components.features.why.score import Score, score_of
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 
 PAIR = Sentence("The teacher's unbelievable python", "Seventeen umbrellas", (14, 26))

@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.features.why.figures.axes import (
+from components.features.why.figures import (
     LEAST,
     LEAST_SHARE,
+    MOST,
+    Bar,
     layer_axis,
     signed,
     signed_end,
+    signed_matrix,
+    swap_heatmap,
+    switched_off,
     word_axis,
+    word_bars,
 )
-from components.features.why.figures.bars import MOST, Bar, word_bars
-from components.features.why.figures.heads import switched_off
-from components.features.why.figures.matrix import signed_matrix
-from components.features.why.figures.swap import swap_heatmap
 
 RUDE = "<b>x</b>"
 CELLS = np.array([[0.2, -0.05, 0.0], [0.1, 0.3, np.nan]])

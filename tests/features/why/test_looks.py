@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.features.why.looks.edits import _marked
+from components.features.why.looks import _marked
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
 from components.core import EncoderService
-from components.features.why import controls
-from components.features.why.compute.work import WORK
-from components.features.why.page import waiting
+from components.features.why import controls, page
+from components.features.why.work import WORK
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.fields import field
 from tests.support.pages import (
@@ -144,7 +143,7 @@ def test_what_cannot_be_shown_is_said_with_a_way_on(monkeypatch: pytest.MonkeyPa
     app = choose(to_layer(app, 0), controls.LOOK, controls.SWITCH_OFF)
     assert say("why.switch_off.empty") in plainly_said(app)
 
-    monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
+    monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.LEAVE_OUT)
     assert "takes about" in plainly_said(app)
     app = settled(press(app, "why_progress_begin"))
@@ -173,7 +172,7 @@ def test_512_tokens_fit_in_what_a_browser_should_get_and_their_heads_can_be_canc
     app = choose(app, controls.LOOK, controls.SWAP_IN)
     assert_whole(app)
 
-    monkeypatch.setattr(waiting, "LARGE_SECONDS", 0.0)
+    monkeypatch.setattr(page, "LARGE_SECONDS", 0.0)
     app = choose(app, controls.LOOK, controls.SWITCH_OFF)
     app = press(press(app, "why_progress_begin"), "why_progress_cancel")
     assert "was stopped" in plainly_said(app)

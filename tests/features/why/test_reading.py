@@ -14,16 +14,23 @@ from components.analysis.baseline import Band
 from components.content.language import Claim, say
 from components.core import EncoderService
 from components.features.why import reading
-from components.features.why.compute.edits import EditsShown, RankedEdit, edits_of
-from components.features.why.compute.leave_out import LeftOut, LeftWord, leave_out
-from components.features.why.compute.score import Score, Side
-from components.features.why.compute.shares import Integrated, IntegratedSide, SharesShown
-from components.features.why.compute.swap_in import SwappedIn, swap_in
-from components.features.why.compute.switch_off import SwitchedOff, switch_off
-from components.features.why.edits.edit import Edit
-from components.features.why.measures.alignment import align
-from components.features.why.measures.order import order_of
-from components.features.why.measures.shares import Shares, by_unit, merged
+from components.features.why.compute import (
+    EditsShown,
+    Integrated,
+    IntegratedSide,
+    LeftOut,
+    LeftWord,
+    RankedEdit,
+    SharesShown,
+    SwappedIn,
+    SwitchedOff,
+    edits_of,
+    leave_out,
+    swap_in,
+    switch_off,
+)
+from components.features.why.edits import Edit
+from components.features.why.measures import Shares, align, by_unit, merged, order_of
 from components.features.why.reading import (
     Reading,
     edits_reading,
@@ -31,6 +38,7 @@ from components.features.why.reading import (
     score_claim,
     title_of,
 )
+from components.features.why.score import Score, Side
 from components.ui.state.view import Sentence, ViewState
 from tests.features.why.scores import score_on, sentence
 

@@ -10,12 +10,21 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.why.compute.leave_out import How, LeftOut, leave_out
-from components.features.why.compute.shares import Integrated, SharesShown, integrated_of, shares_at
-from components.features.why.compute.swap_in import SwappedIn, swap_in
-from components.features.why.compute.switch_off import SwitchedOff, To, switch_off
-from components.features.why.snippet.leave_out import case_name, written_cases
-from components.features.why.snippet.look import snippet_of
+from components.features.why.compute import (
+    How,
+    Integrated,
+    LeftOut,
+    SharesShown,
+    SwappedIn,
+    SwitchedOff,
+    To,
+    integrated_of,
+    leave_out,
+    shares_at,
+    swap_in,
+    switch_off,
+)
+from components.features.why.snippet import case_name, snippet_of, written_cases
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
@@ -80,7 +89,7 @@ def _changes(shown: LeftOut) -> dict[str, float]:
 def test_the_scripts_give_every_familys_numbers(
     tiny_service: EncoderService, tiny_root: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.features.why.compute.switch_off.N_SAMPLE", 4)
+    monkeypatch.setattr("components.features.why.compute.N_SAMPLE", 4)
     how = {"model": f"folder:{family}", "what": ("mean", "cls", "word")[len(family) % 3]}
     folder, view = tiny_root / family, view_on(PAIR, CAT, **how)
     score = score_on(tiny_service, PAIR, CAT, layer=2, **how)

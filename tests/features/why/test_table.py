@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.why.compute.senses import head_costs
+from components.features.why.compute import head_costs
 from components.features.why.table import N_HEADS, in_markdown
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.features.attention import controls as attention
+from components.features.why import widgets
 from components.features.why.links import on_head
-from components.features.why.widgets import lines
-from components.features.why.widgets.lines import Row, Said, Word, word_lines
+from components.features.why.widgets import Row, Said, Word, word_lines
 from components.ui.state.view import DEFAULT
 
 FIRST = Row("A", "#0072B2", [Word("[CLS]", 0, "special"), Word("pet", 1, value=-0.5)])
@@ -40,7 +40,7 @@ SAID = Said("share", "with", "takes away", "adds", "Point at a word.")
     ],
 )
 def test_only_words_that_are_there_can_be_picked(pick: object, expected: object) -> None:
-    assert lines._checked(pick, KNOWN) == expected
+    assert widgets._checked(pick, KNOWN) == expected
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def note(package: str, name: str, data: object, **more: Any) -> None:
         found.update(data=data, package=package, name=name, **more)
 
-    monkeypatch.setattr(lines, "component", note)
+    monkeypatch.setattr(widgets, "component", note)
     return found
 
 
@@ -85,7 +85,7 @@ def test_a_second_click_lets_a_word_go(drawn: dict[str, Any]) -> None:
 
 @given(st.text(st.characters(exclude_categories=()), max_size=30))
 def test_any_label_survives_json(text: str) -> None:
-    item = lines._item(replace(FIRST.words[1], label=text))
+    item = widgets._item(replace(FIRST.words[1], label=text))
     assert item["text"]
     assert json.loads(json.dumps(item)) == item
     json.dumps(item, ensure_ascii=False).encode("utf-8")

@@ -19,8 +19,8 @@ from streamlit.components.v2.bidi_component.serialization import deserialize_tri
 
 from components.core.schema import Tokens, Vocabulary
 from components.core.words import split_words
-from components.features.attention.measures.grid import Grid, Item
-from components.features.attention.widgets import heads, lines
+from components.features.attention import widgets
+from components.features.attention.measures import Grid, Item
 from components.ui.state.address import from_json, to_json
 from components.ui.state.view import MAX_CHARACTERS, Sentence, ViewState, retyped
 from components.ui.widgets import chips, layer_bar, token_strip
@@ -71,7 +71,7 @@ def _receivers() -> tuple[_Receive, ...]:
         lambda: layer_bar.layer_bar(
             ViewState("m", (Sentence(""),)), _LAYERS, on_choose=_check_layer
         ),
-        lambda: heads.attention_heads(
+        lambda: widgets.attention_heads(
             pictures,
             [["a"] * _N_HEADS] * 3,
             key="heads",
@@ -81,7 +81,7 @@ def _receivers() -> tuple[_Receive, ...]:
             caption="",
             on_pick=_check_head,
         ),
-        lambda: lines.attention_lines(
+        lambda: widgets.attention_lines(
             grid, key="lines", picked=("from", 0), verbs=("a", "b"), on_pick=_check_line
         ),
     )
@@ -97,7 +97,7 @@ def _recorded(draw: Callable[[], None]) -> _Receive:
         kept.append(rest["on_pick"])
 
     with ExitStack() as stack:
-        for module in (chips, token_strip, layer_bar, heads, lines):
+        for module in (chips, token_strip, layer_bar, widgets, widgets):
             stack.callback(setattr, module, "component", module.component)
             module.component = record
         draw()

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from components.core import EncoderService
 from components.core.presets import preset_config
 from components.core.registry import PRESETS
-from components.features.anatomy.measures.costs import comparison_row, memory, operations
+from components.features.anatomy.measures import comparison_row, memory, operations
 from tests.features.anatomy.measures.models import MODELS, direct, made
 from tests.features.anatomy.shown import BASE
 

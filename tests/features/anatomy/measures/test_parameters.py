@@ -11,9 +11,10 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Parameter
-from components.features.anatomy.measures.costs import comparison_row, memory
-from components.features.anatomy.measures.parameters import (
+from components.features.anatomy.measures import (
     build_tree,
+    comparison_row,
+    memory,
     parameter_rows,
     search,
     totals,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core import EncoderService
-from components.features.anatomy.measures.weights import evenly_spaced, weight_statistics
+from components.features.anatomy.measures import evenly_spaced, weight_statistics
 from tests.features.anatomy.measures.models import MODELS, direct, made
 
 by_model = pytest.mark.parametrize("model", MODELS)

@@ -9,7 +9,7 @@ import pytest
 
 from components.analysis.tokens import kinds, labels
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.features.attention.measures.grid import Arrangement, Grid, arrange
+from components.features.attention.measures import Arrangement, Grid, arrange
 from tests.features.attention.measures.attended import PADDING, PAIR, encoded
 
 

@@ -16,7 +16,7 @@ from scipy.stats import entropy
 from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.features.attention.measures.heads import (
+from components.features.attention.measures import (
     HABITS,
     block_means,
     habits,

@@ -13,8 +13,8 @@ from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import EmbeddingParts
-from components.features.embedding_layer.compute.parts import norm_of
-from components.features.embedding_layer.measures.parts import (
+from components.features.embedding_layer.compute import norm_of
+from components.features.embedding_layer.measures import (
     Norm,
     constant_parts,
     contributions,

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from transformers.models.distilbert.modeling_distilbert import create_sinusoidal_embeddings
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.measures.positions import (
+from components.features.embedding_layer.measures import (
     distance_means,
     look_at_positions,
     sinusoid,

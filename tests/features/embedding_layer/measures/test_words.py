@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.embedding_layer.measures.words import (
+from components.features.embedding_layer.measures import (
     random_band,
     row_cosines,
     shared_tokens,

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import split_words
-from components.features.layers.measures.spaces import (
+from components.features.layers.measures import (
     MAX_WORDS,
     Words,
     alike,

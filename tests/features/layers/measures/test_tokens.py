@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 
 from components.core import BUNDLED_ID, EncoderService, Encoding
-from components.features.layers.measures.tokens import (
+from components.features.layers.measures import (
     KINDS,
     layer_rows,
     lowest_cosine,

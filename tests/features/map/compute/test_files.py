@@ -8,15 +8,16 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.corpus.corpus import Corpus
-from components.features.map.compute import files
-from components.features.map.compute.files import (
+from components.features.map import compute
+from components.features.map.compute import (
+    MapShown,
     drawing_snippet,
     map_arrays,
     map_shapes,
+    map_shown,
     map_table,
     vectors_snippet,
 )
-from components.features.map.compute.shown import MapShown, map_shown
 from components.ui.state.view import ViewState
 from tests.support.maps import QUICK, drawn_map, map_view
 
@@ -98,6 +99,6 @@ def test_a_long_text_at_many_points_is_cut_in_the_files(
     view = map_view("a short text", "snake " * 300, unit="sentences", layer=2, **QUICK)
     shown = shown_of(service, view)
     assert map_arrays(shown)["texts"].tolist() == list(shown.points.texts)
-    monkeypatch.setattr(files, "_MOST_CHARACTERS", 200)
+    monkeypatch.setattr(compute, "_MOST_CHARACTERS", 200)
     assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
     assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]

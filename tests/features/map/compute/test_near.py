@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import EncoderService
-from components.features.map.compute.near import N_NEAREST, nearest_to
+from components.features.map.compute import N_NEAREST, nearest_to
 from components.maps.picture import Picture
 from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
 

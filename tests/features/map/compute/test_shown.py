@@ -13,13 +13,19 @@ from sklearn.neighbors import NearestNeighbors
 
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
-from components.features.map.compute.asked import asked_map
-from components.features.map.compute.colors import GROUPS, LAYER, NOTHING
-from components.features.map.compute.finding import sense_tests
-from components.features.map.compute.once import once
-from components.features.map.compute.shown import MapShown, linked_points, map_shown
+from components.features.map.compute import (
+    GROUPS,
+    LAYER,
+    NOTHING,
+    MapShown,
+    asked_map,
+    linked_points,
+    map_shown,
+    once,
+    sense_tests,
+)
 from components.features.map.controls import PAGE
-from components.features.map.figures.one_layer import map_order
+from components.features.map.layer_figures import map_order
 from components.features.map.marks import Marked, Selection, name_of
 from components.maps.picture import Picture
 from components.ui.state.view import DEFAULT, ViewState

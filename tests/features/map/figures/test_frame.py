@@ -11,8 +11,8 @@ import pytest
 from components.core import EncoderService
 from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
-from components.features.map.compute.shown import map_shown
-from components.features.map.figures.frame import (
+from components.features.map.compute import map_shown
+from components.features.map.figures import (
     LEAST,
     Ranges,
     enlarged,

@@ -7,12 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from components.features.map.figures.colors import UNCOLORED, coloring
-from components.features.map.figures.hover import hover_texts
-from components.features.map.figures.layers import layers_scatter
-from components.features.map.figures.marks import Marks
-from components.features.map.figures.one_layer import map_scatter
-from components.features.map.figures.points import MAX_SVG
+from components.features.map.figures import MAX_SVG, UNCOLORED, Marks, coloring, hover_texts
+from components.features.map.layer_figures import layers_scatter, map_scatter
 from components.maps.clusters import ClusterLabel
 from components.maps.points import Points
 from tests.features.map.points import SENTENCE, places_of, points_of

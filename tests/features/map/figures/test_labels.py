@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.features.map.figures.colors import coloring
-from components.features.map.figures.labels import MAX_LABELS, cluster_notes
-from components.features.map.figures.layers import layers_scatter
-from components.features.map.figures.one_layer import map_scatter
+from components.features.map.figures import MAX_LABELS, cluster_notes, coloring
+from components.features.map.layer_figures import layers_scatter, map_scatter
 from components.maps.clusters import ClusterLabel
 from tests.features.map.points import layers_of, places_of, points_of
 

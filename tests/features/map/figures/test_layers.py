@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from components.core.errors import RequestError
-from components.features.map.figures.colors import coloring, groups
-from components.features.map.figures.frame import map_frames
-from components.features.map.figures.layers import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
-from components.features.map.figures.marks import Marks
-from components.features.map.figures.one_layer import map_order
+from components.features.map.figures import Marks, coloring, groups, map_frames
+from components.features.map.layer_figures import (
+    MAX_PLAYED_POINTS,
+    MAX_TRAILS,
+    layers_scatter,
+    map_order,
+)
 from tests.features.map.points import drawn_at, layers_of, points_of
 
 # Layers

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.features.map.figures.frame import map_ranges
-from components.features.map.figures.numbers import SIDES, sides
+from components.features.map.figures import SIDES, map_ranges, sides
 
 FRAME = [(0.0, 430.0), (0.0, 430.0)]  # a unit is a pixel
 

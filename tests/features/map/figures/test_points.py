@@ -6,12 +6,22 @@ import numpy as np
 import pytest
 
 from components.core.errors import RequestError
-from components.features.map.figures.axes import INK
-from components.features.map.figures.colors import MAX_COLORED, Coloring, coloring, groups
-from components.features.map.figures.layers import layers_scatter
-from components.features.map.figures.marks import Marks
-from components.features.map.figures.one_layer import map_order, map_scatter, selected_points
-from components.features.map.figures.points import MAX_SVG, SHAPES
+from components.features.map.figures import (
+    INK,
+    MAX_COLORED,
+    MAX_SVG,
+    SHAPES,
+    Coloring,
+    Marks,
+    coloring,
+    groups,
+)
+from components.features.map.layer_figures import (
+    layers_scatter,
+    map_order,
+    map_scatter,
+    selected_points,
+)
 from components.figures.theme import CATEGORICAL
 from tests.features.map.points import drawn_at, layers_of, places_of, points_of
 

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from components.content.language import say
 from components.core import BUNDLED_ID, EncoderService
 from components.core.byte_cache import shared_cache
+from components.features.map import page
 from components.features.map.controls import FIND_SELECT, PAGE, PANEL, PIN_A, POINT, POINT_PANEL
 from components.features.map.marks import name_of
-from components.features.map.page import chart
 from components.maps.picture import Picture
 from components.ui.models import runtime
 from tests.features.map.page.headless import (
@@ -199,8 +199,8 @@ def test_the_figure_is_made_anew_only_where_it_would_be_another(
         made.append(1)
         return figure_of_chart(*given)
 
-    figure_of_chart = chart._figure
-    monkeypatch.setattr(chart, "_figure", figure)
+    figure_of_chart = page._figure
+    monkeypatch.setattr(page, "_figure", figure)
     shared_cache.cache_clear()
     app = framed(map_view(panel=FIND_SELECT, **QUICK))
     assert len(made) == 1

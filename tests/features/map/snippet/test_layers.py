@@ -9,7 +9,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
-from components.features.map.snippet.layers import redraw_layers_snippet
+from components.features.map.snippet import redraw_layers_snippet
 from components.maps.layer_maps import project_layers
 from components.maps.settings import MapSettings
 from components.ui.widgets.export import to_npz

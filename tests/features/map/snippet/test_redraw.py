@@ -10,7 +10,7 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
-from components.features.map.snippet.redraw import redraw_snippet
+from components.features.map.snippet import redraw_snippet
 from components.maps.projection import Map, MapSettings, project
 from components.ui.widgets.export import to_npz
 from tests.support.snippets import run

@@ -15,7 +15,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
 from components.core.schema import Encoding
 from components.core.words import split_words
-from components.features.map.snippet.vectors import SENTENCE_POOLINGS, MapText, map_vectors_snippet
+from components.features.map.snippet import SENTENCE_POOLINGS, MapText, map_vectors_snippet
 
 TEXTS = (
     "The unbelievability of it",

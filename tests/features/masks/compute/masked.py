@@ -12,9 +12,8 @@ import pytest
 from components.core import EncoderService
 from components.features.masks.compute import Masks, color_of_cells, masks_of
 from components.features.masks.controls import PAGE
-from components.features.masks.figures.batch import batch_grid
-from components.features.masks.figures.laboratory import layer_lines, mask_range, token_heatmap
-from components.features.masks.measures.tables import summary_rows, token_rows
+from components.features.masks.figures import batch_grid, layer_lines, mask_range, token_heatmap
+from components.features.masks.measures import summary_rows, token_rows
 from components.features.masks.reading import (
     batch_title,
     layers_title,

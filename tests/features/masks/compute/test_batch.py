@@ -15,7 +15,7 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.features.masks.compute import color_of_cells
 from components.features.masks.controls import COLOR, MASK, PAD_TO, SENTENCE
-from components.features.masks.measures.tables import arrays, summary_rows, token_rows
+from components.features.masks.measures import arrays, summary_rows, token_rows
 from components.ui.state.view import DEFAULT
 from components.ui.widgets import export
 from tests.features.masks.compute.masked import assert_whole, notes, said, shown, view_of

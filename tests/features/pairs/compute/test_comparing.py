@@ -12,10 +12,15 @@ from sklearn.metrics.pairwise import cosine_similarity
 from components.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
 from components.core.cache import CachedService
 from components.core.words import Span, find_word
-from components.features.pairs.compute.bundled import bundled_pairs
-from components.features.pairs.compute.comparing import compare, n_tokens_of
-from components.features.pairs.compute.pair_set import WHOLE, PairSet, pair_set
-from components.features.pairs.compute.task import PAIRS, Compared, comparison, comparison_key
+from components.features.pairs.compute import (
+    PAIRS,
+    Compared,
+    compare,
+    comparison,
+    comparison_key,
+    n_tokens_of,
+)
+from components.features.pairs.files import WHOLE, PairSet, bundled_pairs, pair_set
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN
 from components.jobs import Jobs, StoppedError
 from tests.support.tiny_models import FAMILIES

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from components.core.errors import CorpusError
 from components.corpus.readers import Sheet, read
 from components.corpus.sheet import sheet_of
-from components.features.pairs.compute import files
-from components.features.pairs.compute.files import (
+from components.features.pairs import files
+from components.features.pairs.files import (
     PairColumns,
+    PairSet,
     chosen_columns,
     guess_columns,
     pairs_from,
     places,
 )
-from components.features.pairs.compute.pair_set import PairSet
 from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
 
 ONE, TWO = "I love my pet python", "I love coding in Python"

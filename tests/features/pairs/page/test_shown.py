@@ -14,11 +14,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.content.language import say
-from components.features.pairs.compute import comparing, task
-from components.features.pairs.compute.bundled import bundled_pairs
+from components.features.pairs import compute, page
 from components.features.pairs.controls import PAGE, PANEL, WRONG
+from components.features.pairs.files import bundled_pairs
 from components.features.pairs.looks import marked
-from components.features.pairs.page import waiting
 from components.ui.models.background import jobs
 from components.ui.state.view import DEFAULT
 from tests.features.pairs.page.headless import (
@@ -123,20 +122,20 @@ def test_a_word_is_marked_and_nothing_that_was_typed_takes_effect() -> None:
 def test_a_large_set_waits_for_a_click_and_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(waiting, "LARGE_SECONDS", -1.0)
+    monkeypatch.setattr(page, "LARGE_SECONDS", -1.0)
     rows = [(f"{i} {row[0]}", *row[1:]) for i, row in enumerate(ROWS)]
     app = compared(table(rows))
     assert not has_picture(app)
     assert "Comparing **40 pairs** takes about **2 seconds** here" in plainly_said(app)
-    held = comparing._chunks
-    monkeypatch.setattr(comparing, "_chunks", lambda *a: _slowly(held(*a)))
+    held = compute._chunks
+    monkeypatch.setattr(compute, "_chunks", lambda *a: _slowly(held(*a)))
     app = press(app, "pairs_compare")
     assert app.get("progress")
     app = press(app, "pairs_progress_cancel")
     assert not has_picture(app)
     assert "This comparison was stopped." in plainly_said(app)
-    monkeypatch.setattr(comparing, "_chunks", held)
-    for job in jobs().under_way(task.PAIRS):
+    monkeypatch.setattr(compute, "_chunks", held)
+    for job in jobs().under_way(compute.PAIRS):
         assert job.wait(SECONDS)
     assert_whole(settled(press(app, "pairs_compare")))
 

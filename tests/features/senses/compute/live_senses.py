@@ -8,8 +8,8 @@ from typing import Any
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.senses import Senses, senses_in
-from components.features.senses.compute.word import Missing
+from components.features.senses.compute import Senses, senses_in
+from components.features.senses.words import Missing
 from tests.support.senses import senses_view
 
 __all__ = ["MODEL", "SENSES", "TEXTS", "live", "missing", "shown"]

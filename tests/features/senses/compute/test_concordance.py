@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from components.core import EncoderService
-from components.features.senses.compute import concordance as concordances
-from components.features.senses.compute.concordance import concordance_rows
-from components.features.senses.compute.contexts import around
+from components.features.senses import compute
+from components.features.senses.compute import concordance_rows
 from components.features.senses.controls import only_among
+from components.features.senses.words import around
 from tests.features.senses.compute.live_senses import SENSES, live, shown
 
 
@@ -66,4 +66,4 @@ def test_contexts_are_cut_between_words_and_keep_the_word_whole(
     assert (left, word, right) == ("… word word ", "python", " is more …")
     assert around(own.found, 1, 12) == ("", "python", "")
     assert around(own.found, 0, 10_000)[0] == "word " * 6
-    assert concordances.PAGE_SIZE == 25
+    assert compute.PAGE_SIZE == 25

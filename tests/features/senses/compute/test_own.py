@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.senses.compute.own import LONGEST_OWN
+from components.features.senses.words import LONGEST_OWN
 from tests.features.senses.compute.live_senses import SENSES, TEXTS, live, shown
 
 

@@ -13,17 +13,16 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.groups import groups_rows
-from components.features.senses.compute.picture import picture_of
-from components.features.senses.compute.senses import (
+from components.features.senses.compute import (
     Senses,
     beside,
     linked_places,
+    picture_of,
     senses_of,
     table_of,
 )
-from components.features.senses.compute.word import Missing
 from components.features.senses.controls import corpus_among, other_model_among
+from components.features.senses.words import Missing, groups_rows
 from tests.features.senses.compute.live_senses import MODEL, SENSES, TEXTS, live, shown
 from tests.support.senses import senses_view
 

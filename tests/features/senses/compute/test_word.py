@@ -11,10 +11,9 @@ from components.analysis.separation import scaled
 from components.core import EncoderService
 from components.corpus.corpus import Corpus
 from components.corpus.live import LiveCorpus
-from components.features.senses.compute.course import curve_rows, units_at
-from components.features.senses.compute.senses import Senses, senses_of
-from components.features.senses.compute.word import Found, column_of, word_in
+from components.features.senses.compute import Senses, senses_of
 from components.features.senses.controls import labels_among
+from components.features.senses.words import Found, column_of, curve_rows, units_at, word_in
 from tests.features.senses.compute.live_senses import MODEL, SENSES, live, missing, shown
 from tests.support.senses import senses_view
 

@@ -15,7 +15,7 @@ from components.analysis.separation import (
     scaled,
 )
 from components.core.errors import RequestError
-from components.features.senses.measures.grouping import (
+from components.features.senses.measures import (
     agreement,
     best_k,
     central,

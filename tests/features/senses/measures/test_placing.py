@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
 
-from components.features.senses.measures.placing import first_placed, next_placed
+from components.features.senses.measures import first_placed, next_placed
 from tests.support.senses import clouds
 
 

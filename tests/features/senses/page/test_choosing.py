@@ -8,8 +8,8 @@ import pytest
 
 from components.core import BUNDLED_ID
 from components.corpus.corpus import Corpus
+from components.features.senses import page
 from components.features.senses.controls import CHOSEN, CORPUS, WORD
-from components.features.senses.page import waiting
 from components.ui.models.background import jobs, store
 from components.ui.state.view import ViewState
 from tests.features.senses.page.headless import assert_whole, lines, opened
@@ -93,10 +93,10 @@ def test_a_sentence_is_not_compared_with_vectors_of_other_weights() -> None:
 
 @pytest.mark.slow
 def test_what_takes_long_is_a_job_that_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_AT_ONCE", 0)
+    monkeypatch.setattr(page, "_AT_ONCE", 0)
     assert_whole(opened(senses_view(word="bass")))
     assert_whole(opened(senses_view(word="bass", groups="4")))
-    assert not jobs().under_way(waiting.WORDS)
+    assert not jobs().under_way(page.WORDS)
 
 
 # A sentence of one's own

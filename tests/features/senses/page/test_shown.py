@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.features.senses.compute.concordance import PAGE_SIZE
+from components.features.senses import looks
+from components.features.senses.compute import PAGE_SIZE
 from components.features.senses.controls import CHOSEN, ONLY, PAGE, ROWS, SORT
-from components.features.senses.page import marks
 from components.ui.state.view import DEFAULT
 from tests.features.senses.page.headless import assert_whole, lines, opened
 from tests.support.fields import field
@@ -110,7 +110,7 @@ def test_points_that_are_no_occurrence_are_left_out() -> None:
     order = (np.array([4, 2]), np.array([0]))
     points = [(0, 1), (1, 0), (2, 0), (1, 5), (-1, 0), (True, 0), (0, None)]
     told = [{"curve_number": trace, "point_index": point} for trace, point in points]
-    assert marks.places_of(told, order) == [2, 0]
+    assert looks.places_of(told, order) == [2, 0]
 
 
 # Tabs and files

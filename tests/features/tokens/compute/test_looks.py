@@ -14,7 +14,7 @@ import pytest
 
 from components.analysis.tokens import token_rows
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.compute.looks import (
+from components.features.tokens.compute import (
     last_row,
     look_up,
     other_tokenizers,

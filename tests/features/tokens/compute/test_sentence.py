@@ -12,7 +12,7 @@ import pytest
 
 from components.analysis.tokens import token_rows
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.compute.looks import look_up, round_trips
+from components.features.tokens.compute import look_up, round_trips
 from components.features.tokens.controls import CUT, HIDE, PAD, PICKED, SEARCH, SENTENCE
 from components.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.features.tokens.compute.tokenized import OTHER_KINDS, assert_whole, said, shown

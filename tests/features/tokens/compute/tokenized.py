@@ -8,8 +8,13 @@ from collections.abc import Iterable
 from components.analysis.tokens import token_rows
 from components.content.language import Claim
 from components.core import EncoderService
-from components.features.tokens.compute.looks import look_up, round_trips, table_rows
-from components.features.tokens.compute.sentence import TokenizedSentence, tokenized_sentence
+from components.features.tokens.compute import (
+    TokenizedSentence,
+    look_up,
+    round_trips,
+    table_rows,
+    tokenized_sentence,
+)
 from components.features.tokens.figures import there_and_back, tokens_svg
 from components.features.tokens.reading import (
     back_reading,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Tokens, Vocabulary
-from components.features.tokens.measures.cutting import Cut, why_cut
+from components.features.tokens.measures import Cut, why_cut
 from components.features.tokens.reading import cut_reading
 
 MODELS = (BUNDLED_ID, "folder:roberta", "folder:albert")

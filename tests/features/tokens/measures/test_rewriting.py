@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.tokens.measures.rewriting import Change, Part, fates, rewritten
+from components.features.tokens.measures import Change, Part, fates, rewritten
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.why.compute.edits import edits_of
-from components.features.why.compute.leave_out import leave_out
-from components.features.why.compute.score import Missing, score_of
-from components.features.why.compute.shares import shares_at
-from components.features.why.compute.swap_in import swap_in
-from components.features.why.compute.tables import rows
+from components.features.why.compute import edits_of, leave_out, shares_at, swap_in
 from components.features.why.reading import reading_of, title_of
+from components.features.why.score import Missing, score_of
+from components.features.why.work import rows
 from tests.features.why.scores import sentence, view_on
 from tests.support.texts import TYPED
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.compute.edits import edits_of, neighbours_of
+from components.features.why.compute import edits_of, neighbours_of
 from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
 

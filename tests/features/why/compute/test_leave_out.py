@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.compute.leave_out import MAX_PAIRED, MAX_WORDS, LeftOut, leave_out
+from components.features.why.compute import MAX_PAIRED, MAX_WORDS, LeftOut, leave_out
 from tests.features.why.scores import PAIR, score_on, sentence
 
 PET, CODE = "I love my pet python", "I love coding in python"
@@ -125,7 +125,7 @@ def test_long_texts_are_bounded_and_it_is_said(tiny_service: EncoderService) -> 
 def test_only_so_many_words_are_tried(
     tiny_service: EncoderService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.features.why.compute.leave_out.MAX_WORDS", 3)
+    monkeypatch.setattr("components.features.why.compute.MAX_WORDS", 3)
     texts = sentence("The bank of the river"), sentence("A cat")
     shown = leave_out(score_on(tiny_service, *texts, model="folder:bert"), tiny_service)
     assert [word.side for word in shown.words] == [0] * 3 + [1] * 2

@@ -8,8 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.content.sample import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.compute.random_pairs import random_pairs
-from components.features.why.compute.score import Missing, score_of
+from components.features.why.score import Missing, random_pairs, score_of
 from components.ui.state.view import Sentence, ViewState
 from tests.features.why.scores import PAIR, score_on, sentence, view_on
 

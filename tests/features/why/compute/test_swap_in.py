@@ -7,8 +7,7 @@ import pytest
 
 from components.content.language import claim
 from components.core import EncoderService
-from components.features.why.compute.shares import integrated_of, shares_at
-from components.features.why.compute.swap_in import MAX_TOKENS, swap_in
+from components.features.why.compute import MAX_TOKENS, integrated_of, shares_at, swap_in
 from tests.features.why.scores import PAIR, score_on, sentence
 from tests.support.tiny_models import FAMILIES
 

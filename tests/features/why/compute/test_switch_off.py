@@ -7,11 +7,9 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import SwitchOff
-from components.features.why.compute.running import Run, vectors_of
-from components.features.why.compute.score import Score
-from components.features.why.compute.switch_off import parts_of, switch_off
-from components.features.why.measures.effects import pair_cosines
-from components.features.why.measures.target import cosine
+from components.features.why.compute import parts_of, switch_off
+from components.features.why.measures import cosine, pair_cosines
+from components.features.why.score import Run, Score, vectors_of
 from tests.features.why.scores import score_on, sentence, view_on
 from tests.support.tiny_models import FAMILIES
 

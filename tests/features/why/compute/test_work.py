@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 
 from components.core import EncoderService
-from components.features.why.compute.edits import EditsShown
-from components.features.why.compute.leave_out import LeftOut
-from components.features.why.compute.passport import passport_of
-from components.features.why.compute.shares import Integrated, shares_at
-from components.features.why.compute.swap_in import SwappedIn
-from components.features.why.compute.switch_off import SwitchedOff
-from components.features.why.compute.tables import arrays, rows
-from components.features.why.compute.work import (
+from components.features.why.compute import (
+    EditsShown,
+    Integrated,
+    LeftOut,
+    SwappedIn,
+    SwitchedOff,
+    shares_at,
+)
+from components.features.why.work import (
     LARGE_SECONDS,
+    arrays,
     edits_task,
+    passport_of,
     random_pairs_task,
+    rows,
     seconds_of,
     task_of,
 )

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from components.features.why.edits.edit import Edit, replaced, words_of
-from components.features.why.edits.names import NAMES, other_names
-from components.features.why.edits.negation import negations
-from components.features.why.edits.neighbours import case_shape, with_neighbours
-from components.features.why.edits.order import swapped_order
-from components.features.why.edits.verbs import BASE, PAST, THIRD
-from components.features.why.edits.writing import other_cases, typo
+from components.features.why.edits import (
+    BASE,
+    NAMES,
+    PAST,
+    THIRD,
+    Edit,
+    case_shape,
+    negations,
+    other_cases,
+    other_names,
+    replaced,
+    swapped_order,
+    typo,
+    with_neighbours,
+    words_of,
+)
 from tests.support.texts import TYPED
 
 ALL = (negations, swapped_order, other_names, other_cases, typo)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
-from components.features.why.measures.alignment import Alignment, align
+from components.features.why.measures import Alignment, align
 
 
 def aligned(service: EncoderService, first: str, second: str, **how: int) -> Alignment:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.words import split_words
-from components.features.why.measures.cutting import cut
+from components.features.why.measures import cut
 from tests.support.texts import TYPED
 
 PARTS = st.sampled_from(

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.features.why.measures.effects import fraction, interaction, is_way, pair_cosines
-from components.features.why.measures.order import FEWEST, order_of
+from components.features.why.measures import (
+    FEWEST,
+    fraction,
+    interaction,
+    is_way,
+    order_of,
+    pair_cosines,
+)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-1, 2))

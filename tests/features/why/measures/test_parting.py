@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.features.why.measures.parting import sense_gap
+from components.features.why.measures import sense_gap
 
 
 def test_it_is_the_difference_of_two_mean_cosines() -> None:

@@ -9,9 +9,18 @@ from hypothesis import strategies as st
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
-from components.features.why.measures.shares import Shares, merged, shares_of
-from components.features.why.measures.target import WHATS, What, cosine, vector_of, weights_of
-from components.features.why.measures.units import is_word, units_of
+from components.features.why.measures import (
+    WHATS,
+    Shares,
+    What,
+    cosine,
+    is_word,
+    merged,
+    shares_of,
+    units_of,
+    vector_of,
+    weights_of,
+)
 from tests.support.texts import TYPED
 from tests.support.tiny_models import FAMILIES
 

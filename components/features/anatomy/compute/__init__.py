@@ -1,1 +1,0 @@
-"""From a view to what the Anatomy page shows."""

@@ -1,1 +1,0 @@
-"""The measures of its page, by what they are about."""

@@ -1,0 +1,387 @@
+"""What the Attention page shows of a view: a selection of heads, its tables, all heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from components.analysis.tokens import Kind, kinds, labels
+from components.content.language import say
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.byte_cache import remembered
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, Passport
+from components.features.attention.controls import (
+    DIRECTION,
+    DIRECTIONS,
+    HEAD,
+    PAD,
+    SCOPES,
+    SENTENCE,
+    SHOW,
+    SIDE,
+    SORT,
+    SPECIAL,
+    SPECIALS,
+    TOKEN,
+    UNIT,
+    WORDS,
+)
+from components.features.attention.measures import (
+    HABITS,
+    Arrangement,
+    Grid,
+    Heads,
+    Selection,
+    arrange,
+    ranked,
+    reduce_heads,
+    reduced_weights,
+    select,
+)
+from components.ui.state.controls import sentence_index
+from components.ui.state.view import Sentence, ViewState
+
+__all__ = [
+    "AttentionView",
+    "arrays",
+    "attention_view",
+    "habit_names",
+    "habits_caption",
+    "head_titles",
+    "heads_said",
+    "heads_table",
+    "picked_table",
+    "scope_name",
+    "sort_titles",
+    "weight_rows",
+    "weights_table",
+]
+
+
+# --- Attention weights for a page: all heads are computed once and kept reduced, within a bound
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A text's encoding without its attentions, and what is kept of those."""
+
+    encoding: Encoding
+    heads: Heads
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where a page's weights come from: a model and a text, padded to a length or None."""
+
+    service: EncoderService
+    card: ModelCard
+    sentence: Sentence
+    pad_to: int | None
+
+    def reduced(self) -> Reduced:
+        """All heads on the text, reduced; the whole ones of a long text are let go."""
+        return remembered(
+            "reduced attention",
+            self.card.id,
+            self.card.checksum,
+            self.sentence.text,
+            self.sentence.pair,
+            self.pad_to,
+            compute=self._reduce,
+        )
+
+    def whole(self, layer: int, head: int) -> FloatArray:
+        """(n_tokens, n_tokens) weights of one head, which the service remembers."""
+        weights: FloatArray = _weights(self._encode([(layer, head)]))[0]
+        return weights
+
+    def _reduce(self) -> Reduced:
+        encoding = self._encode(True)
+        heads = reduce_heads(_weights(encoding), encoding)
+        return Reduced(replace(encoding, attentions=None), heads)
+
+    def _encode(self, attentions: bool | list[tuple[int, int]]) -> Encoding:
+        return self.service.encode(
+            self.card.id,
+            [self.sentence.text],
+            pairs=[self.sentence.pair],
+            pad_to=self.pad_to,
+            layers=[0],
+            attentions=attentions,
+        )[0]
+
+
+def _weights(encoding: Encoding) -> FloatArray:
+    if encoding.attentions is None:
+        raise RequestError("This model gives no attention weights. Choose another one.")
+    return encoding.attentions
+
+
+# --- Attention, from a view to what is shown: which head or mean, of which tokens or words
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionView:
+    """What the page shows of one sentence.
+
+    Attributes:
+        encoding: its tokens and passport; hidden states of layer 0 only, no attentions.
+        kinds: what each token is.
+        heads: all heads, reduced.
+        sort: what they are sorted by; `order` is (layer, head), the first one first.
+        selection: which of them are shown.
+        weights: (n_tokens, n_tokens) float32 of it, before anything was hidden or merged.
+        grid: the same as shown, in the `arrangement` that was asked.
+        picked: "from" and a row, or "to" and a column, of the grid.
+        pad_to, pad_asked: the length padded to, or None; and the length asked, 0 for none.
+    """
+
+    sentence: Sentence
+    card: ModelCard
+    encoding: Encoding
+    kinds: tuple[Kind, ...]
+    heads: Heads
+    sort: str
+    order: list[tuple[int, int]]
+    selection: Selection
+    weights: FloatArray
+    arrangement: Arrangement
+    grid: Grid
+    picked: tuple[str, int]
+    pad_to: int | None
+    pad_asked: int
+
+    @property
+    def sort_habit(self) -> str:
+        """The habit by which the heads are sorted, most or least of it first."""
+        return "entropy" if self.sort == "focus" else self.sort
+
+    @property
+    def passport(self) -> Passport:
+        """The passport behind the numbers, with this page's own settings."""
+        selection, encoded = self.selection, self.encoding.passport
+        place = {"head": {"layer": selection.layer, "head": selection.head}, "all": {}}
+        own = {
+            "show": selection.scope,
+            **place.get(selection.scope, {"layer": selection.layer}),
+            "special_tokens": self.arrangement.special,
+            "unit": "words" if self.arrangement.words else "tokens",
+            "direction": self.arrangement.direction,
+        }
+        return replace(encoded, settings={**encoded.settings, **own})
+
+
+def attention_view(view: ViewState, service: EncoderService, card: ModelCard) -> AttentionView:
+    """Encode the chosen sentence and arrange the attention that the controls ask for."""
+    source = _source(view, service, card)
+    reduced = source.reduced()
+    encoding, vocabulary = reduced.encoding, service.vocabulary(card.id)
+    own = kinds(encoding, vocabulary)
+    order = _order(view, reduced.heads)
+    selection = _selection(view, card, reduced, order)
+    kept = reduced_weights(reduced.heads, selection)
+    weights = source.whole(selection.layer, selection.head) if kept is None else kept
+    arrangement = _arrangement(view, source.sentence)
+    grid = arrange(weights, encoding, own, labels(encoding, vocabulary), arrangement)
+    return AttentionView(
+        sentence=source.sentence,
+        card=card,
+        encoding=encoding,
+        kinds=own,
+        heads=reduced.heads,
+        sort=SORT.of(view),
+        order=order,
+        selection=selection,
+        weights=weights,
+        arrangement=arrangement,
+        grid=grid,
+        picked=_picked(view, source.sentence, encoding, grid),
+        pad_to=source.pad_to,
+        pad_asked=_pad_asked(view, card),
+    )
+
+
+def _source(view: ViewState, service: EncoderService, card: ModelCard) -> Source:
+    """The chosen sentence, padded where that makes it longer."""
+    sentence = view.sentences[sentence_index(view, SENTENCE)] if view.sentences else Sentence("")
+    alone = service.tokenize(card.id, [sentence.text], pairs=[sentence.pair])[0]
+    asked = _pad_asked(view, card)
+    return Source(service, card, sentence, asked if asked > alone.n_tokens else None)
+
+
+def _pad_asked(view: ViewState, card: ModelCard) -> int:
+    return PAD.between(0, card.max_length).of(view)
+
+
+def _order(view: ViewState, heads: Heads) -> list[tuple[int, int]]:
+    by = SORT.of(view)
+    return ranked(heads, "entropy", least=True) if by == "focus" else ranked(heads, by)
+
+
+def _selection(
+    view: ViewState, card: ModelCard, reduced: Reduced, order: list[tuple[int, int]]
+) -> Selection:
+    """The head that is chosen, or the layer's; the first head and the last layer by default."""
+    scope = SCOPES[SHOW.of(view)]
+    places = {f"{layer}.{head}": (layer, head) for layer, head in order}
+    layer, head = places[HEAD.among(places.keys()).of(view)]
+    if scope != "head":
+        known = view.layer is not None and 1 <= view.layer <= card.n_layers
+        layer = int(view.layer or 0) if known else card.n_layers
+    trained = card.provenance.encoder.state == "trained"
+    return select(reduced.heads, reduced.encoding, scope, (layer, head), trained=trained)
+
+
+def _arrangement(view: ViewState, sentence: Sentence) -> Arrangement:
+    return Arrangement(
+        special=SPECIALS[SPECIAL.of(view)],
+        words=UNIT.of(view) == WORDS,
+        direction="all" if sentence.pair is None else DIRECTIONS[DIRECTION.of(view)],
+    )
+
+
+def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid) -> tuple[str, int]:
+    """The token that the view names, or the chosen word's first, or the first of the text."""
+    side = SIDE.of(view)
+    items = grid.rows if side == "from" else grid.columns
+    start = sentence.word[0] if sentence.word else 0
+    own = np.flatnonzero((encoding.text_ids == 0) & (encoding.offsets[:, 1] > start))
+    first = int(own[0]) if len(own) else 0
+    for wanted in (TOKEN.of(view), first):
+        for i, item in enumerate(items):
+            if wanted in item.positions:
+                return side, i
+    return side, 0
+
+
+# --- The names of heads, of their habits and of means, with each model's own special tokens
+
+
+def habit_names(selection: Selection) -> list[str]:
+    """The habits but the entropy, in their order, with this model's own special tokens."""
+    first, others = selection.names["first"], selection.names["separators"]
+    rest = say("attention.habit.others", name=others) if others == first else others
+    return [
+        say("attention.habit.previous"),
+        say("attention.habit.next"),
+        first,
+        rest or say("attention.habit.special"),
+        say("attention.habit.word"),
+    ]
+
+
+def sort_titles(attention: AttentionView) -> list[str]:
+    """What heads can be sorted by, in the control's order."""
+    ends = [say(f"attention.habit.{name}_focused") for name in ("least", "most")]
+    return [*habit_names(attention.selection), *ends]
+
+
+def head_titles(attention: AttentionView) -> dict[str, str]:
+    """The menu of heads by the control's value, in their order: "Layer 3, head 7 · 0.42"."""
+    values = attention.heads.habits[..., HABITS.index(attention.sort_habit)]
+    key = f"attention.menu.{'entropy' if attention.sort_habit == 'entropy' else 'share'}"
+    return {
+        f"{layer}.{head}": say(key, layer=layer, head=head, value=float(values[layer - 1, head]))
+        for layer, head in attention.order
+    }
+
+
+def heads_said(attention: AttentionView) -> list[list[str]]:
+    """For each layer and head, how much it has of the habit that they are sorted by."""
+    column = HABITS.index(attention.sort_habit)
+    key = f"attention.hover.{'entropy' if attention.sort_habit == 'entropy' else 'share'}"
+    name = [*habit_names(attention.selection), ""][column]
+    rows = attention.heads.habits[..., column].tolist()
+    return [[say(key, name=name, value=value) for value in row] for row in rows]
+
+
+def scope_name(selection: Selection) -> str:
+    """What a mean or rollout is of."""
+    return say(f"attention.scope.{selection.scope}", n=selection.layer)
+
+
+def habits_caption(attention: AttentionView) -> str:
+    """What the bars under the heads are about."""
+    selection = attention.selection
+    place = {"n": selection.layer, "layer": selection.layer, "head": selection.head}
+    return say(f"attention.bars.{selection.scope}", **place)
+
+
+# --- The numbers of the Attention page as rows and arrays: for its tables and its files
+
+
+def weights_table(attention: AttentionView) -> pd.DataFrame:
+    """The weights as shown: a row for each that attends, a column for each attended to.
+
+    Each by its position, a word's by its first token's, and its label.
+    """
+    grid = attention.grid
+    names = [f"{item.positions[0]} {item.label}" for item in grid.columns]
+    table = pd.DataFrame(grid.weights, columns=names)
+    table.insert(0, "from", [f"{item.positions[0]} {item.label}" for item in grid.rows])
+    return table
+
+
+def picked_table(attention: AttentionView) -> pd.DataFrame:
+    """The weights of the picked token alone, for grids too wide to show whole."""
+    side, index = attention.picked
+    grid, own = attention.grid, side == "from"
+    items = grid.columns if own else grid.rows
+    picked = (grid.rows if own else grid.columns)[index].label
+    return pd.DataFrame(
+        {
+            "position": [item.positions[0] for item in items],
+            "token": [item.label for item in items],
+            f"{side} {picked}": grid.weights[index] if own else grid.weights[:, index],
+        }
+    )
+
+
+def heads_table(attention: AttentionView) -> pd.DataFrame:
+    """Every head's habits, in the order that was asked."""
+    habits, order = attention.heads.habits, attention.order
+    rows = np.array([habits[layer - 1, head] for layer, head in order])
+    names = [*habit_names(attention.selection), "entropy (bits)"]
+    table = pd.DataFrame(dict(zip(names, rows.T, strict=True)))
+    table.insert(0, "layer", [layer for layer, _ in order])
+    table.insert(1, "head", [head for _, head in order])
+    return table
+
+
+def weight_rows(attention: AttentionView) -> list[dict[str, Any]]:
+    """Every weight as shown, in a row of its own."""
+    grid = attention.grid
+    return [
+        {
+            "from position": row.positions[0],
+            "from": row.label,
+            "to position": column.positions[0],
+            "to": column.label,
+            "weight": float(weight),
+        }
+        for row, weights in zip(grid.rows, grid.weights, strict=True)
+        for column, weight in zip(grid.columns, weights, strict=True)
+    ]
+
+
+def arrays(attention: AttentionView) -> dict[str, NDArray[Any]]:
+    """What is shown and what is behind it, by name."""
+    grid, heads, encoding = attention.grid, attention.heads, attention.encoding
+    return {
+        "weights": grid.weights,
+        "rows": np.array([item.label for item in grid.rows]),
+        "columns": np.array([item.label for item in grid.columns]),
+        "attention": attention.weights,
+        "layer_means": heads.layer_means,
+        "habits": heads.habits,
+        "habit_names": np.array([*habit_names(attention.selection), "entropy (bits)"]),
+        "tokens": np.array(encoding.tokens),
+        "token_ids": encoding.token_ids,
+        "text": np.array(encoding.text),
+        "pair": np.array(encoding.pair or ""),
+    }

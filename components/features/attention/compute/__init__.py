@@ -1,1 +1,0 @@
-"""From a view to what the Attention page shows."""

@@ -1,0 +1,416 @@
+"""Attention measured head by head, one selection of heads, and where they stand in a grid.
+
+Numpy in, numpy out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.tokens import Kind
+from components.core.schema import FloatArray, IntArray, Tokens
+
+__all__ = [
+    "HABITS",
+    "Arrangement",
+    "Direction",
+    "Grid",
+    "Heads",
+    "Item",
+    "Scope",
+    "Selection",
+    "Special",
+    "arrange",
+    "block_means",
+    "habits",
+    "ranked",
+    "reduce_heads",
+    "reduced_weights",
+    "rollout",
+    "select",
+    "selected_heads",
+    "separators",
+]
+
+
+# --- Which part of an attention matrix is shown, and in which units: tokens or words, all or som
+
+_Exact = NDArray[np.float64]  # merged and divided in, so that sums stay exact
+Special = Literal["show", "hide", "renormalise"]
+Direction = Literal["all", "forth", "back"]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What is asked of a grid: its special tokens, words or tokens, and whose rows and columns."""
+
+    special: Special = "show"
+    words: bool = False
+    direction: Direction = "all"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A token, or a word of several, as a row or column.
+
+    Attributes:
+        label: what is written on it.
+        positions: the tokens that it stands for.
+        kind: what its (first) token is.
+        text_id: 0 for the text, 1 for the pair, -1 for added tokens.
+    """
+
+    label: str
+    positions: tuple[int, ...]
+    kind: Kind
+    text_id: int
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Attention as shown.
+
+    Attributes:
+        rows, columns: which tokens attend, and to which.
+        weights: (n_rows, n_columns) float32.
+        hidden: the positions of tokens that were hidden.
+        renormalised: whether each row was divided by its sum after hiding.
+    """
+
+    rows: tuple[Item, ...]
+    columns: tuple[Item, ...]
+    weights: FloatArray
+    hidden: tuple[int, ...]
+    renormalised: bool
+
+    @property
+    def is_square(self) -> bool:
+        """Whether rows and columns are the same."""
+        return self.rows == self.columns
+
+
+def arrange(
+    attention: FloatArray,
+    tokens: Tokens,
+    kinds: Sequence[Kind],
+    labels: Sequence[str],
+    how: Arrangement,
+) -> Grid:
+    """(n_tokens, n_tokens) weights as a grid. Merged, a word gets the sum and gives the mean.
+
+    What would leave nothing is not done: the caller sees it in `hidden` and in the rows.
+    """
+    hidden = [] if how.special == "show" else _to_hide(kinds)
+    renormalised = bool(hidden) and how.special == "renormalise"
+    weights: _Exact = attention.astype(np.float64)
+    weights[:, hidden] = 0
+    if renormalised:
+        weights = _renormalised(weights)
+    rows, columns = _sides(_items(tokens, kinds, labels, hidden, words=how.words), how.direction)
+    return Grid(rows, columns, _merge(weights, rows, columns), tuple(hidden), renormalised)
+
+
+def _to_hide(kinds: Sequence[Kind]) -> list[int]:
+    """Special tokens and padding; none where nothing else would be left."""
+    hidden = [i for i, kind in enumerate(kinds) if kind in ("special", "padding")]
+    return hidden if len(hidden) < len(kinds) else []
+
+
+def _renormalised(weights: _Exact) -> _Exact:
+    """Rows divided by their sums; a row of nothing but zeros stays."""
+    sums = weights.sum(axis=1, keepdims=True)
+    divided: _Exact = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    return divided
+
+
+def _items(
+    tokens: Tokens,
+    kinds: Sequence[Kind],
+    labels: Sequence[str],
+    hidden: Sequence[int],
+    *,
+    words: bool,
+) -> list[Item]:
+    groups: dict[tuple[int, int], list[int]] = {}
+    gone = set(hidden)
+    for i in range(tokens.n_tokens):
+        word = int(tokens.word_ids[i])
+        key = (int(tokens.text_ids[i]), word) if words and word >= 0 else (-2, i)
+        if i not in gone:
+            groups.setdefault(key, []).append(i)
+    return [
+        Item(_label(tokens, labels, own), tuple(own), kinds[own[0]], int(tokens.text_ids[own[0]]))
+        for own in groups.values()
+    ]
+
+
+def _label(tokens: Tokens, labels: Sequence[str], own: Sequence[int]) -> str:
+    """A token's own label; of several, the characters that they stand for together."""
+    if len(own) == 1:
+        return labels[own[0]]
+    text = tokens.text if tokens.text_ids[own[0]] == 0 else tokens.pair or ""
+    return text[int(tokens.offsets[own, 0].min()) : int(tokens.offsets[own, 1].max())]
+
+
+def _sides(
+    items: Sequence[Item], direction: Direction
+) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    first = tuple(item for item in items if item.text_id == 0)
+    second = tuple(item for item in items if item.text_id == 1)
+    if direction == "all" or not first or not second:
+        return tuple(items), tuple(items)
+    return (first, second) if direction == "forth" else (second, first)
+
+
+def _merge(weights: _Exact, rows: Sequence[Item], columns: Sequence[Item]) -> FloatArray:
+    """Sums over each column's tokens, then means over each row's."""
+    if all(len(item.positions) == 1 for item in (*rows, *columns)):
+        own, theirs = ([item.positions[0] for item in side] for side in (rows, columns))
+        alone: FloatArray = weights[np.ix_(own, theirs)].astype(np.float32)
+        return alone
+    sums = _membership(columns, len(weights))
+    means = _membership(rows, len(weights))
+    means = means / means.sum(axis=1, keepdims=True)
+    merged: FloatArray = (means @ weights @ sums.T).astype(np.float32)
+    return merged
+
+
+def _membership(items: Sequence[Item], n_tokens: int) -> _Exact:
+    inside = np.zeros((len(items), n_tokens))
+    for i, item in enumerate(items):
+        inside[i, list(item.positions)] = 1
+    return inside
+
+
+# --- Attention reduced to what a page can show: each head's habits, small pictures, means, rollo
+
+HABITS = ("previous", "next", "first", "separators", "word", "entropy")
+"""What `habits` tells of a head, in its order: five shares of attention, and the entropy in bits.
+
+previous, next: on the neighbour; first: on the first token ([CLS]); separators: on the other
+special tokens ([SEP]); word: on the token itself and the other sub-tokens of its word.
+"""
+_MOST_CELLS = 32  # along each side of a head's small picture
+_PICTURE_CELLS = 80_000  # of all heads together
+_KEPT_BYTES = 8_000_000  # of whole heads
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """All heads on one text, reduced.
+
+    Attributes:
+        habits: (n_layers, n_heads, 6) float32, as in `HABITS`.
+        even: (6,) float32, the same for attention that is spread evenly.
+        pictures: (n_layers, n_heads, n_cells, n_cells) float32 means of blocks of weights.
+        layer_means: (n_layers, n_tokens, n_tokens) float32, over each layer's heads.
+        kept: (n_kept, n_tokens, n_tokens) float32, heads that are at hand whole.
+        kept_at: the (layer, head) of each, layers counted from 1.
+    """
+
+    habits: FloatArray
+    even: FloatArray
+    pictures: FloatArray
+    layer_means: FloatArray
+    kept: FloatArray
+    kept_at: tuple[tuple[int, int], ...]
+
+    def whole(self, layer: int, head: int) -> FloatArray | None:
+        """(n_tokens, n_tokens) weights of a head; None where only its reduction was kept."""
+        if (layer, head) not in self.kept_at:
+            return None
+        weights: FloatArray = self.kept[self.kept_at.index((layer, head))]
+        return weights
+
+
+def reduce_heads(attentions: FloatArray, tokens: Tokens) -> Heads:
+    """What is kept of (n_layers, n_heads, n_tokens, n_tokens) attention weights."""
+    n_layers, n_heads, n_tokens, _ = attentions.shape
+    cells = max(4, min(_MOST_CELLS, int((_PICTURE_CELLS / (n_layers * n_heads)) ** 0.5)))
+    even = np.full((n_tokens, n_tokens), 1 / max(1, _n_real(tokens)), np.float32)
+    own = np.stack([habits(layer, tokens) for layer in attentions])
+    kept_at = _to_keep(own, attentions.nbytes)
+    return Heads(
+        habits=own,
+        even=habits(even * (tokens.attention_mask == 1), tokens),
+        pictures=block_means(attentions, cells),
+        layer_means=attentions.mean(axis=1, dtype=np.float32),
+        kept=np.stack([attentions[layer - 1, head] for layer, head in kept_at]),
+        kept_at=kept_at,
+    )
+
+
+def habits(attention: FloatArray, tokens: Tokens) -> FloatArray:
+    """(..., 6) float32 of (..., n_tokens, n_tokens) weights: means over real tokens, see `HABITS`.
+
+    Padding is left out. The neighbours' shares leave out the token that has no such neighbour; for
+    a text of one token they are 0.
+    """
+    real = np.flatnonzero(tokens.attention_mask)
+    padded = len(real) < tokens.n_tokens
+    shown = attention[..., real[:, None], real] if padded else attention
+    same = _same_word(tokens)[np.ix_(real, real)]
+    others = np.isin(real, separators(tokens))
+    found = [
+        _mean(np.diagonal(shown, -1, -2, -1)),
+        _mean(np.diagonal(shown, 1, -2, -1)),
+        _mean(shown[..., 0]),
+        _mean(shown[..., others].sum(axis=-1)),
+        _mean(np.einsum("...ij,ij->...i", shown, same)),
+        _mean(_entropy(shown)),
+    ]
+    return np.stack(found, axis=-1).astype(np.float32)
+
+
+def separators(tokens: Tokens) -> IntArray:
+    """Positions of the added tokens after the first one: [SEP] and its like, without padding."""
+    added = (tokens.special_tokens_mask == 1) & (tokens.attention_mask == 1)
+    return np.flatnonzero(added & (np.arange(tokens.n_tokens) > 0))
+
+
+def ranked(heads: Heads, habit: str, *, least: bool = False) -> list[tuple[int, int]]:
+    """(layer, head) of every head, the one with most of a habit first; equal ones in order."""
+    values = heads.habits[..., HABITS.index(habit)]
+    order = np.argsort(values.ravel() if least else -values.ravel(), kind="stable")
+    n_heads = values.shape[1]
+    return [(int(i) // n_heads + 1, int(i) % n_heads) for i in order]
+
+
+def block_means(attention: FloatArray, most: int) -> FloatArray:
+    """(..., n, n) as (..., m, m) with m = min(n, most): means over blocks of nearly equal sizes."""
+    n = attention.shape[-1]
+    m = min(n, most)
+    edges = np.arange(m) * n // m
+    sizes = np.diff([*edges, n])
+    sums = np.add.reduceat(np.add.reduceat(attention, edges, axis=-2), edges, axis=-1)
+    means: FloatArray = (sums / (sizes[:, None] * sizes)).astype(np.float32)
+    return means
+
+
+def rollout(layer_means: FloatArray) -> FloatArray:
+    """(n_tokens, n_tokens) float32: attention rollout through (n_layers, n_tokens, n_tokens).
+
+    Abnar and Zuidema (2020): half of each layer's mean attention, half the token itself (the
+    residual connection), rows renormalised, multiplied from the first layer to the last.
+    """
+    n_tokens = layer_means.shape[-1]
+    through = np.eye(n_tokens)
+    for mean in layer_means:
+        mixed = 0.5 * mean.astype(float) + 0.5 * np.eye(n_tokens)
+        through = mixed / mixed.sum(axis=-1, keepdims=True) @ through
+    return through.astype(np.float32)
+
+
+def _n_real(tokens: Tokens) -> int:
+    return int(tokens.attention_mask.sum())
+
+
+def _to_keep(own: FloatArray, n_bytes: int) -> tuple[tuple[int, int], ...]:
+    """Every head of a short text; of a long one, those first and last in each habit."""
+    n_layers, n_heads, _ = own.shape
+    if n_bytes <= _KEPT_BYTES:
+        return tuple((layer + 1, head) for layer in range(n_layers) for head in range(n_heads))
+    flat = own.reshape(-1, len(HABITS))
+    chosen = dict.fromkeys([*flat.argmax(axis=0).tolist(), int(flat[:, -1].argmin())])
+    return tuple((i // n_heads + 1, i % n_heads) for i in chosen)
+
+
+def _same_word(tokens: Tokens) -> FloatArray:
+    """(n_tokens, n_tokens) 1 where two tokens are the same one or of one word."""
+    words, texts = tokens.word_ids, tokens.text_ids
+    alike = (words[:, None] == words) & (texts[:, None] == texts) & (words >= 0)
+    together: FloatArray = (alike | np.eye(len(words), dtype=bool)).astype(np.float32)
+    return together
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    if not values.shape[-1]:
+        return np.zeros(values.shape[:-1], np.float32)
+    mean: FloatArray = values.mean(axis=-1, dtype=np.float32)
+    return mean
+
+
+def _entropy(weights: FloatArray) -> FloatArray:
+    """(..., n) bits of each row; 0 log 0 is 0."""
+    logs = np.log2(np.maximum(weights, np.float32(1e-30)))
+    bits: FloatArray = -np.einsum("...ij,...ij->...i", weights, logs)
+    return np.maximum(bits, 0)
+
+
+# --- What is selected of all heads: one of them, a mean, or rollout; and the weights of that
+
+Scope = Literal["head", "layer", "all", "rollout"]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What is selected, and what has to be known of it to say it in words.
+
+    Attributes:
+        scope: one head, a layer's mean, the mean of all, or rollout.
+        layer: of the head or mean, or the last one of the rollout.
+        head: counted from 0; of no meaning but for one head.
+        shares: the head's shares of attention by habit, without the entropy.
+        even: the same for evenly spread attention.
+        names: what the first and the separating special tokens are called: "[CLS]", "[SEP]"; the
+            second is empty where there is none.
+        trained: whether the encoder is.
+    """
+
+    scope: Scope
+    layer: int
+    head: int
+    shares: Mapping[str, float]
+    even: Mapping[str, float]
+    names: Mapping[str, str]
+    trained: bool = True
+
+
+def select(
+    heads: Heads, tokens: Tokens, scope: Scope, place: tuple[int, int], *, trained: bool
+) -> Selection:
+    """The selection of a scope at a place, a (layer, head); the mean of all ends at the last."""
+    layer, head = place
+    return Selection(
+        scope=scope,
+        layer=len(heads.habits) if scope == "all" else layer,
+        head=head,
+        shares=dict(zip(HABITS[:-1], map(float, heads.habits[layer - 1, head]), strict=False)),
+        even=dict(zip(HABITS[:-1], map(float, heads.even), strict=False)),
+        names=_names(tokens),
+        trained=trained,
+    )
+
+
+def reduced_weights(heads: Heads, selection: Selection) -> FloatArray | None:
+    """(n_tokens, n_tokens) float32 of a selection; None for a head that was not kept whole."""
+    if selection.scope == "head":
+        return heads.whole(selection.layer, selection.head)
+    if selection.scope == "rollout":
+        return rollout(heads.layer_means[: selection.layer])
+    if selection.scope == "layer":
+        own: FloatArray = heads.layer_means[selection.layer - 1]
+        return own
+    mean: FloatArray = heads.layer_means.mean(axis=0, dtype=np.float32)
+    return mean
+
+
+def selected_heads(heads: Heads, selection: Selection) -> list[tuple[int, int]]:
+    """The (layer, head) pairs that a selection is made of."""
+    if selection.scope == "head":
+        return [(selection.layer, selection.head)]
+    n_layers, n_heads, _ = heads.habits.shape
+    layers = {"layer": [selection.layer], "rollout": range(1, selection.layer + 1)}
+    selected = layers.get(selection.scope, range(1, n_layers + 1))
+    return [(layer, head) for layer in selected for head in range(n_heads)]
+
+
+def _names(tokens: Tokens) -> dict[str, str]:
+    """What the special tokens of this model are called."""
+    rest = [tokens.tokens[i] for i in separators(tokens)]
+    return {"first": tokens.tokens[0], "separators": rest[0] if rest else ""}

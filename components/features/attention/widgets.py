@@ -1,0 +1,167 @@
+"""The components of the Attention page: the grid of heads, and lines between tokens."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+
+from components.core.schema import FloatArray
+from components.features.attention.measures import Grid, Item
+from components.ui.widgets.chips import visible
+from components.ui.widgets.component import component
+
+__all__ = ["Bar", "attention_heads", "attention_lines"]
+
+
+# --- All heads as small pictures, layers down and heads across, to choose one: a component
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One habit of the chosen head: its share from 0 to 1, and what even attention would give."""
+
+    name: str
+    value: float
+    even: float
+    text: str
+
+
+def attention_heads(
+    pictures: FloatArray,
+    values: Sequence[Sequence[str]],
+    *,
+    key: str,
+    chosen: Sequence[tuple[int, int]],
+    best: Sequence[tuple[int, int]],
+    bars: Sequence[Bar],
+    caption: str,
+    on_pick: Callable[[int, int], None],
+) -> None:
+    """Shows (n_layers, n_heads, n, n) pictures; calls `on_pick(layer, head)` when one is picked.
+
+    Args:
+        pictures: means of blocks of weights.
+        values: for each layer and head, what is said of it: "previous token 0.42".
+        key: the component's own key.
+        chosen: the (layer, head) pairs with a ring; layers from 1, heads from 0.
+        best: those that get a dot: the first ones in the order that is chosen.
+        bars: the habits of what is chosen.
+        caption: what the bars are about.
+        on_pick: a callback in Streamlit's sense.
+    """
+    n_layers, n_heads, n_cells, _ = pictures.shape
+
+    def receive(sent: object) -> None:
+        pick = _checked(sent, n_layers, n_heads)
+        if pick is not None:
+            on_pick(*pick)
+
+    data: Mapping[str, object] = {
+        "layers": int(n_layers),
+        "heads": int(n_heads),
+        "cells": int(n_cells),
+        "pictures": base64.b64encode(_bytes(pictures)).decode(),
+        "values": [list(row) for row in values],
+        "chosen": [[int(layer), int(head)] for layer, head in chosen],
+        "best": [[int(layer), int(head)] for layer, head in best],
+        "bars": [
+            {"name": b.name, "value": float(b.value), "even": float(b.even), "text": b.text}
+            for b in bars
+        ],
+        "caption": caption,
+    }
+    component("components.features.attention", "heads", data, key=key, on_pick=receive)
+
+
+def _bytes(pictures: FloatArray) -> bytes:
+    """Each picture from 0 to 255, its own largest cell being 255; the root lifts faint cells."""
+    most = pictures.max(axis=(-2, -1), keepdims=True)
+    scaled = np.divide(pictures, most, out=np.zeros_like(pictures), where=most > 0)
+    cells = np.round(255 * np.sqrt(scaled)).astype(np.uint8)
+    return bytes(cells.tobytes())
+
+
+def _checked(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | None:
+    """The layer and head that the browser reported; None where there is no such head."""
+    if not isinstance(pick, Mapping):
+        return None
+    layer, head = pick.get("layer"), pick.get("head")
+    if type(layer) is not int or type(head) is not int:
+        return None
+    return (layer, head) if 1 <= layer <= n_layers and 0 <= head < n_heads else None
+
+
+# --- Tokens in two columns, with lines from each to those it attends to, as a component of the p
+
+
+class _Item(TypedDict):
+    position: int
+    text: str
+    kind: str
+
+
+def attention_lines(
+    grid: Grid,
+    *,
+    key: str,
+    picked: tuple[str, int],
+    verbs: tuple[str, str],
+    on_pick: Callable[[str, int], None],
+) -> None:
+    """Shows a grid as lines; calls `on_pick(side, position)` when a token is picked.
+
+    Args:
+        grid: rows on the left, columns on the right.
+        key: the component's own key.
+        picked: "from" and a row, or "to" and a column, whose weights stand as numbers.
+        verbs: the headings of the two columns.
+        on_pick: a callback in Streamlit's sense; the position is that of the item's first token.
+    """
+
+    known = _known(grid)  # not the weights, which the session would keep
+
+    def receive(sent: object) -> None:
+        pick = _lines_checked(sent, known)
+        if pick is not None:
+            on_pick(*pick)
+
+    side, index = picked
+    data: Mapping[str, object] = {
+        "rows": _items(grid.rows),
+        "columns": _items(grid.columns),
+        "weights": base64.b64encode(np.ascontiguousarray(grid.weights, "<f4").tobytes()).decode(),
+        "picked": {"side": side, "index": int(index)},
+        "verbs": list(verbs),
+    }
+    component("components.features.attention", "lines", data, key=key, on_pick=receive)
+
+
+def _items(items: Sequence[Item]) -> list[_Item]:
+    return [
+        {
+            "position": int(item.positions[0]),
+            "text": visible(item.label),
+            "kind": item.kind.split(" ")[0],
+        }
+        for item in items
+    ]
+
+
+def _known(grid: Grid) -> dict[str, frozenset[int]]:
+    """Where the items of each side begin."""
+    sides = {"from": grid.rows, "to": grid.columns}
+    return {side: frozenset(item.positions[0] for item in own) for side, own in sides.items()}
+
+
+def _lines_checked(pick: object, known: Mapping[str, Collection[int]]) -> tuple[str, int] | None:
+    """The side and position that the browser reported; None where the grid has no such item."""
+    if not isinstance(pick, Mapping):
+        return None
+    side, position = pick.get("side"), pick.get("position")
+    if not isinstance(side, str) or type(position) is not int:
+        return None
+    return (side, position) if position in known.get(side, ()) else None

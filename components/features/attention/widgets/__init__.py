@@ -1,1 +1,0 @@
-"""The widgets of its page, by what they are about."""

@@ -1,0 +1,575 @@
+"""What the Corpora page shows: words counted, the columns of a file, estimates, passports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.core import EncoderService, ModelCard
+from components.core.byte_cache import remembered
+from components.core.errors import CorpusError
+from components.core.schema import Passport
+from components.core.words import Span
+from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from components.corpus.corpus import Corpus
+from components.corpus.readers import Sheet, to_corpus
+from components.corpus.searchable import SearchableCorpus, WordCount
+from components.corpus.sheet import named
+from components.corpus.store.about import Indexing, indexing_of
+from components.corpus.store.rows import words_of
+from components.corpus.store.space import estimated_bytes
+from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of
+from components.features.corpora.controls import CORPUS, READY, WORD
+from components.ui.corpora.known import Kept, kept_of
+from components.ui.models.background import store
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "Estimate",
+    "FileChoice",
+    "Shown",
+    "WordRow",
+    "Words",
+    "all_counts",
+    "caption_of",
+    "corpus_from",
+    "counted_in",
+    "counted_of",
+    "estimate",
+    "guess",
+    "is_content",
+    "passport_of",
+    "ready_made",
+    "sense_column",
+    "senses_of",
+    "shown_of",
+    "usual_layers",
+    "word_arrays",
+    "word_rows",
+]
+
+
+# --- The words of a corpus, counted, and in how many senses those stand there that it marks
+
+SHOWN = 15
+"""Words in the picture."""
+_LISTED = 200
+"""Words in the table."""
+_EVERY = 10_000_000
+_SENSES = ("sense", "senses", "meaning", "label", "class", "category")
+_MOST_TEXTS = 200_000  # whose marked words are looked through
+_LEAST_LETTERS = 3
+
+
+@dataclass(frozen=True)
+class WordRow:
+    """A word, casefolded, its occurrences, and the senses that it is marked with; 0 for none."""
+
+    word: str
+    n: int
+    n_senses: int = 0
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a corpus.
+
+    Attributes:
+        n: occurrences of all words together.
+        n_different: words.
+        n_once: words that have one occurrence.
+        rows: the most frequent content words, most frequent first; of those as frequent, those
+            with most senses.
+        sense: the title of the labels that are counted as senses, or "".
+    """
+
+    n: int
+    n_different: int
+    n_once: int
+    rows: tuple[WordRow, ...]
+    sense: str = ""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return 200 * len(self.rows)
+
+    def row(self, word: str) -> WordRow | None:
+        """The row of a word, where it is among those listed."""
+        return next((row for row in self.rows if row.word == word), None)
+
+
+def counted_in(corpus: Corpus) -> Words:
+    """The words of texts that are at hand."""
+
+    def count() -> Words:
+        sense = sense_column(tuple(corpus.labels)) if corpus.spans is not None else ""
+        labels = corpus.labels.get(sense, ())
+        senses = senses_of(_marked(corpus), labels) if sense else {}
+        return _words(all_counts(corpus), senses, sense)
+
+    return remembered("words of texts", corpus.key, compute=count)
+
+
+def all_counts(corpus: Corpus) -> list[WordCount]:
+    """Every word of texts that are at hand, most frequent first, those as frequent by alphabet."""
+    counts = Counter(
+        text[slice(*word.span)].casefold()
+        for text, span in _marked(corpus)
+        for word in words_of(text, span)
+    )
+    return [WordCount(*own) for own in sorted(counts.items(), key=_first_the_frequent)]
+
+
+def counted_of(
+    corpus: SearchableCorpus, targets: Callable[[], Iterable[tuple[str, Span | None]]]
+) -> Words:
+    """The words of a corpus that is stored, as far as it is indexed.
+
+    Args:
+        corpus: what is counted.
+        targets: gives its texts in order, with the words that they are marked for.
+    """
+    sense = sense_column(corpus.columns) if corpus.has_targets else ""
+
+    def senses() -> _Senses:
+        if not sense or corpus.n_texts > _MOST_TEXTS:
+            return _Senses({})
+        import numpy as np
+
+        labels = corpus.column(sense, np.arange(corpus.n_texts))
+        return _Senses(senses_of(targets(), labels))
+
+    def count() -> Words:
+        found = remembered("senses of a corpus", corpus.name, sense, compute=senses).of
+        return _words(corpus.words(n=_EVERY), found, sense if found else "")
+
+    return remembered("words of a corpus", corpus.name, corpus.n_occurrences, compute=count)
+
+
+def senses_of(
+    targets: Iterable[tuple[str, Span | None]], labels: Sequence[str]
+) -> Mapping[str, int]:
+    """How many different labels each marked word has, casefolded."""
+    found: dict[str, set[str]] = {}
+    for (text, span), label in zip(targets, labels, strict=True):
+        if span is not None and label:
+            found.setdefault(text[slice(*span)].casefold(), set()).add(label)
+    return {word: len(own) for word, own in found.items()}
+
+
+def sense_column(columns: Sequence[str]) -> str:
+    """The labels that are most likely senses by their title, or ""."""
+    plain = {title.strip().casefold(): title for title in reversed(columns)}
+    return next((plain[name] for name in _SENSES if name in plain), "")
+
+
+def is_content(word: str) -> bool:
+    """Whether a word, casefolded, is likely to mean something: no function word and no number."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    if not any(map(str.isalpha, word)) or word in ENGLISH_STOP_WORDS:
+        return False
+    if "'" in word or "\u2019" in word:  # "don't", "it's"
+        return False
+    return len(word) >= _LEAST_LETTERS or not word.isascii()
+
+
+def _marked(corpus: Corpus) -> Iterable[tuple[str, Span | None]]:
+    spans = corpus.spans or (None,) * len(corpus.texts)
+    return zip(corpus.texts, spans, strict=True)
+
+
+def _words(ordered: Sequence[WordCount], senses: Mapping[str, int], sense: str) -> Words:
+    rows = []
+    for own in ordered:
+        if own.word in senses or is_content(own.word):
+            rows.append(WordRow(own.word, own.n, senses.get(own.word, 0)))
+        if len(rows) == _LISTED:
+            break
+    rows.sort(key=lambda row: (-row.n, -row.n_senses, row.word))
+    return Words(
+        n=sum(own.n for own in ordered),
+        n_different=len(ordered),
+        n_once=sum(own.n == 1 for own in ordered),
+        rows=tuple(rows),
+        sense=sense,
+    )
+
+
+def _first_the_frequent(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+@dataclass(frozen=True)
+class _Senses:
+    of: Mapping[str, int]
+
+    @property
+    def nbytes(self) -> int:
+        return 150 * len(self.of)
+
+
+# --- Which columns of a file become a corpus: guessed, then chosen, then taken
+
+MOST_TEXTS = 1_000_000
+"""Texts of one corpus; what they may take on disk is bounded besides."""
+_SPLITS = ("split", "set", "subset", "part", "partition", "fold")
+_N_TRIED = 500  # rows by which it is judged whether columns mark words
+_MOST_SENSES = 5_000  # different labels
+
+
+@dataclass(frozen=True)
+class FileChoice:
+    """The columns that are taken of a file.
+
+    Attributes:
+        text: the title of the sentences.
+        labels: the titles of what labels them.
+        split: the one of train and test, or "".
+        marks: those that mark a word of each text.
+    """
+
+    text: str
+    labels: tuple[str, ...] = ()
+    split: str = ""
+    marks: MarkColumns = field(default_factory=MarkColumns)
+
+
+def guess(sheet: Sheet) -> FileChoice:
+    """What its titles and first rows say."""
+    text, titles = sheet.text_column, list(sheet.columns)
+    marks = _marks(sheet, text)
+    taken = {text, marks.start, marks.end, marks.span, marks.index}
+    own = [title for title in sheet.label_columns if title not in taken]
+    sense = sense_column([title for title in titles if title not in taken])
+    if sense and sense not in own and len(set(sheet.columns[sense])) <= _MOST_SENSES:
+        own.append(sense)
+    plain = {title.strip().casefold(): title for title in reversed(titles)}
+    split = next((plain[name] for name in _SPLITS if name in plain), "")
+    if split and not _is_split(sheet.columns[split]):
+        split = ""
+    if split and split not in own:
+        own.append(split)
+    return FileChoice(text, tuple(title for title in titles if title in own), split, marks)
+
+
+def corpus_from(sheet: Sheet, chosen: FileChoice) -> Corpus:
+    """The texts of a file with their labels and marked words.
+
+    Rows whose word cannot be placed are left out, and said: their labels would be nobody's.
+
+    Raises:
+        CorpusError: there is no text, or no marked word, or a column cannot be used.
+    """
+    labels = tuple(title for title in chosen.labels if title != chosen.text)
+    if chosen.split and chosen.split not in labels:
+        labels = (*labels, chosen.split)
+    if not chosen.marks:
+        return to_corpus(sheet, chosen.text, labels, max_texts=MOST_TEXTS)
+    if chosen.text not in sheet.columns:
+        return to_corpus(sheet, chosen.text)  # says so
+    found = targets_of(sheet.columns, sheet.columns[chosen.text], chosen.marks)
+    rows = [i for i, span in enumerate(found.spans) if span is not None]
+    if not rows:
+        raise CorpusError(_none_placed(sheet, found))
+    corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MOST_TEXTS)
+    spans = [span for span in found.spans if span is not None][: len(corpus.texts)]
+    placed = _within(corpus, spans)
+    return replace(placed, notes=(*placed.notes, *_missed_notes(found)))
+
+
+def _marks(sheet: Sheet, text: str) -> MarkColumns:
+    """The columns that mark a word in most of the first rows, if any do."""
+    found = guess_marks([title for title in sheet.columns if title != text])
+    if not found:
+        return found
+    some = {title: cells[:_N_TRIED] for title, cells in sheet.columns.items()}
+    spans = targets_of(some, some[text], found).spans
+    n_texts = sum(1 for cell in some[text] if cell and not cell.isspace())
+    placed = sum(span is not None for span in spans)
+    return found if 2 * placed > n_texts else MarkColumns()
+
+
+def _is_split(cells: Sequence[str | None]) -> bool:
+    values = {cell.strip().casefold() for cell in cells if cell}
+    return "test" in values and bool(values & {"train", "training"})
+
+
+def _rows_of(sheet: Sheet, rows: Sequence[int]) -> Sheet:
+    if len(rows) == sheet.n_rows:
+        return sheet
+    columns = {title: tuple(cells[i] for i in rows) for title, cells in sheet.columns.items()}
+    return replace(sheet, columns=MappingProxyType(columns))
+
+
+def _within(corpus: Corpus, spans: Sequence[Span]) -> Corpus:
+    """A corpus with its marked words; of a text that was cut, one behind the cut is at its end."""
+    fits = [i for i, (text, span) in enumerate(zip(corpus.texts, spans, strict=True))
+            if span[1] <= len(text)]  # fmt: skip
+    if len(fits) == len(corpus.texts):
+        return replace(corpus, spans=tuple(spans))
+    if not fits:
+        raise CorpusError(
+            f"{named(corpus.name)} marks words behind the first 20,000 characters only, which are "
+            "not read. Shorten its texts."
+        )
+    return replace(
+        corpus,
+        texts=tuple(corpus.texts[i] for i in fits),
+        labels=MappingProxyType(
+            {title: tuple(own[i] for i in fits) for title, own in corpus.labels.items()}
+        ),
+        spans=tuple(spans[i] for i in fits),
+        notes=(*corpus.notes, _left_out(len(corpus.texts) - len(fits), "their word was cut off.")),
+    )
+
+
+def _missed_notes(found: Targets) -> tuple[str, ...]:
+    if not found.n_missed:
+        return ()
+    first = found.examples[0] if found.examples else ""
+    return (_left_out(found.n_missed, f"their marked word could not be placed. {first}").strip(),)
+
+
+def _left_out(n: int, why: str) -> str:
+    return f"{n:,} {'row was' if n == 1 else 'rows were'} left out: {why}"
+
+
+def _none_placed(sheet: Sheet, found: Targets) -> str:
+    first = found.examples[0] if found.examples else "No row has a text with a marked word."
+    return (
+        f"{named(sheet.name)}: no marked word could be placed in its text. {first} Choose other "
+        "columns, or mark no word."
+    )
+
+
+# --- What indexing will take, before it begins: words, disk and time, by a sample of the texts
+
+_MOST_BYTES = 500_000_000
+"""Up to which all layers are indexed unless others are chosen."""
+_N_SAMPLES, _N_TOKENIZED = 500, 64
+_LONGER = 1.2  # than encoding alone: words are gathered and written
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About how much indexing takes.
+
+    Attributes:
+        n_texts: to read.
+        n_words: occurrences that will be stored.
+        n_bytes: on disk.
+        seconds: on this machine.
+    """
+
+    n_texts: int
+    n_words: int
+    n_bytes: int
+    seconds: float
+
+
+def usual_layers(corpus: Corpus, card: ModelCard) -> tuple[int, ...]:
+    """All layers where they take little room, else the first, the middle and the last."""
+    every = tuple(range(card.n_layers + 1))
+    if estimated_bytes(corpus, indexing_of(card, every, "exact")) < _MOST_BYTES:
+        return every
+    return tuple(sorted({0, card.n_layers // 2, card.n_layers}))
+
+
+def estimate(
+    corpus: Corpus,
+    indexing: Indexing,
+    card: ModelCard,
+    service: EncoderService,
+    token_seconds: float,
+) -> Estimate:
+    """What a corpus will take; a sample of its texts is cut into words and tokens.
+
+    Args:
+        corpus: what is to be indexed.
+        indexing: with what.
+        card: of the model.
+        service: cuts into tokens.
+        token_seconds: what the model takes for one.
+    """
+    n = len(corpus.texts)
+    sample = _spread(corpus.texts, _N_SAMPLES)
+    n_words = sum(len(words_of(text)) for text in sample) * n / len(sample)
+    cut = service.tokenize(card.id, _spread(corpus.texts, _N_TOKENIZED))
+    n_tokens = sum(min(own.n_tokens, card.max_length) for own in cut) * n / len(cut)
+    return Estimate(
+        n_texts=n,
+        n_words=round(n_words),
+        n_bytes=estimated_bytes(corpus, indexing),
+        seconds=_LONGER * n_tokens * token_seconds,
+    )
+
+
+def _spread(texts: Sequence[str], n: int) -> list[str]:
+    return list(texts[:: max(1, len(texts) // n)][: 2 * n])
+
+
+# --- The corpus that a view looks at: ready-made or stored, its words, or why there are none
+
+_MOST_ROWS = 100_000
+"""Words in a download."""
+_LONGEST = 100  # characters of a word in an array, which is as wide as its longest
+_NO_WORDS = Words(0, 0, 0, ())
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A corpus as the page looks at it.
+
+    Attributes:
+        key: what the view calls it.
+        title: what to call it.
+        corpus: the texts of one that is ready-made, else None.
+        kept: a stored one, else None.
+        words: as far as it is indexed; none of them before.
+        problem: why it cannot be shown, in a sentence, or "".
+        word: the one that is looked at, or "".
+    """
+
+    key: str
+    title: str
+    corpus: Corpus | None
+    kept: Kept | None
+    words: Words
+    problem: str
+    word: str
+
+    @property
+    def n_texts(self) -> int:
+        """Texts whose words are counted."""
+        if self.corpus is not None:
+            return len(self.corpus.texts)
+        about = None if self.kept is None else self.kept.about
+        return 0 if about is None else about.n_texts_done
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its words are counted."""
+        return self.corpus is not None or (self.kept is not None and self.kept.is_indexed)
+
+    @property
+    def first(self) -> tuple[Any, ...]:
+        """The rows of the picture: the most frequent words, and the one that is looked at."""
+        rows = self.words.rows[:SHOWN]
+        chosen = self.words.row(self.word)
+        return rows if chosen is None or chosen in rows else (*rows[:-1], chosen)
+
+
+def ready_made(key: str) -> Corpus:
+    """A corpus that ships with the app."""
+    return sentiment_corpus() if key == "sentiment" else ambiguous_corpus()
+
+
+def shown_of(view: ViewState) -> Shown:
+    """What a view looks at."""
+    key = CORPUS.asked(view) or CORPUS.default
+    if key in READY:
+        corpus = ready_made(key)
+        words = counted_in(corpus)
+        return Shown(key, CORPUS.options[key], corpus, None, words, "", _word(view, words))
+    kept = kept_of(key)
+    if kept.about is None:
+        return Shown(key, kept.title, None, kept, _NO_WORDS, kept.problem, "")
+    try:
+        words = counted_of(store().open(key), lambda: store().texts(key))
+    except CorpusError as exc:
+        return Shown(key, kept.title, None, kept, _NO_WORDS, str(exc), "")
+    return Shown(key, kept.title, None, kept, words, "", _word(view, words))
+
+
+def word_rows(shown: Shown) -> Sequence[Mapping[str, Any]]:
+    """Every word with its occurrences and their share, most frequent first, up to a bound."""
+    senses = {row.word: row.n_senses for row in shown.words.rows}
+    total = max(1, shown.words.n)
+    return [
+        {
+            "word": own.word,
+            "occurrences": own.n,
+            "share": own.n / total,
+            **({"senses": senses.get(own.word) or ""} if shown.words.sense else {}),
+        }
+        for own in _counts(shown)
+    ]
+
+
+def word_arrays(shown: Shown) -> Mapping[str, NDArray[Any]]:
+    """The same as arrays; of a corpus that is ready-made, its texts too."""
+    counts = _counts(shown)
+    found: dict[str, NDArray[Any]] = {
+        "words": np.array([own.word[:_LONGEST] for own in counts], dtype=np.str_),
+        "counts": np.array([own.n for own in counts], dtype=np.int64),
+    }
+    if shown.corpus is not None:
+        found["texts"] = np.array(shown.corpus.texts)
+    return found
+
+
+def _counts(shown: Shown) -> Sequence[WordCount]:
+    if shown.corpus is not None:
+        return all_counts(shown.corpus)[:_MOST_ROWS]
+    return store().open(shown.key).words(n=_MOST_ROWS)
+
+
+def _word(view: ViewState, words: Words) -> str:
+    chosen = WORD.of(view)
+    if words.row(chosen) is not None:
+        return chosen
+    return words.rows[0].word if words.rows else ""
+
+
+# --- What is behind a corpus's numbers: what it was indexed with, and its own checksum
+
+_NO_MODEL = "none: words are counted without one"
+
+
+def passport_of(shown: Shown) -> Passport:
+    """The passport of a corpus that is shown."""
+    about = None if shown.kept is None else shown.kept.about
+    if about is None:
+        digest = "" if shown.corpus is None else shown.corpus.digest
+        own = {"corpus": shown.title, "corpus_sha256": digest, "n_texts": shown.n_texts}
+        return Passport(_NO_MODEL, "", "", "exact", {"regex": version("regex")}, own)
+    indexing = about.indexing
+    return Passport(
+        indexing.model,
+        indexing.revision,
+        indexing.checksum,
+        indexing.precision,
+        {name: version(name) for name in ("regex", "lancedb", "pyarrow")},
+        {
+            "corpus": about.title,
+            "corpus_sha256": about.digest,
+            "n_texts": about.n_texts_done,
+            "n_occurrences": about.n_occurrences,
+            "n_cut": about.n_cut,
+            "layers": list(indexing.layers),
+            "pooling": indexing.pooling,
+            "created": about.created,
+        },
+    )
+
+
+def caption_of(shown: Shown) -> str:
+    """What stands under a saved picture."""
+    words: Words = shown.words
+    passport = passport_of(shown)
+    parts = [
+        shown.title,
+        f"{shown.n_texts:,} texts",
+        f"{words.n:,} words",
+        *(f"{name} {own}" for name, own in passport.versions.items()),
+    ]
+    return " · ".join(parts)

@@ -1,0 +1,758 @@
+"""The parts of the Corpora page, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.content.language import say
+from components.content.wording import escape, quoted, shortened
+from components.core import ModelCard
+from components.core.errors import AccessError, ContextlensError, CorpusError, ModelError
+from components.corpus.corpus import Corpus
+from components.corpus.offered import Offered, read_offered
+from components.corpus.readers import Sheet
+from components.corpus.store.about import indexing_of
+from components.corpus.targets import MarkColumns
+from components.features.corpora.compute import (
+    FileChoice,
+    Shown,
+    caption_of,
+    corpus_from,
+    estimate,
+    guess,
+    passport_of,
+    ready_made,
+    shown_of,
+    usual_layers,
+    word_arrays,
+    word_rows,
+)
+from components.features.corpora.controls import CORPUS, READY, WORD
+from components.features.corpora.explain import FORMULA, SCHEMA
+from components.features.corpora.figures import word_bars
+from components.features.corpora.reading import (
+    date,
+    estimate_claim,
+    facts,
+    indexed_with,
+    model_note,
+    state_of,
+    words_claims,
+    words_title,
+)
+from components.features.corpora.snippet import export_snippet, texts_snippet
+from components.jobs import Job
+from components.ui.access import guard
+from components.ui.access.roles import KEEP
+from components.ui.corpora import changing, exports, links
+from components.ui.corpora.exports import file_name
+from components.ui.corpora.known import (
+    Kept,
+    check_may_add,
+    kept_of,
+    known,
+    may_delete,
+    own_names,
+    with_own,
+    without_own,
+)
+from components.ui.files import chooser
+from components.ui.files.uploads import keep_shared, shared, sheet_of
+from components.ui.frame import navigation
+from components.ui.models import runtime, waiting
+from components.ui.models.background import maps, store
+from components.ui.models.services import is_for_one, service, settings
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import kit
+
+__all__ = [
+    "HEIGHT",
+    "adding_panel",
+    "await_model",
+    "downloads",
+    "explain",
+    "picture",
+    "shelf",
+    "toolbar",
+]
+
+
+# --- What can be done with a stored corpus: export it, delete it after a second click
+
+_DELETING = "corpora_deleting"
+"""Under which a visit keeps the name of the corpus that it is asked about once more."""
+_LONGEST = 60
+
+
+def menu(view: ViewState, kept: Kept) -> None:
+    """Export and deletion, in a menu."""
+    with st.popover(say("corpora.managing.menu"), icon=":material/folder_managed:"):
+        about = kept.about
+        if about is not None and about.n_occurrences and changing.may_export(about):
+            st.caption(say("corpora.managing.rows", n=about.n_occurrences))
+            st.link_button(
+                say("corpora.managing.export"),
+                exports.address(kept.name),
+                icon=":material/download:",
+                width="stretch",
+            )
+        if may_delete(view, kept):
+            ask_to_delete(kept, say("corpora.managing.delete"), key="corpora_delete")
+        elif kept.file is not None:
+            st.caption(say("corpora.managing.offered"))
+        else:
+            may_export = about is not None and changing.may_export(about)
+            st.caption(say(f"corpora.managing.{'shown_export' if may_export else 'shown'}"))
+
+
+def ask_to_delete(
+    kept: Kept, label: str, *, key: str, width: Literal["content", "stretch"] = "stretch"
+) -> None:
+    """A button, and once it was pressed what is lost and the way back."""
+    if session.kept(_DELETING) != (kept.name, key):
+        st.button(label, icon=":material/delete:", key=key, width=width,
+                  on_click=session.keep, args=(_DELETING, (kept.name, key)))  # fmt: skip
+        return
+    with st.container(gap="small"):
+        _confirm(kept, key)
+
+
+def _confirm(kept: Kept, key: str) -> None:
+    """What is lost, with the button that loses it."""
+    title, about = escape(shortened(kept.title, _LONGEST)), kept.about
+    n = 0 if about is None else about.n_occurrences
+    st.markdown(say(f"corpora.managing.{'lost' if n else 'lost_unknown'}", title=title, n=n))
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            say("corpora.managing.confirm"),
+            type="primary",
+            key=f"{key}_yes",
+            on_click=delete,
+            args=(kept.name,),
+        )
+        leave = say("corpora.managing.leave")
+        st.button(leave, key=f"{key}_no", on_click=session.keep, args=(_DELETING, None))
+
+
+def delete(name: str) -> None:
+    """Delete a corpus and forget its name; what indexes it stops."""
+    session.keep(_DELETING, None)
+    try:
+        changing.delete(name)
+    except (AccessError, CorpusError) as exc:
+        session.remember(str(exc))
+        return
+    view = without_own(session.current(), name)
+    if CORPUS.asked(view) == name:
+        view = WORD.put(CORPUS.put(view, CORPUS.default), "")
+    session.write(view)
+
+
+# --- A corpus that is not indexed to its end: how far it is, Pause, Go on, Cancel
+
+_SECONDS = 2.0
+
+
+def indexing_panel(kept: Kept) -> None:
+    """How far a corpus is, and what can be done about it; nothing for one that is done."""
+    about = kept.about
+    if about is None or about.state == "done":
+        note = "" if about is None else model_note(about, service())
+        if note:
+            st.caption(escape(note))
+        return
+    with st.container(border=True, gap="small", key="corpora_indexing"):
+        if kept.job is not None:
+            _progress(kept.job, kept.name, is_pausing=about.state == "paused")
+        elif kept.is_elsewhere:
+            _progress_elsewhere(kept.name)
+        else:
+            state = state_of(about, is_under_way=False).capitalize()
+            numbers = {"n": about.n_texts, "done": about.n_texts_done}
+            done = say("corpora.progress.state", state=state, **numbers)
+            st.markdown(f"{done} {escape(about.why)}")
+        with st.container(horizontal=True, gap="small"):
+            _buttons(kept)
+
+
+def begin(name: str) -> None:
+    """Index a corpus, or go on with it; says where that cannot be."""
+    try:
+        changing.index(name, waiting.me(_place(name)))
+    except ContextlensError as exc:
+        session.remember(str(exc))
+
+
+def _progress(job: Job, name: str, *, is_pausing: bool) -> None:
+    waiting.follow(job, _place(name), cancel="", note=_note(is_pausing=is_pausing))
+
+
+def _progress_elsewhere(name: str) -> None:
+    """How far another process is: told by what it has stored."""
+
+    @st.fragment(run_every=_SECONDS)
+    def watch() -> None:
+        now = kept_of(name)
+        if now.about is None or now.is_indexed or not now.is_elsewhere:
+            st.rerun()
+        about = now.about
+        n, done = about.n_texts, about.n_texts_done
+        st.progress(done / max(1, n), text=say("corpora.progress.done", n=n, done=done))
+        st.caption(_note(is_pausing=about.state == "paused"))
+
+    watch()
+
+
+def _note(*, is_pausing: bool) -> str:
+    return say(f"corpora.progress.{'pausing' if is_pausing else 'leave'}")
+
+
+def _buttons(kept: Kept) -> None:
+    about = kept.about
+    if about is None:
+        return
+    if not kept.is_under_way:
+        st.button(
+            say("corpora.progress.go_on"),
+            icon=":material/play_arrow:",
+            type="primary",
+            key="corpora_go_on",
+            on_click=begin,
+            args=(kept.name,),
+        )
+    elif about.state != "paused":
+        st.button(
+            say("corpora.progress.pause"),
+            icon=":material/pause:",
+            key="corpora_pause",
+            on_click=_pause,
+            args=(kept.name,),
+        )
+    if may_delete(session.current(), kept):
+        cancel = say("corpora.progress.cancel")
+        ask_to_delete(kept, cancel, key="corpora_cancel", width="content")
+
+
+def _pause(name: str) -> None:
+    try:
+        changing.pause(name)
+    except ContextlensError as exc:
+        session.remember(str(exc))
+
+
+def _place(name: str) -> str:
+    return f"index_{name}"
+
+
+# --- Above the picture: texts of one's own, and where to go from here
+
+ADDING = "corpora_adding"
+"""Under which a visit keeps whether it is about to add a file."""
+
+
+def toolbar(view: ViewState, shown: Shown) -> None:
+    """The controls of the page."""
+    why_not = guard.refusal(KEEP)
+    with st.container(
+        horizontal=True, gap="small", vertical_alignment="center", key="corpora_toolbar"
+    ):
+        st.button(
+            say("corpora.add"),
+            icon=":material/upload_file:",
+            type="primary" if not session.kept(ADDING) else "secondary",
+            key="corpora_add",
+            disabled=bool(why_not),
+            help=escape(why_not) if why_not else None,
+            on_click=_toggle,
+        )
+        if shown.words.rows:
+            _look(view, shown)
+        if shown.kept is not None:
+            menu(view, shown.kept)
+
+
+def _look(view: ViewState, shown: Shown) -> None:
+    """Links to the pages that show a corpus."""
+    if links.has_page("senses"):
+        label = say("corpora.senses_of", word=quoted(shown.word))
+        opened = links.on_senses(view, shown.key, shown.word)
+        navigation.link(navigation.row("senses"), opened, label=label)
+    if shown.key == "ambiguous":
+        navigation.link(
+            navigation.row("map"), links.on_ready_map(view), label=say("corpora.on_map")
+        )
+    elif shown.kept is not None:
+        opened = links.on_map(view, shown.key)
+        navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
+
+
+def _toggle() -> None:
+    session.keep(ADDING, not session.kept(ADDING))
+
+
+# --- A file of one's own: its first rows, which column is what, what indexing takes, the go-ahea
+
+_PENDING = "corpora_pending"
+"""Under which a visit keeps the name of the file that was chosen and is not indexed yet."""
+_GUESSED = "corpora_guessed"
+"""Under which a visit keeps what was guessed of its columns, with the file's name."""
+_NONE = "—"
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "ends": ("start", "end", "check"),
+    "span": ("span", "check"),
+    "index": ("index", "check"),
+    "word": ("word",),
+}
+"""The columns by which a file says which word of a text it is about, for each way to say it."""
+_CHECK = "check"
+"""The word that is marked, to be checked."""
+
+
+def adding_panel(view: ViewState) -> None:
+    """Where a file is chosen and indexed; nothing unless that was asked for."""
+    if not session.kept(ADDING) or not guard.is_allowed(KEEP):
+        return
+    secret = str(session.kept(_PENDING) or "")
+    sheet = sheet_of(secret)
+    with st.container(border=True, key="corpora_own_file"):
+        chooser.upload_field(say("corpora.adding.upload"), key="corpora_upload", on_file=_choose)
+        if sheet is not None:
+            _preview(view, sheet, secret)
+        else:
+            st.caption(say("corpora.adding.formats"))
+        case = "here" if is_for_one() else "many"
+        case += "_cloud" if settings().corpora_uri is not None else ""
+        st.caption(say(f"corpora.privacy.{case}"))
+
+
+def await_model(view: ViewState) -> None:
+    """Wait for a model that is on its way, so that the sidebar shows it; the page needs none."""
+    if not runtime.is_loaded(view.model) and runtime.is_near(view.model):
+        runtime.load(view.model)
+
+
+def _choose(secret: str, sheet: Sheet) -> None:
+    session.keep(_PENDING, secret)
+    session.keep(_GUESSED, (secret, guess(sheet)))
+
+
+def _preview(view: ViewState, sheet: Sheet, secret: str) -> None:
+    chooser.file_head(sheet, key="corpora_head")
+    of, guessed = session.kept(_GUESSED) or ("", FileChoice(sheet.text_column))
+    now = guessed if of == secret else guess(sheet)
+    chosen = _pickers(sheet, now, f"corpora_{secret[-8:]}")
+    try:
+        corpus = _prepared(secret, sheet, chosen)
+    except CorpusError as exc:
+        st.error(escape(str(exc)), icon=":material/error:")
+        return
+    for note in corpus.notes[len(sheet.notes) :]:  # the file's own stand above
+        st.caption(escape(note))
+    card = runtime.load(view.model)
+    layers = _layers(corpus, card, secret)
+    if not layers:
+        st.caption(say("corpora.adding.choose_layer"))
+        return
+    _go_ahead(corpus, card, layers, chosen.split)
+
+
+def _pickers(sheet: Sheet, now: FileChoice, key: str) -> FileChoice:
+    """The columns that are picked, at first the ones given."""
+    titles = list(sheet.columns)
+    first, second, third = st.columns([2, 3, 2], gap="small")
+    text = str(
+        first.selectbox(
+            say("corpora.adding.text"), titles, titles.index(now.text), key=f"{key}_text"
+        )
+    )
+    others = [title for title in titles if title != text]
+    labels = second.multiselect(
+        say("corpora.adding.labels"),
+        others,
+        [title for title in now.labels if title in others],
+        key=f"{key}_labels",
+    )
+    split = _column(third, say("corpora.adding.split"), others, now.split, f"{key}_split")
+    ways = list(_ROLES)
+    left, *rest = st.columns([2, 1, 1, 1], gap="small")
+    way = left.selectbox(
+        say("corpora.adding.marked_by"),
+        ways,
+        ways.index(_way(now.marks)),
+        format_func=lambda way: say(f"corpora.ways.{way}"),
+        key=f"{key}_way",
+    )
+    marks = {}
+    for place, role in zip(rest, _ROLES[way], strict=False):
+        column, label = "word" if role == _CHECK else role, say(f"corpora.roles.{role}")
+        own = getattr(now.marks, column)
+        marks[column] = _column(place, label, others, own, f"{key}_{column}")
+    return FileChoice(text, tuple(labels), split, MarkColumns(**marks))
+
+
+def _way(marks: MarkColumns) -> str:
+    ways = {"ends": marks.start, "span": marks.span, "index": marks.index, "word": marks.word}
+    return next((way for way, title in ways.items() if title), "none")
+
+
+def _column(place: Any, label: str, titles: Sequence[str], now: str, key: str) -> str:
+    options = [_NONE, *titles]
+    at = options.index(now, 1) if now in titles else 0
+    chosen = place.selectbox(
+        label, range(len(options)), at, format_func=options.__getitem__, key=key
+    )
+    return options[chosen] if chosen else ""
+
+
+def _prepared(secret: str, sheet: Sheet, chosen: FileChoice) -> Corpus:
+    """The corpus that was chosen, kept with the file while its visitor looks at it.
+
+    Raises:
+        CorpusError: it cannot be used.
+    """
+    name = f"{secret} {chosen}"
+    found = shared(name)
+    if isinstance(found, Corpus):
+        return found
+    corpus = corpus_from(sheet, chosen)
+    keep_shared(session.session(), name, corpus, corpus.n_bytes)
+    return corpus
+
+
+def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
+    every = range(card.n_layers + 1)
+    chosen = st.multiselect(
+        say("corpora.adding.layers"),
+        every,
+        usual_layers(corpus, card),
+        key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
+        help=say("corpora.adding.layers_help"),
+    )
+    return tuple(sorted(chosen))
+
+
+def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
+    """What it takes, before the click that begins it."""
+    own = indexing_of(card, layers, "exact")
+    expected = estimate(corpus, own, card, service(), maps().token_seconds(card))
+    why_not = ""
+    try:
+        store().check_room(corpus.name, expected.n_bytes)
+        check_may_add(session.current())
+    except CorpusError as exc:
+        why_not = str(exc)
+        st.warning(escape(why_not), icon=":material/block:")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.button(
+            say("corpora.adding.index"),
+            icon=":material/manage_search:",
+            type="primary",
+            key="corpora_index",
+            disabled=bool(why_not),
+            on_click=_index,
+            args=(corpus, card, layers, split),
+        )
+        st.markdown(str(estimate_claim(expected)), width="stretch")
+
+
+def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
+    """Store the texts and begin to index them; what is there already is opened instead."""
+    own, view = indexing_of(card, layers, "exact"), session.current()
+    try:
+        guard.require(KEEP)
+        found = store().find(corpus.digest, own, own_names(view))
+        if found is None:
+            check_may_add(view)
+            name = changing.create(corpus, own, split=split).name
+        else:
+            name = found.name
+    except ContextlensError as exc:  # the file stays chosen
+        session.remember(str(exc))
+        return
+    session.keep(_PENDING, None)
+    session.keep(ADDING, False)
+    if found is None:
+        begin(name)
+    else:
+        session.remember(say("corpora.adding.known", date=date(found.created)))
+    view = with_own(view, name)
+    session.write(WORD.put(CORPUS.put(view, name), ""))
+
+
+# --- The most frequent words of the corpus that is looked at, and what they say
+
+CHART = "corpora_chart"
+HEIGHT = 440
+_PICTURE_SECONDS = 8.0  # after which the words of a corpus that is being indexed are counted anew
+
+
+def picture(shown: Shown) -> None:
+    """The picture with its reading; while the corpus is indexed, how far that is."""
+    if shown.problem:
+        st.error(escape(shown.problem), icon=":material/error:")
+        return
+    if shown.kept is not None:
+        indexing_panel(shown.kept)
+    if shown.kept is None or not shown.kept.is_under_way:
+        _words(shown)
+        return
+
+    @st.fragment(run_every=_PICTURE_SECONDS)
+    def words() -> None:
+        now = shown_of(session.current())  # a word may have been chosen in here
+        _words(now if now.key == shown.key else shown)
+
+    words()
+
+
+def _words(shown: Shown) -> None:
+    if not shown.words.n:
+        with st.container(
+            height=HEIGHT, border=True, horizontal_alignment="center", vertical_alignment="center"
+        ):
+            st.caption(_nothing(shown), width="content")
+        return
+    rows, title = shown.first, words_title(shown.words, is_whole=shown.is_whole)
+    if rows:
+        kit.chart(
+            word_bars(rows, chosen=shown.word, title=title, height=HEIGHT),
+            key=CHART,
+            alt=say("corpora.alt", title=title),
+            on_select=_on_select(tuple(row.word for row in rows)),
+        )
+    kit.reading(words_claims(shown.title, shown.n_texts, shown.words, is_whole=shown.is_whole))
+
+
+def _nothing(shown: Shown) -> str:
+    about = None if shown.kept is None else shown.kept.about
+    if about is not None and about.state == "done":
+        return say("corpora.no_words")
+    return say("corpora.place")
+
+
+def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
+    """A click on a bar chooses its word."""
+
+    def selected() -> None:
+        event = session.value(CHART)
+        points = [] if event is None else event["selection"]["points"]
+        place = points[0].get("point_index", -1) if points else -1
+        if 0 <= place < len(words):
+            session.write(WORD.put(session.current(), words[place][:200]))
+
+    return selected
+
+
+# --- What is kept, a card each: the visitor's own, what is for everybody, what is ready-made
+
+_SHELF_LONGEST = 26  # characters of a title
+_HIGH = 4  # cards; more of them scroll
+_HEIGHT = 560
+_SHELF_SECONDS = 3.0
+
+
+def shelf(view: ViewState, shown: Shown) -> None:
+    """All corpora that the visit knows, the one that is looked at marked."""
+    try:
+        stored: Sequence[Kept] = known(view)
+    except CorpusError as exc:  # what ships with the app is there all the same
+        st.error(escape(str(exc)), icon=":material/error:")
+        stored = ()
+    if shown.kept is not None and shown.kept.name not in {kept.name for kept in stored}:
+        stored = (shown.kept, *stored)
+    n = len(stored) + len(READY)
+    st.markdown(say("corpora.shelf.title", n=n))
+    with st.container(
+        height=_HEIGHT if n > _HIGH else "content", border=False, gap="small", key="corpora_shelf"
+    ):
+        for kept in stored:
+            _stored_card(view, kept, is_chosen=kept.name == shown.key)
+        for key, title in CORPUS.options.items():
+            _ready_card(key, title, is_chosen=key == shown.key)
+    _watch([kept.name for kept in stored if kept.name != shown.key and kept.is_under_way])
+
+
+def _watch(names: Sequence[str]) -> None:
+    """Look now and then whether one of these is indexed; the one that is shown tells by itself."""
+    if not names:
+        return
+
+    @st.fragment(run_every=_SHELF_SECONDS)
+    def look() -> None:
+        if not all(kept_of(name).is_under_way for name in names):
+            st.rerun()
+
+    look()
+
+
+def _ready_card(key: str, title: str, *, is_chosen: bool) -> None:
+    corpus = ready_made(key)
+    with _card(key):
+        _name(key, title, is_chosen=is_chosen)
+        texts = say("corpora.facts.texts", n=len(corpus.texts))
+        st.caption(say("corpora.shelf.labels", texts=texts, labels=", ".join(corpus.labels)))
+        st.caption(say("corpora.shelf.ready_made"))
+
+
+def _stored_card(view: ViewState, kept: Kept, *, is_chosen: bool) -> None:
+    about = kept.about
+    with _card(kept.name):
+        if kept.file is not None and about is None and not kept.problem:
+            _offered_card(view, kept.name, kept.file)
+            return
+        _name(kept.name, kept.title, is_chosen=is_chosen)
+        if about is None:
+            st.caption(escape(kept.problem))
+            return
+        st.caption(facts(about))
+        st.caption(escape(indexed_with(about)))
+        state = state_of(about, is_under_way=kept.is_under_way)
+        case = "own" if kept.file is None else "everybody"
+        st.caption(say(f"corpora.shelf.{case}", state=state, date=date(about.created)))
+
+
+def _offered_card(view: ViewState, name: str, file: Offered) -> None:
+    """A file for everybody that nobody had indexed with this model."""
+    st.markdown(f"**{escape(shortened(file.title, _SHELF_LONGEST))}**")
+    st.caption(say("corpora.shelf.offered", size=file.mark[0] / 1e6))
+    listed = {spec.id for spec in service().models()}
+    if view.model not in listed:
+        st.caption(say("corpora.shelf.listed_only"))
+    elif guard.refusal(KEEP):
+        st.caption(escape(guard.refusal(KEEP)))
+    elif not runtime.is_loaded(view.model):
+        st.caption(say("corpora.shelf.needs_model"))
+    else:
+        st.button(
+            say("corpora.shelf.index_offered"),
+            key=f"corpora_offered_{name}",
+            on_click=_index_offered,
+            args=(name, file),
+        )
+
+
+def _card(key: str) -> st.delta_generator.DeltaGenerator:
+    return st.container(border=True, gap=None, key=f"corpora_card_{key}")
+
+
+def _name(key: str, title: str, *, is_chosen: bool) -> None:
+    sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
+    st.button(
+        escape(shortened(title, _SHELF_LONGEST)),
+        icon=f":material/{sign}:",
+        type="tertiary",
+        key=f"corpora_show_{key}",
+        help=None if is_chosen else say("corpora.shelf.show"),
+        on_click=_show,
+        args=(key,),
+    )
+
+
+def _show(key: str) -> None:
+    session.write(WORD.put(CORPUS.put(session.current(), key), ""))
+
+
+def _loaded_card(model: str) -> ModelCard:
+    """The card of a model that the button was drawn for: it is not loaded for a click alone.
+
+    Raises:
+        ModelError: it is not loaded, by what has happened since.
+    """
+    if not runtime.is_loaded(model):
+        raise ModelError(say("corpora.shelf.model_gone"))
+    return service().load(model)
+
+
+def _store_offered(name: str, file: Offered) -> None:
+    """Store a file for everybody; nothing where somebody else was quicker.
+
+    Raises:
+        ContextlensError: it cannot be read or stored.
+    """
+    sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
+    chosen = guess(sheet)
+    corpus = corpus_from(sheet, chosen)
+    card = _loaded_card(session.current().model)
+    own = indexing_of(card, usual_layers(corpus, card), "exact")
+    try:
+        changing.create(corpus, own, split=chosen.split, for_everybody=name)
+    except CorpusError:
+        if not store().has(name):
+            raise
+
+
+def _index_offered(name: str, file: Offered) -> None:
+    """Store a file for everybody, and index it; the one who asks looks at it."""
+    try:
+        guard.require(KEEP)
+        if not store().has(name):
+            _store_offered(name, file)
+    except ContextlensError as exc:
+        session.remember(str(exc))
+        return
+    begin(name)
+    _show(name)
+
+
+# --- What stands below the picture: terms, tabs, downloads
+
+_FILE = "word-counts"
+
+
+def explain(shown: Shown) -> None:
+    """The tabs under the picture."""
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown), say("corpora.limits"))
+
+
+def downloads(shown: Shown, place: DeltaGenerator) -> None:
+    """The page's Download menu: every word with its count."""
+    view = session.current()
+    with kit.downloads(place, caption_of(shown), chart=CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            passport_of(shown),
+            rows=lambda: word_rows(shown_of(view)),
+            arrays=lambda: word_arrays(shown_of(view)),
+        )
+
+
+def _numbers(shown: Shown) -> None:
+    total = max(1, shown.words.n)
+    rows = [
+        {
+            "word": row.word,
+            "occurrences": row.n,
+            "share of all words": row.n / total,
+            **({"senses": row.n_senses or None} if shown.words.sense else {}),
+        }
+        for row in shown.words.rows
+    ]
+    kit.table(rows, key="corpora_table", exact=["share of all words"])
+    st.caption(say("corpora.table"))
+
+
+def _under_the_hood(shown: Shown) -> None:
+    kit.under_the_hood(
+        formula=[FORMULA],
+        snippet=[_snippet(shown)],
+        passport=passport_of(shown),
+        shapes=kit.shapes(
+            [{"table": table, "columns": own, "type": kind} for table, own, kind in SCHEMA],
+            key="corpora_schema",
+        ),
+    )
+
+
+def _snippet(shown: Shown) -> tuple[str, str]:
+    about = None if shown.kept is None else shown.kept.about
+    if about is None:
+        return say("corpora.texts_snippet"), texts_snippet(f"{_FILE}.npz")
+    return say("corpora.export_snippet"), export_snippet(
+        file_name(about.title), word=shown.word, layer=about.indexing.layers[-1]
+    )

@@ -1,1 +1,0 @@
-"""The parts of the Corpora page, in the order of the page."""

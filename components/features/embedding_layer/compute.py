@@ -1,0 +1,591 @@
+"""What the Embedding layer page shows of a view: parts of each token, tables, words compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from components.analysis.tokens import labels
+from components.content.examples import EXAMPLES
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.byte_cache import remembered
+from components.core.errors import RequestError
+from components.core.schema import (
+    PROJECTIONS,
+    EmbeddingParts,
+    FloatArray,
+    Parameter,
+    Passport,
+    Vocabulary,
+)
+from components.features.embedding_layer.controls import (
+    ALONE,
+    FEW,
+    MAX_ROWS,
+    POSITIONS,
+    SEGMENT_ONLY,
+    SENTENCE,
+    WIDTH,
+    first_dim_in,
+    first_token_in,
+    token_in,
+)
+from components.features.embedding_layer.figures import Panel
+from components.features.embedding_layer.measures import (
+    Band,
+    Contribution,
+    Norm,
+    Positions,
+    Shared,
+    contributions,
+    look_at_positions,
+    moved_by,
+    part_rows,
+    random_band,
+    rebuild,
+    row_cosines,
+    shared_tokens,
+    summands,
+)
+from components.figures.strips import signed_bound
+from components.ui.state.controls import sentence_index
+from components.ui.state.view import Sentence, ViewState, letter
+
+__all__ = [
+    "MAX_BARS",
+    "MAX_TOKENS",
+    "EmbeddingView",
+    "Moved",
+    "NearRows",
+    "PositionTable",
+    "TwoTexts",
+    "arrays",
+    "drawn_positions",
+    "embedding_view",
+    "moved_tokens",
+    "near_rows",
+    "norm_of",
+    "other_texts",
+    "own_parameters",
+    "parameter_rows",
+    "position_table",
+    "position_table_or_none",
+    "segment_rows",
+    "token_table",
+    "two_texts",
+    "value_table",
+]
+
+
+# --- The embedding layer taken apart for the chosen sentence: what the main picture shows
+
+_DOWNLOADED = {
+    "share": "share",
+    "norm": "norm",
+    "left_out_moved": "moved",
+    "left_out_turned": "turned",
+}
+"""What is downloaded of each part, by the end of its name."""
+_AGREE = 1e-5  # largest difference over the largest value, which counts from 1
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingView:
+    """What the page shows of one sentence.
+
+    Attributes:
+        index: which sentence it is.
+        encoding: the model's own layer 0.
+        labels: what is written on each token.
+        norm: what follows the sum.
+        rebuilt: (n_tokens, n_dims) layer 0 as computed here.
+        contributions: what each part does to each token.
+        picked: the token that is looked at alone; None for all of them.
+        focus: the token that is told about: the picked one, or the chosen word's first.
+        window: the tokens that are drawn where none is picked.
+        dims: the first dimension drawn and how many there are.
+    """
+
+    index: int
+    sentence: Sentence
+    card: ModelCard
+    vocabulary: Vocabulary
+    parts: EmbeddingParts
+    encoding: Encoding
+    labels: tuple[str, ...]
+    norm: Norm
+    rebuilt: FloatArray
+    contributions: Mapping[str, Contribution]
+    picked: int | None
+    focus: int
+    window: slice
+    dims: tuple[int, int]
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens the text has, added ones too."""
+        return self.parts.tokens.n_tokens
+
+    @property
+    def layer_0(self) -> FloatArray:
+        """(n_tokens, n_dims) the model's own."""
+        return self.encoding.layer(0)
+
+    @property
+    def difference(self) -> float:
+        """The largest one between our layer 0 and the model's."""
+        return float(np.abs(self.rebuilt - self.layer_0).max(initial=0))
+
+    @property
+    def agrees(self) -> bool:
+        """True if rounding explains the difference: as far as the service promises it."""
+        return self.difference <= _AGREE * max(1.0, float(np.abs(self.layer_0).max(initial=0)))
+
+    @property
+    def shares(self) -> dict[str, FloatArray]:
+        """For each part (n_tokens,) its projection share of the sum."""
+        return {name: part.share for name, part in self.contributions.items()}
+
+    @property
+    def passport(self) -> Passport:
+        """How to get the same numbers again."""
+        encoded = self.encoding.passport
+        own: dict[str, Any] = {"layer_norm_epsilon": self.parts.epsilon}
+        return replace(encoded, settings={**encoded.settings, **own})
+
+    def panels(self) -> list[Panel]:
+        """The steps of the sum, cut to the tokens and dimensions that are drawn."""
+        parts = self.parts
+        steps = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
+        first = [*steps, ("=", "sum", parts.total)]
+        then = [("→", "LayerNorm", parts.normalized)] if parts.projected else []
+        bound = signed_bound(*(rows for _, _, rows in first))
+        return [
+            *(self._panel(*step, bound) for step in first),
+            *(self._panel(*step, signed_bound(parts.normalized)) for step in then),
+            self._panel("→", "layer 0", self.layer_0, signed_bound(self.layer_0)),
+        ]
+
+    def _panel(self, sign: str, name: str, rows: FloatArray, bound: float) -> Panel:
+        first, n = self.dims
+        begin = min(first, max(0, rows.shape[1] - n))  # tables are narrower before a projection
+        drawn = self.window if self.picked is None else slice(self.picked, self.picked + 1)
+        return Panel(sign, name, rows[drawn, begin : begin + n], begin, bound)
+
+
+def embedding_view(view: ViewState, service: EncoderService, card: ModelCard) -> EmbeddingView:
+    """Take the embedding layer apart for the chosen sentence."""
+    index = sentence_index(view, SENTENCE)
+    sentence = view.sentences[index]
+    parts = service.embedding_parts(view.model, sentence.text, pair=sentence.pair)
+    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair], layers=[0])[0]
+    vocabulary = service.vocabulary(view.model)
+    names = labels(parts.tokens, vocabulary)
+    norm = norm_of(view.model, service, parts)
+    picked = _picked(view, names)
+    return EmbeddingView(
+        index=index,
+        sentence=sentence,
+        card=card,
+        vocabulary=vocabulary,
+        parts=parts,
+        encoding=encoding,
+        labels=names,
+        norm=norm,
+        rebuilt=rebuild(list(summands(parts).values()), norm),
+        contributions=contributions(parts, norm),
+        picked=picked,
+        focus=focus_of(parts, sentence) if picked is None else picked,
+        window=_window(view, len(names)),
+        dims=_dims(view, card.n_dims),
+    )
+
+
+def token_table(embedding: EmbeddingView) -> pd.DataFrame:
+    """Tokens down: the rows that are added, without columns of what the model has not."""
+    rows = part_rows(embedding.parts, embedding.contributions, embedding.labels)
+    return pd.DataFrame(rows).dropna(axis=1, how="all")
+
+
+def value_table(embedding: EmbeddingView) -> pd.DataFrame:
+    """Dimensions down, the steps of the sum of one token across."""
+    parts, i = embedding.parts, embedding.focus
+    columns = {name: rows[i] for name, rows in summands(parts).items()}
+    columns |= {"sum": parts.total[i]}
+    columns |= {"LayerNorm": parts.normalized[i]} if parts.projected else {}
+    columns |= {"layer 0, ours": embedding.rebuilt[i]}
+    columns |= {"layer 0, the model's": embedding.layer_0[i]}
+    table = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+    table.insert(0, "dimension", range(len(table)))
+    return table
+
+
+def arrays(embedding: EmbeddingView) -> dict[str, NDArray[Any]]:
+    """All that is downloaded: the steps of the sum, and what each part does."""
+    parts = embedding.parts
+    return {
+        **summands(parts),
+        "sum": parts.total,
+        "normalized": parts.normalized,
+        "layer_0": embedding.layer_0,
+        "rebuilt": embedding.rebuilt,
+        "token_ids": parts.tokens.token_ids,
+        "position_ids": parts.position_ids,
+        "tokens": np.array(parts.tokens.tokens),
+        "text": np.array(parts.tokens.text),
+        "pair": np.array(parts.tokens.pair or ""),
+        **{
+            f"{name}_{what}": getattr(part, field)
+            for name, part in embedding.contributions.items()
+            for what, field in _DOWNLOADED.items()
+        },
+    }
+
+
+def norm_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Norm:
+    """What follows the sum in a model, read from its parameters."""
+    projection = None
+    if parts.projected:
+        name = _projection(service.parameters(model))
+        projection = (
+            service.matrix(model, f"{name}.weight"),
+            service.matrix(model, f"{name}.bias"),
+        )
+    return Norm(
+        scale=service.matrix(model, "embeddings.LayerNorm.weight"),
+        shift=service.matrix(model, "embeddings.LayerNorm.bias"),
+        epsilon=parts.epsilon,
+        projection=projection,
+    )
+
+
+def focus_of(parts: EmbeddingParts, sentence: Sentence) -> int:
+    """The chosen word's first token, or the first of the text."""
+    tokens, word = parts.tokens, sentence.word
+    starts = [
+        i
+        for i in range(tokens.n_tokens)
+        if tokens.text_ids[i] == 0 and (word is None or tokens.offsets[i, 1] > word[0])
+    ]
+    return starts[0] if starts else 0
+
+
+def _projection(parameters: tuple[Parameter, ...]) -> str:
+    names = {parameter.name for parameter in parameters}
+    return next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
+
+
+def _picked(view: ViewState, names: Sequence[str]) -> int | None:
+    position = token_in(names).of(view)
+    return int(position) if position else None
+
+
+def _window(view: ViewState, n_tokens: int) -> slice:
+    first = first_token_in(n_tokens).of(view)
+    return slice(first, min(n_tokens, first + MAX_ROWS))
+
+
+def _dims(view: ViewState, n_dims: int) -> tuple[int, int]:
+    width = WIDTH.of(view)
+    n = n_dims if width == WIDTH.default else min(int(width), n_dims)
+    return first_dim_in(n_dims, n).of(view), n
+
+
+# --- Word rows looked at closer: those that two texts share, and the nearest to a token's
+
+MAX_TOKENS = 24
+"""Tokens of each text that are drawn in the matrix."""
+_N_NEIGHBOURS = 10
+_N_RANDOM = 2000  # rows behind the random-row band
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTexts:
+    """The word rows of two texts beside each other.
+
+    Attributes:
+        parts: the embedding layer of the one text and the other.
+        labels: what is written on the tokens of each.
+        shared: the tokens in both.
+        band: how alike random rows are.
+    """
+
+    parts: tuple[EmbeddingParts, EmbeddingParts]
+    labels: tuple[tuple[str, ...], tuple[str, ...]]
+    shared: list[Shared]
+    band: Band
+
+    @property
+    def share_own(self) -> bool:
+        """Whether any token stands in both texts without being added by the tokenizer."""
+        one, other = (p.tokens.token_ids[p.tokens.text_ids >= 0] for p in self.parts)
+        return bool(np.isin(one, other).any())
+
+    @property
+    def drawn_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The labels of the tokens that are drawn."""
+        one, other = self.labels
+        return one[:MAX_TOKENS], other[:MAX_TOKENS]
+
+    @property
+    def drawn_cosines(self) -> FloatArray:
+        """Cosines of the rows that are drawn."""
+        one, other = self.parts
+        return row_cosines(one.word[:MAX_TOKENS], other.word[:MAX_TOKENS])
+
+    @property
+    def drawn_equal(self) -> list[Shared]:
+        """The equal rows among those that are drawn."""
+        return [s for s in self.shared if s.word == 0 and max(s.first, s.second) < MAX_TOKENS]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some tokens are not drawn."""
+        return max(map(len, self.labels)) > MAX_TOKENS
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table of the tokens in both."""
+        return [
+            {
+                "token": self.labels[0][shared.first],
+                "ID": shared.token_id,
+                "position here": shared.first,
+                "position there": shared.second,
+                "word rows differ by": shared.word,
+                "layer 0 differs by": shared.output,
+            }
+            for shared in self.shared
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class NearRows:
+    """The rows of the word table that are nearest to one, nearest first.
+
+    Attributes:
+        token_ids: which rows they are.
+        pieces: what the vocabulary calls them.
+        names: what is written on them.
+        cosines: (n_rows,).
+        band: how alike random rows are.
+    """
+
+    token_ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    names: tuple[str, ...]
+    cosines: tuple[float, ...]
+    band: Band
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The table of these rows."""
+        each = zip(self.token_ids, self.pieces, self.cosines, strict=True)
+        return [{"ID": i, "token": piece, "cosine": cosine} for i, piece, cosine in each]
+
+
+def other_texts(view: ViewState, embedding: EmbeddingView) -> dict[str, Sentence]:
+    """Texts to compare with: the other sentences, and a ready one so that there always is one."""
+    own = embedding.sentence.text.strip()
+    others = {letter(i): s for i, s in enumerate(view.sentences) if i != embedding.index}
+    ready = next(s.text for s in EXAMPLES[0].sentences[::-1] if s.text.strip() != own)
+    return {**others, "Example": Sentence(ready)}
+
+
+def two_texts(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> TwoTexts:
+    """The page's text beside another one."""
+    theirs = service.embedding_parts(embedding.card.id, other.text, pair=other.pair)
+    return TwoTexts(
+        parts=(embedding.parts, theirs),
+        labels=(embedding.labels, labels(theirs.tokens, embedding.vocabulary)),
+        shared=shared_tokens(embedding.parts, theirs),
+        band=_random_rows(service, embedding.card),
+    )
+
+
+def near_rows(embedding: EmbeddingView, position: int, service: EncoderService) -> NearRows | None:
+    """The nearest rows to a token's but its own; None where it is all zeros."""
+    row, own = embedding.parts.word[position], int(embedding.parts.tokens.token_ids[position])
+    if not row.any():
+        return None
+    nearest = service.nearest_rows(embedding.card.id, row, _N_NEIGHBOURS + 1)
+    found = [each for each in nearest if each[0] != own][:_N_NEIGHBOURS]
+    return NearRows(
+        token_ids=tuple(i for i, _, _ in found),
+        pieces=tuple(piece for _, piece, _ in found),
+        names=tuple(_written(embedding.vocabulary, i, piece) for i, piece, _ in found),
+        cosines=tuple(cosine for _, _, cosine in found),
+        band=_random_rows(service, embedding.card),
+    )
+
+
+def _written(vocabulary: Vocabulary, token_id: int, piece: str) -> str:
+    """A piece as it is written, or its text where pieces are coded."""
+    known = token_id < len(vocabulary.texts) and vocabulary.method != "WordPiece"
+    return (vocabulary.texts[token_id] if known else "") or piece
+
+
+def _random_rows(service: EncoderService, card: ModelCard) -> Band:
+    """How alike rows of a model's word table are that have nothing to do with each other."""
+
+    def measured() -> Band:
+        ids = np.random.default_rng(_SEED).integers(card.vocabulary_size, size=_N_RANDOM)
+        return random_band(service.word_rows(card.id, ids))
+
+    return remembered("random word rows", card.checksum, compute=measured)
+
+
+# --- The position and segment tables looked at closer, and which parameters the layer has
+
+MAX_BARS = 20
+"""Tokens of each text that are drawn as bars."""
+_MAX_CELLS = 128  # positions on each side of the matrix
+_POSITION_ROWS = "embeddings.position_embeddings.weight"
+_SEGMENT_ROWS = "embeddings.token_type_embeddings.weight"
+_OWN = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTable:
+    """A model's position table: (n_rows, n_embedding_dims), and what it looks like."""
+
+    rows: FloatArray
+    look: Positions
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """How far tokens moved at layer 0.
+
+    Attributes:
+        names: what is written on each token.
+        text_ids: the text that each is of, 0 or 1, and -1 for added ones.
+        shares: (n_tokens,) the length of the change over the vector's before.
+    """
+
+    names: list[str]
+    text_ids: list[int]
+    shares: FloatArray
+
+    @property
+    def drawn(self) -> list[int]:
+        """The places of each text's first tokens: a long one leaves room for the next."""
+        ids = self.text_ids
+        return [i for i, own in enumerate(ids) if ids[:i].count(own) < MAX_BARS]
+
+    @property
+    def drawn_names(self) -> list[str]:
+        """What is written on the tokens that are drawn."""
+        return [self.names[i] for i in self.drawn]
+
+
+def position_table(embedding: EmbeddingView, service: EncoderService) -> PositionTable:
+    """The position table of a model.
+
+    Raises:
+        RequestError: it has so many rows that it is not sent.
+    """
+    rows = service.matrix(embedding.card.id, _POSITION_ROWS)
+    first = int(embedding.parts.position_ids[0])
+    look = remembered(
+        "position table",
+        embedding.card.checksum,
+        first,
+        compute=lambda: look_at_positions(rows, first),
+    )
+    return PositionTable(rows, look)
+
+
+def position_table_or_none(
+    embedding: EmbeddingView, service: EncoderService
+) -> PositionTable | None:
+    """The same, or None where it is too large to be had."""
+    try:
+        return position_table(embedding, service)
+    except RequestError:
+        return None
+
+
+def drawn_positions(view: ViewState, n: int) -> range:
+    """Which of n positions the matrix draws: the first few, or as many as have room."""
+    if POSITIONS.of(view) == POSITIONS.default:
+        return range(0, n, -(-n // _MAX_CELLS))
+    return range(n)[:FEW]
+
+
+def segment_rows(embedding: EmbeddingView, service: EncoderService) -> FloatArray | None:
+    """The segment table; None where the model has none."""
+    if embedding.parts.segment is None:
+        return None
+    return service.matrix(embedding.card.id, _SEGMENT_ROWS)
+
+
+def moved_tokens(
+    view: ViewState, embedding: EmbeddingView, service: EncoderService, change: str
+) -> Moved:
+    """What a second text, or the other segment row, changes at layer 0."""
+    rows = segment_rows(embedding, service)
+    if change == SEGMENT_ONLY and rows is not None:
+        return _other_segment(embedding, service, rows)
+    other = next(iter(other_texts(view, embedding).values()))
+    moved = _second_text(embedding, other, service)
+    still = np.zeros_like(moved.shares)
+    return Moved(moved.names, moved.text_ids, still) if change == ALONE else moved
+
+
+def own_parameters(embedding: EmbeddingView, service: EncoderService) -> list[Parameter]:
+    """The embedding layer's parameters."""
+    return [p for p in service.parameters(embedding.card.id) if p.name.startswith(_OWN)]
+
+
+def parameter_rows(parameters: list[Parameter]) -> list[dict[str, str | int]]:
+    """The table of parameters."""
+    states = {True: "in a trained layer", False: "in a layer that looks untrained", None: ""}
+    return [
+        {
+            "parameter": parameter.name,
+            "shape": " x ".join(map(str, parameter.shape)),
+            "numbers": int(np.prod(parameter.shape)),
+            "state": states[parameter.trained],
+        }
+        for parameter in parameters
+    ]
+
+
+def _other_segment(embedding: EmbeddingView, service: EncoderService, rows: FloatArray) -> Moved:
+    """The text alone, with segment row 1 in place of 0."""
+    parts = service.embedding_parts(embedding.card.id, embedding.sentence.text)
+    before, after = (
+        rebuild([parts.word, parts.position, row[None]], embedding.norm) for row in rows[:2]
+    )
+    names = list(labels(parts.tokens, embedding.vocabulary))
+    return Moved(names, parts.tokens.text_ids.tolist(), moved_by(before, after))
+
+
+def _second_text(embedding: EmbeddingView, other: Sentence, service: EncoderService) -> Moved:
+    """The text with its pair, or else another one, beside the two alone."""
+    model, first = embedding.card.id, embedding.sentence
+    second = first.pair or other.text
+    both = service.embedding_parts(model, first.text, pair=second)
+    alone = [service.embedding_parts(model, text) for text in (first.text, second)]
+    return _against_alone(both, alone, labels(both.tokens, embedding.vocabulary))
+
+
+def _against_alone(
+    both: EmbeddingParts, alone: list[EmbeddingParts], names: tuple[str, ...]
+) -> Moved:
+    """Each text's own tokens in the pair, beside the same tokens where the text stood alone."""
+    places: list[int] = []
+    moved: list[FloatArray] = []
+    for which, single in enumerate(alone):
+        here = np.flatnonzero(both.tokens.text_ids == which)
+        there = np.flatnonzero(single.tokens.text_ids == 0)[: len(here)]
+        here = here[: len(there)]
+        places += here.tolist()
+        moved.append(moved_by(single.output[there], both.output[here]))
+    text_ids = both.tokens.text_ids[places].tolist() if places else []
+    return Moved([names[i] for i in places], text_ids, np.concatenate(moved))

@@ -1,1 +1,0 @@
-"""The figures of its page, by what they are about."""

@@ -1,1 +1,0 @@
-"""The looks of its page, by what they are about."""

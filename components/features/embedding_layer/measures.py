@@ -1,0 +1,326 @@
+"""The arithmetic of the embedding layer: shares, positions, neighbours of a token.
+
+Numpy in, numpy out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.core.schema import EmbeddingParts, FloatArray, IntArray
+
+__all__ = [
+    "Band",
+    "Contribution",
+    "Norm",
+    "Positions",
+    "Shared",
+    "constant_parts",
+    "contributions",
+    "distance_means",
+    "layer_norm",
+    "look_at_positions",
+    "moved_by",
+    "part_rows",
+    "random_band",
+    "rebuild",
+    "row_cosines",
+    "shared_tokens",
+    "shares",
+    "sinusoid",
+    "summands",
+]
+
+
+# --- The embedding layer's arithmetic done again, and what each part of it contributes
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """What follows the sum: LayerNorm and, in some families, a linear layer.
+
+    Attributes:
+        scale, shift: (n_embedding_dims,) LayerNorm's weight and bias.
+        epsilon: what it adds to the variance.
+        projection: (n_dims, n_embedding_dims) weight and (n_dims,) bias, or None.
+    """
+
+    scale: FloatArray
+    shift: FloatArray
+    epsilon: float
+    projection: tuple[FloatArray, FloatArray] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What one part of the sum does to each token, measured three ways.
+
+    Attributes:
+        share: (n_tokens,) its projection share, see `shares`.
+        norm: (n_tokens,) the length of its row.
+        moved: (n_tokens,) how far layer 0 moves where this part is left out of the sum before
+            LayerNorm, in shares of layer 0's length.
+        turned: (n_tokens,) the same as 1 - cosine.
+    """
+
+    share: FloatArray
+    norm: FloatArray
+    moved: FloatArray
+    turned: FloatArray
+
+    def of(self, tokens: slice) -> Contribution:
+        """The same of some of the tokens."""
+        return Contribution(
+            self.share[tokens], self.norm[tokens], self.moved[tokens], self.turned[tokens]
+        )
+
+
+def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
+    """The rows that are added, by name; without the segment where the model has none."""
+    found = {"word": parts.word, "position": parts.position}
+    return found if parts.segment is None else {**found, "segment": parts.segment}
+
+
+def layer_norm(rows: NDArray[Any], norm: Norm) -> NDArray[np.float64]:
+    """(n_rows, n_dims): each row with mean 0 and variance 1, scaled and shifted; in float64."""
+    wide = rows.astype(np.float64)
+    centred = wide - wide.mean(axis=1, keepdims=True)
+    spread = np.sqrt(wide.var(axis=1, keepdims=True) + norm.epsilon)
+    found: NDArray[np.float64] = centred / spread * norm.scale + norm.shift
+    return found
+
+
+def rebuild(rows: Sequence[FloatArray], norm: Norm) -> FloatArray:
+    """(n_tokens, n_dims) float32: layer 0 from what is added up; one row serves all tokens."""
+    total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
+    output = layer_norm(total, norm)
+    if norm.projection is not None:
+        weight, bias = norm.projection
+        output = output @ weight.astype(np.float64).T + bias
+    return output.astype(np.float32)
+
+
+def shares(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
+    """(n_tokens,) for each part: its projection share of the sum; those of a token add up to 1.
+
+    That is the part's length along the sum's own direction over the sum's length: negative for a
+    part that points against the sum, and 0 for all where the sum is all zeros.
+    """
+    total = parts.total.astype(np.float64)
+    squares = np.maximum((total**2).sum(axis=1), 1e-24)
+    return {
+        name: ((rows * total).sum(axis=1) / squares).astype(np.float32)
+        for name, rows in summands(parts).items()
+    }
+
+
+def contributions(parts: EmbeddingParts, norm: Norm) -> Mapping[str, Contribution]:
+    """What each part does to each token: its share, its norm, and layer 0 without it."""
+    rows = summands(parts)
+    whole, share = rebuild(list(rows.values()), norm), shares(parts)
+    found = {}
+    for name, own in rows.items():
+        without = rebuild([other for part, other in rows.items() if part != name], norm)
+        found[name] = Contribution(
+            share=share[name],
+            norm=np.linalg.norm(own, axis=1),
+            moved=moved_by(whole, without),
+            turned=_turned(whole, without),
+        )
+    return found
+
+
+def constant_parts(parts: EmbeddingParts) -> list[str]:
+    """The parts that add one and the same row to every token of a text of several."""
+    rows = summands(parts).items()
+    return [name for name, own in rows if len(own) > 1 and (own == own[0]).all()]
+
+
+def moved_by(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n_rows,) how far each row moved, in shares of its length before."""
+    lengths = np.maximum(np.linalg.norm(before, axis=1), 1e-12)
+    moved: FloatArray = np.linalg.norm(after - before, axis=1) / lengths
+    return moved
+
+
+def part_rows(
+    parts: EmbeddingParts, found: Mapping[str, Contribution], labels: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The table of a text's tokens: which rows were added, and what each of them does."""
+    segments = parts.tokens.token_type_ids
+    total = np.linalg.norm(parts.total, axis=1)
+    return [
+        {
+            "token": label,
+            "word row (ID)": int(parts.tokens.token_ids[i]),
+            "position row": int(parts.position_ids[i]),
+            "segment row": None
+            if parts.segment is None
+            else (0 if segments is None else int(segments[i])),
+            **{f"{name} norm": float(part.norm[i]) for name, part in found.items()},
+            "sum norm": float(total[i]),
+            **{f"{name} share": float(part.share[i]) for name, part in found.items()},
+            **{f"without {name}: moved": float(part.moved[i]) for name, part in found.items()},
+            **{f"without {name}: 1 - cos": float(part.turned[i]) for name, part in found.items()},
+        }
+        for i, label in enumerate(labels)
+    ]
+
+
+def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
+    """(n_rows,) 1 - cosine of each row with itself after a change; 1 with a row of zeros."""
+    one, other = before.astype(np.float64), after.astype(np.float64)
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    cosines = (one * other).sum(axis=1) / np.maximum(lengths, 1e-24)
+    turned: FloatArray = (1 - np.clip(cosines, -1, 1)).astype(np.float32)
+    return turned
+
+
+# --- Rows of the word table: those that two texts share, their cosines, and what random rows hav
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A token that two texts have in common, at its first place in each.
+
+    Attributes:
+        first, second: its position in the one and the other.
+        token_id: its row of the word table.
+        word: the largest difference of its word rows, 0 where they are the same numbers.
+        output: the largest difference of its vectors at layer 0.
+    """
+
+    first: int
+    second: int
+    token_id: int
+    word: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Band:
+    """Cosines of random pairs of rows: 5th percentile, mean and 95th percentile."""
+
+    low: float
+    mean: float
+    high: float
+
+
+def shared_tokens(one: EmbeddingParts, other: EmbeddingParts) -> list[Shared]:
+    """The tokens that two texts have in common, in the order of the one."""
+    theirs = _first_places(other.tokens.token_ids)
+    found = []
+    for token_id, i in _first_places(one.tokens.token_ids).items():
+        j = theirs.get(token_id)
+        if j is not None:
+            word = float(np.abs(one.word[i] - other.word[j]).max())
+            output = float(np.abs(one.output[i] - other.output[j]).max())
+            found.append(Shared(i, j, token_id, word, output))
+    return found
+
+
+def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
+    """(n_one, n_other) cosines between the rows of two tables; 0 with a row of zeros."""
+    cosines: FloatArray = np.clip(_units(one) @ _units(other).T, -1, 1).astype(np.float32)
+    return cosines
+
+
+def random_band(rows: FloatArray) -> Band:
+    """How alike rows drawn at random are: each with the next one."""
+    units = _units(rows)
+    cosines = (units[:-1] * units[1:]).sum(axis=1)
+    if not cosines.size:
+        return Band(0.0, 0.0, 0.0)
+    low, high = np.percentile(cosines, [5, 95])
+    return Band(float(low), float(cosines.mean()), float(high))
+
+
+def _units(rows: FloatArray) -> FloatArray:
+    wide = rows.astype(np.float64)
+    units: FloatArray = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    return units
+
+
+def _first_places(ids: IntArray) -> dict[int, int]:
+    """Each ID with its first position, in the order of the text."""
+    places: dict[int, int] = {}
+    for i, token_id in enumerate(ids.tolist()):
+        places.setdefault(token_id, i)
+    return places
+
+
+# --- Position tables: their rows compared, drawn in two dimensions, and told from a fixed formul
+
+_FIXED = 0.99
+"""Mean cosine with the fixed formula from which on a table is taken for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """What a position table looks like.
+
+    Attributes:
+        first: the first row that a text uses; the rows before it (RoBERTa, MPNet) are left out.
+        cosines: (n_rows, n_rows) of the usable rows.
+        curve: (n_rows, 2) the rows on their first two principal components.
+        explained: the share of the variance on each of the two.
+        fixed: mean cosine of the rows with those of the fixed sine and cosine formula.
+    """
+
+    first: int
+    cosines: FloatArray
+    curve: FloatArray
+    explained: tuple[float, float]
+    fixed: float
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the table holds the fixed formula's rows, up to their lengths."""
+        return self.fixed >= _FIXED
+
+
+def look_at_positions(table: FloatArray, first: int) -> Positions:
+    """The comparison of a table's rows from `first` on with each other and with the formula."""
+    rows = table[first:]
+    formula = sinusoid(*table.shape)[first:]
+    own = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
+    fixed = float(((rows * formula).sum(axis=1) / np.maximum(own, 1e-12)).mean())
+    curve, explained = _principal(rows)
+    return Positions(first, row_cosines(rows, rows), curve, explained, fixed)
+
+
+def sinusoid(n_rows: int, n_dims: int) -> FloatArray:
+    """(n_rows, n_dims) the fixed position vectors of Vaswani et al. 2017, section 3.5."""
+    dims = np.arange(n_dims)
+    angles = np.arange(n_rows)[:, None] / 10_000 ** (2 * (dims // 2) / n_dims)
+    table: FloatArray = np.where(dims % 2 == 0, np.sin(angles), np.cos(angles)).astype(np.float32)
+    return table
+
+
+def distance_means(cosines: FloatArray) -> FloatArray:
+    """(n_rows,) the mean cosine of rows that are 0, 1, 2, ... positions apart."""
+    n = len(cosines)
+    means: FloatArray = np.array([np.diagonal(cosines, k).mean() for k in range(n)], np.float32)
+    return means
+
+
+def _principal(rows: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
+    """Coordinates on the first two principal components, and the variance that they hold.
+
+    From the (n_rows, n_rows) matrix of inner products: the same as PCA and quicker for few rows.
+    """
+    centred = rows.astype(np.float64) - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred @ centred.T)
+    top = np.maximum(values[::-1][:2], 0)
+    curve = vectors[:, ::-1][:, :2] * np.sqrt(top)
+    if curve.shape[1] < 2:
+        curve = np.pad(curve, ((0, 0), (0, 2 - curve.shape[1])))
+        top = np.pad(top, (0, 2 - len(top)))
+    whole = max(float(np.maximum(values, 0).sum()), 1e-24)
+    return curve.astype(np.float32), (float(top[0]) / whole, float(top[1]) / whole)

@@ -1,0 +1,489 @@
+"""What the Layer by layer page shows of a view: tokens, whole layers, the pooler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
+from components.analysis.similarity import cosine_matrix
+from components.analysis.tokens import kinds, labels
+from components.content.sample import baseline_sentences
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.byte_cache import remembered
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, Passport, Vocabulary
+from components.core.words import split_words
+from components.features.layers import measures
+from components.features.layers.controls import MEASURE, MEASURES, SENTENCE, TOKEN, WORDS
+from components.features.layers.measures import (
+    MEASURE_NAMES,
+    Alike,
+    Measure,
+    Neighbours,
+    Words,
+    layer_rows,
+    lowest_cosine,
+    measure,
+    nearest,
+    own_tokens,
+    pool_by_hand,
+    token_pairs,
+)
+from components.features.layers.snippet import SnippetText
+from components.figures.similarity import cosine_range
+from components.ui.state.controls import sentence_index
+from components.ui.state.view import Sentence, ViewState, letter
+
+__all__ = [
+    "COMPONENTS",
+    "Arrays",
+    "ByHand",
+    "Compared",
+    "HiddenStates",
+    "NearestTokens",
+    "Spread",
+    "alike_table",
+    "arrays",
+    "by_hand",
+    "compared_layers",
+    "encode_all",
+    "hidden_states",
+    "linear_name",
+    "measure_table",
+    "nearest_tokens",
+    "pairs_of",
+    "pairs_table",
+    "rows",
+    "sentence_rows",
+    "shape_rows",
+    "snippet_texts",
+    "spread_of",
+    "spread_table",
+    "steps",
+]
+
+
+# --- One sentence layer by layer: its hidden states, and what stands near its tokens there
+
+Arrays = dict[str, NDArray[Any]]
+_NEAREST = 2
+_MOST_CELLS = 64 * 64  # of a table of pairs
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenStates:
+    """What the page shows of one sentence.
+
+    Attributes:
+        index: which sentence it is.
+        labels: what is written on each token.
+        measure: what the picture shows.
+        layer: the chosen layer.
+        picked: the position of the token that is looked at closer.
+        band: the random-pair baseline, or None while it is being measured.
+    """
+
+    index: int
+    sentence: Sentence
+    card: ModelCard
+    vocabulary: Vocabulary
+    encoding: Encoding
+    labels: tuple[str, ...]
+    measure: Measure
+    layer: int
+    picked: int
+    band: Band | None
+
+    @property
+    def measured(self) -> str:
+        """What the picture shows, in words."""
+        if self.measure.kind == "first":
+            return f"cosine to {self.labels[0]}"
+        return MEASURE_NAMES[self.measure.kind]
+
+    @property
+    def own(self) -> np.ndarray:
+        """Which tokens are the text's own."""
+        return own_tokens(self.encoding)
+
+    @property
+    def n_unknown(self) -> int:
+        """How many of the text's tokens are unknown ones; a typed "[UNK]" is what was typed."""
+        return kinds(self.encoding, self.vocabulary).count("unknown")
+
+    @property
+    def chance(self) -> FloatArray | None:
+        """(n_layers,) the random pairs' average cosine, where it is known."""
+        return None if self.band is None else self.band.mean
+
+    @cached_property
+    def cosine_scale(self) -> tuple[float, float]:
+        """One scale for every cosine of this sentence, whatever is looked at."""
+        return cosine_range(np.array([lowest_cosine(self.encoding.hidden)]))
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The ends of the picture's colours."""
+        if self.measure.kind != "length":
+            return self.cosine_scale
+        return 0.0, float(self.measure.values.max())
+
+    @property
+    def passport(self) -> Passport:
+        """The passport behind the numbers."""
+        own = {} if self.band is None else {"baseline_pairs": N_PAIRS, "baseline_seed": SEED}
+        encoded = self.encoding.passport
+        return replace(encoded, settings={**encoded.settings, **own})
+
+
+@dataclass(frozen=True, eq=False)
+class NearestTokens:
+    """The tokens nearest to the picked one at each layer, among those of all sentences.
+
+    Attributes:
+        names: what is written on each token of all sentences, and its sentence's letter.
+        picked: the picked token's place among those.
+        found: the nearest, by their places.
+    """
+
+    names: list[tuple[str, str]]
+    picked: int
+    found: Neighbours
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no other token."""
+        return not self.found.indices.shape[1]
+
+    def table(self, states: HiddenStates) -> pd.DataFrame:
+        """Layers down; the nearest tokens with their cosines across."""
+        columns: dict[str, object] = {"layer": states.encoding.layers}
+        for rank, places in enumerate(self.found.indices.T):
+            columns[("nearest", "second")[rank]] = [" in ".join(self.names[i]) for i in places]
+            columns[f"cosine {rank}"] = self.found.cosines[:, rank]
+        if states.chance is not None:
+            columns["random pairs"] = states.chance
+        return pd.DataFrame(columns)
+
+
+def hidden_states(
+    view: ViewState, service: EncoderService, card: ModelCard, baseline: Baseline | None
+) -> HiddenStates:
+    """Encode the chosen sentence and measure its tokens as the view's controls say."""
+    index = sentence_index(view, SENTENCE)
+    sentence = view.sentences[index]
+    encoding = service.encode(view.model, [sentence.text], pairs=[sentence.pair])[0]
+    vocabulary = service.vocabulary(view.model)
+    return HiddenStates(
+        index=index,
+        sentence=sentence,
+        card=card,
+        vocabulary=vocabulary,
+        encoding=encoding,
+        labels=labels(encoding, vocabulary),
+        measure=measure(encoding, MEASURES[MEASURE.of(view)]),
+        layer=view.layer if view.layer in encoding.layers else encoding.layers[-1],
+        picked=_picked(view, encoding, sentence),
+        band=None if baseline is None else baseline.band("mean", centred=False),
+    )
+
+
+def encode_all(view: ViewState, service: EncoderService) -> list[Encoding]:
+    """Every current sentence's encoding, all layers."""
+    pairs = [sentence.pair for sentence in view.sentences]
+    return service.encode(view.model, [s.text for s in view.sentences], pairs=pairs)
+
+
+def nearest_tokens(view: ViewState, states: HiddenStates, service: EncoderService) -> NearestTokens:
+    """What is nearest to the picked token; added tokens and itself do not count."""
+    encodings = encode_all(view, service)
+    names = [
+        (label, letter(i))
+        for i, encoding in enumerate(encodings)
+        for label in labels(encoding, states.vocabulary)
+    ]
+    counts = np.concatenate([own_tokens(encoding) for encoding in encodings])
+    picked = sum(e.n_tokens for e in encodings[: states.index]) + states.picked
+    counts[picked] = False
+    vectors, texts = states.encoding.hidden[:, states.picked], [e.hidden for e in encodings]
+    found = nearest(vectors, texts, np.flatnonzero(counts), _NEAREST)
+    return NearestTokens(names, picked, found)
+
+
+def pairs_of(states: HiddenStates) -> FloatArray:
+    """(n_tokens, n_tokens) cosines of a sentence's tokens at the chosen layer."""
+    own: FloatArray = token_pairs(states.encoding.layer(states.layer)[None])[0]
+    return own
+
+
+def pairs_table(pairs: FloatArray, names: Sequence[str]) -> pd.DataFrame | None:
+    """Tokens by tokens, by position and name; None of a long text."""
+    if pairs.size > _MOST_CELLS:
+        return None
+    own = [f"{position} {name}" for position, name in enumerate(names)]
+    return pd.DataFrame(np.round(pairs, 4), index=own, columns=own)
+
+
+def measure_table(states: HiddenStates) -> pd.DataFrame:
+    """Tokens down, layers across: the numbers of the picture."""
+    found = states.measure
+    table = pd.DataFrame(found.values.T, columns=[f"layer {n}" for n in found.layers])
+    table.insert(0, "token", states.labels)
+    table.insert(0, "position", np.arange(len(table)))
+    return table
+
+
+def rows(states: HiddenStates, encodings: Sequence[Encoding]) -> list[dict[str, Any]]:
+    """Every measure of every token at every layer, of all sentences."""
+    return [
+        row
+        for i, encoding in enumerate(encodings)
+        for row in layer_rows(encoding, labels(encoding, states.vocabulary), letter(i))
+    ]
+
+
+def shape_rows(encoding: Encoding) -> list[dict[str, str]]:
+    """The shapes of what the model gives for a text."""
+    found = {"hidden states (layers, tokens, dimensions)": encoding.hidden}
+    if encoding.pooler_output is not None:
+        found["pooler output (dimensions)"] = encoding.pooler_output
+    return [{"array": name, "shape": str(array.shape)} for name, array in found.items()]
+
+
+def arrays(encodings: Sequence[Encoding]) -> Arrays:
+    """Every layer of every sentence, by the sentence's letter."""
+    found: Arrays = {"layers": np.array(encodings[0].layers)}
+    for i, encoding in enumerate(encodings):
+        name = letter(i)
+        texts = [encoding.text, *([encoding.pair] if encoding.pair else [])]
+        found[f"hidden_{name}"] = encoding.hidden
+        found[f"tokens_{name}"] = np.array(encoding.tokens)
+        found[f"token_ids_{name}"] = encoding.token_ids
+        found[f"text_{name}"] = np.array(texts)
+        if encoding.pooler_output is not None:
+            found[f"pooler_output_{name}"] = encoding.pooler_output
+    return found
+
+
+def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
+    """The token that the view names, or the chosen word's first, or the first of the text."""
+    asked = TOKEN.of(view)
+    if 0 <= asked < encoding.n_tokens:
+        return asked
+    first = sentence.word[0] if sentence.word else -1
+    behind = (encoding.text_ids == 0) & (encoding.offsets[:, 1] > first)
+    return int(np.flatnonzero(behind)[0]) if behind.any() else 0
+
+
+# --- The pooler computed by hand from its weights, and how alike it makes the sentences
+
+
+@dataclass(frozen=True, eq=False)
+class ByHand:
+    """The pooler's arithmetic for one text; both None where its weights are not to be had.
+
+    Attributes:
+        linear: (n_dims,) W x + b.
+        pooled: (n_dims,) tanh of it.
+        reason: why there is nothing.
+    """
+
+    linear: FloatArray | None = None
+    pooled: FloatArray | None = None
+    reason: str = ""
+
+    def difference(self, own: FloatArray) -> float | None:
+        """The largest one to the model's own output."""
+        return None if self.pooled is None else float(np.abs(self.pooled - own).max())
+
+
+def linear_name(states: HiddenStates, service: EncoderService) -> str:
+    """The name of the pooler's linear layer, which differs by family."""
+    names = [parameter.name for parameter in service.parameters(states.card.id)]
+    weight = next(n for n in names if n.startswith("pooler.") and n.endswith(".weight"))
+    return weight.removesuffix(".weight")
+
+
+def by_hand(states: HiddenStates, service: EncoderService) -> ByHand:
+    """W x + b and its tanh, of the first token's vector after the last layer."""
+    name = linear_name(states, service)
+    try:
+        weight = service.matrix(states.card.id, f"{name}.weight")
+    except RequestError as exc:  # too large to be sent
+        return ByHand(reason=str(exc))
+    bias = service.matrix(states.card.id, f"{name}.bias")
+    return ByHand(*pool_by_hand(states.encoding.hidden[-1, 0], weight, bias))
+
+
+def first_token(states: HiddenStates) -> str:
+    """What the pooler is given."""
+    return f"{states.labels[0]}, layer {states.encoding.layers[-1]}"
+
+
+def steps(states: HiddenStates, hand: ByHand, own: FloatArray) -> dict[str, FloatArray]:
+    """From the first token's vector to the pooler output, by name."""
+    found = {first_token(states): states.encoding.hidden[-1, 0]}
+    if hand.linear is not None and hand.pooled is not None:
+        found |= {"W x + b": hand.linear, "tanh, by hand": hand.pooled}
+    return {**found, "model's own": own}
+
+
+def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]:
+    """How alike the sentences look to the pooler, to the first token, and to the mean."""
+    kinds = {
+        "by pooler output": [e.pooler_output for e in encodings],
+        "by first token": [e.hidden[-1, 0] for e in encodings],
+        "by mean of tokens": [e.hidden[-1].mean(axis=0) for e in encodings],
+    }
+    cosines = {
+        name: cosine_matrix(np.stack([v for v in vectors if v is not None]))
+        for name, vectors in kinds.items()
+    }
+    return [
+        {
+            "sentences": f"{letter(i)} ~ {letter(j)}",
+            **{name: float(matrix[i, j]) for name, matrix in cosines.items()},
+        }
+        for i, j in combinations(range(len(encodings)), 2)
+    ]
+
+
+# --- Whole layers: how alike they are over the same words, and how the sample's words vary in th
+
+COMPONENTS = (1, 3, 10)
+"""How many principal components the picture of the variance counts."""
+_RUN = 32  # sample sentences encoded at a time
+_EVERY = 2  # of the sample's sentences: half of them give `MAX_WORDS` words
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The layers of two models, or of one, over the same words.
+
+    Attributes:
+        names: the models' titles.
+        words: the words in each model.
+        alike: how alike the layers are.
+        is_one: whether both are one model.
+    """
+
+    names: tuple[str, str]
+    words: tuple[Words, Words]
+    alike: Alike
+    is_one: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The sample's words in a model, and the share of their variance in the first components.
+
+    Attributes:
+        sample: a few words of each of the sample's sentences.
+        shares: (n_layers, n) for the first 1, 2, ... n components.
+    """
+
+    sample: Words
+    shares: FloatArray
+
+
+def compared_layers(
+    view: ViewState, card: ModelCard, other: ModelCard, service: EncoderService
+) -> Compared:
+    """The layers of a model beside another's, or its own, over the words that the view names."""
+    ours = _words_of(view, card, service)
+    theirs = ours if other is card else _words_of(view, other, service)
+    own = () if _is_sample(view) else tuple((s.text, s.pair) for s in view.sentences)
+    alike = remembered(
+        "alike layers",
+        card.checksum,
+        other.checksum,
+        own,
+        compute=lambda: measures.alike(*measures.shared(ours, theirs)),
+    )
+    names = card.title, other.title
+    return Compared(names, (ours, theirs), alike, is_one=other is card)
+
+
+def alike_table(compared: Compared, cka: FloatArray) -> pd.DataFrame:
+    """A kind of CKA with the first model's layers down, the second's across."""
+    table = pd.DataFrame(cka, columns=[f"layer {n}" for n in range(cka.shape[1])])
+    table.insert(0, compared.names[0], [f"layer {n}" for n in range(len(table))])
+    return table
+
+
+def snippet_texts(view: ViewState, compared: Compared) -> list[SnippetText]:
+    """The sentences that have words in both models, with the spans of these."""
+    ours, theirs = compared.words
+    both = set(theirs.keys)
+    keys = [key for key in ours.keys if key in both]
+    texts = []
+    for i, sentence in enumerate(view.sentences):
+        groups = [
+            tuple(split_words(text)[word] for at, which, word in keys if (at, which) == (i, own))
+            for own, text in enumerate((sentence.text, sentence.pair or ""))
+        ]
+        texts.append(SnippetText(sentence.text, sentence.pair, groups[0], groups[1]))
+    return [text for text in texts if text.words or text.pair_words]
+
+
+def spread_of(states: HiddenStates, service: EncoderService) -> Spread:
+    """How the sample's words vary at each layer of a model."""
+    sample, n = sample_words(states.card, service), max(COMPONENTS)
+    shares = remembered(
+        "variance of layers",
+        states.card.checksum,
+        n,
+        compute=lambda: measures.variance_shares(sample.vectors, n),
+    )
+    return Spread(sample, shares)
+
+
+def spread_table(states: HiddenStates, shares: FloatArray) -> pd.DataFrame:
+    """Layers down: random pairs, where they are known, and the shares of the variance."""
+    columns: dict[str, object] = {"layer": states.encoding.layers}
+    if states.band is not None:
+        columns |= {
+            "random pairs, average": states.band.mean,
+            "5th percentile": states.band.low,
+            "95th percentile": states.band.high,
+        }
+    columns |= {f"first {count} of the variance": shares[:, count - 1] for count in COMPONENTS}
+    return pd.DataFrame(columns)
+
+
+def sample_words(card: ModelCard, service: EncoderService) -> Words:
+    """A few words of each of the sample's sentences in a model; remembered."""
+    return remembered(
+        "sample words", card.id, card.checksum, compute=lambda: _sample(card.id, service)
+    )
+
+
+def _is_sample(view: ViewState) -> bool:
+    return WORDS.of(view) != WORDS.default
+
+
+def _words_of(view: ViewState, card: ModelCard, service: EncoderService) -> Words:
+    """The words of the sample or of the current sentences in a model."""
+    if _is_sample(view):
+        return sample_words(card, service)
+    return measures.words_of(encode_all(replace(view, model=card.id), service))
+
+
+def _sample(model: str, service: EncoderService) -> Words:
+    texts = baseline_sentences()[::_EVERY]
+    chosen = measures.sample_choice([_spelled(text) for text in texts])
+    runs = [slice(i, i + _RUN) for i in range(0, len(texts), _RUN)]
+    parts = [measures.words_of(service.encode(model, texts[run]), chosen[run]) for run in runs]
+    return measures.join(parts, [len(texts[run]) for run in runs])
+
+
+def _spelled(text: str) -> Sequence[tuple[int, int, str]]:
+    return [(a, b, text[a:b]) for a, b in split_words(text)]

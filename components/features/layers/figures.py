@@ -1,0 +1,354 @@
+"""The figures of the Layer by layer page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.analysis.baseline import Band
+from components.core.schema import FloatArray
+from components.features.layers.measures import Alike, Measure
+from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+
+__all__ = [
+    "layers_heatmap",
+    "pairs_heatmap",
+    "random_pairs_lines",
+    "spaces_heatmap",
+    "token_names",
+    "variance_lines",
+]
+
+
+# --- The pictures of Layer by layer: tokens by layers, token pairs, layers by layers
+
+_ON_BRIGHT = "#111111"
+_MAX_NUMBERS = 16  # columns whose cells still have room for a number
+_MAX_TICKS = 13
+_MAX_GAPS = 64  # columns that are still wide enough for a gap between them
+
+
+def token_names(labels: Sequence[str]) -> list[str]:
+    """Labels made safe and different from each other: a "the" of several gets its position."""
+    bare = [plain(label, 16) or "␣" for label in labels]
+    there = Counter(bare)
+    names: list[str] = []
+    for position, name in enumerate(bare):
+        own = name if there[name] == 1 else f"{name} ({position})"
+        names.append(own if own not in names else f"{own} at {position}")
+    return names
+
+
+def layers_heatmap(
+    measure: Measure,
+    labels: Sequence[str],
+    *,
+    layer: int,
+    picked: int | None,
+    name: str,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 286,
+) -> go.Figure:
+    """A measure of every token at every layer; the chosen layer and token are framed.
+
+    Args:
+        measure: the numbers.
+        labels: what is written on each token.
+        layer: the chosen layer.
+        picked: the chosen token's position, or None for no frame around one.
+        name: what is measured, for scale and hover.
+        scale: the colours' ends.
+        title: the finding.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": list(range(len(measure.layers))),
+        **_colours(scale, "length" if measure.kind == "length" else "cosine"),
+        "xgap": int(len(names) <= _MAX_GAPS),
+        "ygap": 1,
+        "customdata": [[n] * len(names) for n in measure.layers],
+        "hovertemplate": f"%{{x}}, layer %{{customdata}}<br>{name} %{{z:.4f}}<extra></extra>",
+    }
+    layout = {
+        "xaxis": _token_axis(),
+        "yaxis": _layer_axis(measure.layers),
+        "shapes": _chosen(measure, layer, picked, len(names)),
+        "margin": {"l": 64, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 72},
+    }
+    return figure(_traces(trace, measure.values, scale), layout, title=title, height=height)
+
+
+def pairs_heatmap(
+    pairs: FloatArray,
+    labels: Sequence[str],
+    *,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 500,
+) -> go.Figure:
+    """The cosine of every two tokens.
+
+    Args:
+        pairs: (n_tokens, n_tokens) cosines.
+        labels: what is written on each token.
+        scale: the colours' ends.
+        title: the finding.
+        height: in pixels.
+    """
+    names = token_names(labels)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": names,
+        **_colours(scale, "cosine"),
+        "hovertemplate": "%{y} ~ %{x}<br>cosine %{z:.4f}<extra></extra>",
+    }
+    layout = {
+        "xaxis": _token_axis(),
+        "yaxis": {**_token_axis(), "autorange": "reversed"},
+        "margin": {"l": 96, "r": 68, "b": 40 if len(names) <= _MAX_NUMBERS else 88},
+    }
+    return figure(_traces(trace, pairs, scale), layout, title=title, height=height)
+
+
+def spaces_heatmap(
+    found: Alike, *, names: tuple[str, str], title: str, height: int = 430
+) -> go.Figure:
+    """Linear CKA between layers, on a scale from 0 to 1; debiased and of shuffled words on hover.
+
+    Args:
+        found: the numbers.
+        names: whose layers go down and across.
+        title: the finding.
+        height: in pixels.
+    """
+    rows, columns = (list(range(n)) for n in found.cka.shape)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": columns,
+        "y": rows,
+        "customdata": np.stack([_written(found.debiased), _written(found.shuffled)], 2).tolist(),
+        **_colours((0.0, 1.0), "linear CKA"),
+        "xgap": 2,
+        "ygap": 2,
+        "hovertemplate": (
+            f"layer %{{y}} of {plain(names[0])}<br>layer %{{x}} of {plain(names[1])}<br>"
+            "linear CKA %{z:.4f}<br>debiased %{customdata[0]}<br>"
+            "with shuffled words %{customdata[1]}<extra></extra>"
+        ),
+    }
+    layout = {
+        "xaxis": {"title": {"text": f"layer of {plain(names[1])}"}, "dtick": 1, **_BARE},
+        "yaxis": {
+            "title": {"text": f"layer of {plain(names[0])}"},
+            "dtick": 1,
+            "autorange": "reversed",
+            **_BARE,
+        },
+    }
+    return figure(_traces(trace, found.cka, (0.0, 1.0)), layout, title=title, height=height)
+
+
+def _written(matrix: FloatArray) -> np.ndarray:
+    """Numbers for a hover, and words where there is none."""
+    return np.array(
+        [[f"{v:.4f}" if np.isfinite(v) else "not defined" for v in row] for row in matrix]
+    )
+
+
+_BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def _rounded(matrix: FloatArray) -> list[list[float | None]]:
+    return [[None if np.isnan(v) else round(float(v), 4) for v in row] for row in matrix]
+
+
+def _colours(scale: tuple[float, float], name: str) -> dict[str, Any]:
+    return {
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "colorbar": {"title": {"text": plain(name)}, "thickness": 8, "len": 0.9},
+    }
+
+
+def _cells(matrix: FloatArray, scale: tuple[float, float]) -> list[Any]:
+    """A matrix as the z of one trace, or of two where its cells have room for their numbers.
+
+    Numbers that read well are dark on bright colours and bright on dark ones, and a heatmap has one
+    colour of text: so one trace has the bright cells, the other the dark ones.
+    """
+    if max(matrix.shape) > _MAX_NUMBERS:  # as bytes: written at once, not number by number
+        return [matrix.astype(np.float32)]
+    bright = matrix > scale[0] + 0.45 * (scale[1] - scale[0])
+    return [_rounded(np.where(own, matrix, np.nan)) for own in (bright, ~bright)]
+
+
+def _traces(
+    trace: dict[str, Any], matrix: FloatArray, scale: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """The trace with a matrix, as one or two traces."""
+    cells = _cells(matrix, scale)
+    if len(cells) == 1:
+        return [{**trace, "z": cells[0]}]
+    return [
+        {
+            **trace,
+            "z": z,
+            "texttemplate": "%{z:.2f}",
+            "textfont": {"color": color},
+            "hoverongaps": False,
+            "showscale": color == _ON_BRIGHT,
+        }
+        for z, color in zip(cells, (_ON_BRIGHT, "#ffffff"), strict=True)
+    ]
+
+
+def _token_axis() -> dict[str, Any]:
+    """Names as categories: the browser leaves some out where all would not fit its width."""
+    return {"type": "category", **_BARE}
+
+
+def _layer_axis(layers: Sequence[int]) -> dict[str, Any]:
+    """The layers' numbers, fewer of them where they would touch."""
+    each = slice(None, None, max(1, ceil(len(layers) / _MAX_TICKS)))
+    return {
+        "tickvals": list(range(len(layers)))[each],
+        "ticktext": [f"layer {n}" for n in layers][each],
+        "autorange": "reversed",
+        **_BARE,
+    }
+
+
+def _chosen(
+    measure: Measure, layer: int, picked: int | None, n_tokens: int
+) -> list[dict[str, Any]]:
+    """Frames around the chosen token's column and the chosen layer's row."""
+    shapes = [] if picked is None else [_column(picked, len(measure.layers))]
+    if layer in measure.layers:
+        shapes.append(_row(measure.layers.index(layer), n_tokens))
+    return shapes
+
+
+def _column(position: int, n_rows: int) -> dict[str, Any]:
+    return _frame(position - 0.5, position + 0.5, -0.5, n_rows - 0.5)
+
+
+def _row(row: int, n_columns: int) -> dict[str, Any]:
+    return _frame(-0.5, n_columns - 0.5, row - 0.5, row + 0.5)
+
+
+def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
+    line = {"color": CATEGORICAL[3], "width": 2}
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line}
+
+
+# --- The spread of a model's layers: random pairs' cosines, and the variance of the components
+
+
+def random_pairs_lines(
+    layers: Sequence[int], band: Band | None, *, layer: int, title: str, height: int = 320
+) -> go.Figure:
+    """The average cosine of random pairs of words at each layer, with the middle 90 percent."""
+    x = list(layers)
+    traces: list[dict[str, Any]] = []
+    if band is not None:
+        area = [*values(band.high), *values(band.low)[::-1]]
+        traces = [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [*x, *x[::-1]],
+                "y": area,
+                "fill": "toself",
+                "fillcolor": "rgba(128,128,128,0.16)",
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+            },
+            _line(x, band.mean, "average of random pairs", CATEGORICAL[0]),
+        ]
+    layout = {
+        **_layer_axes(x, "cosine", (-0.25, 1.0)),
+        "shapes": [_mark(layer)],
+        "annotations": [] if band is None else [_end("average", float(band.mean[-1]))],
+        "margin": {"l": 76, "r": 72},
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def variance_lines(
+    layers: Sequence[int],
+    shares: FloatArray,
+    counts: Sequence[int],
+    *,
+    layer: int,
+    title: str,
+    height: int = 320,
+) -> go.Figure:
+    """The share of the variance that the first components hold, a line for each count of them."""
+    x = list(layers)
+    lines = [(count, shares[:, count - 1]) for count in counts]
+    layout = {
+        **_layer_axes(x, "share of the variance", (0.0, 1.0)),
+        "shapes": [_mark(layer)],
+        "annotations": [
+            _end(f"first {count}" if count > 1 else "first", spot)
+            for (count, _), spot in zip(lines, _apart([line[-1] for _, line in lines]), strict=True)
+        ],
+        "margin": {"l": 76, "r": 72},
+    }
+    traces = [
+        _line(x, line, f"first {count}" if count > 1 else "first component", CATEGORICAL[i])
+        for i, (count, line) in enumerate(lines)
+    ]
+    return figure(traces, layout, title=title, height=height)
+
+
+def _mark(layer: int) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **ends, "line": line}
+
+
+def _layer_axes(x: list[int], name: str, between: tuple[float, float]) -> dict[str, Any]:
+    ticks = x[:: ceil(len(x) / _MAX_TICKS)]
+    return {
+        "xaxis": {"title": {"text": "layer"}, "tickvals": ticks, "zeroline": False},
+        "yaxis": {"title": {"text": name}, "range": list(between), "zeroline": False},
+    }
+
+
+def _line(x: list[int], y: FloatArray, name: str, color: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": [None if np.isnan(v) else v for v in values(y)],
+        "name": name,
+        "line": {"color": color, "width": 2.25},
+        "marker": {"size": 6},
+        "hovertemplate": f"{name}<br>layer %{{x}}: %{{y:.4f}}<extra></extra>",
+    }
+
+
+def _apart(ends: Sequence[float]) -> list[float]:
+    """Rising heights moved up where names there would touch."""
+    spots: list[float] = []
+    for end in np.nan_to_num(np.array(ends)).tolist():
+        spots.append(max(end, spots[-1] + 0.08) if spots else end)
+    return spots
+
+
+def _end(text: str, y: float) -> dict[str, Any]:
+    """A line's name at its right end."""
+    where = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
+    return {"text": text, **where, "showarrow": False}

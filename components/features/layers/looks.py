@@ -1,0 +1,313 @@
+"""The closer looks of the Layer by layer page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from components.content.language import say
+from components.content.wording import escape, quoted
+from components.core import EncoderService, ModelCard
+from components.core.schema import FloatArray
+from components.features.layers.compute import (
+    COMPONENTS,
+    Arrays,
+    ByHand,
+    Compared,
+    HiddenStates,
+    NearestTokens,
+    Spread,
+    alike_table,
+    by_hand,
+    compared_layers,
+    encode_all,
+    linear_name,
+    nearest_tokens,
+    pairs_of,
+    pairs_table,
+    sentence_rows,
+    snippet_texts,
+    spread_of,
+    spread_table,
+    steps,
+)
+from components.features.layers.controls import SECTION, TOKEN, WORDS, other_in
+from components.features.layers.explain import ALIKE, POOLER, SPREAD
+from components.features.layers.figures import (
+    pairs_heatmap,
+    random_pairs_lines,
+    spaces_heatmap,
+    variance_lines,
+)
+from components.features.layers.measures import LEAST_WORDS
+from components.features.layers.reading import (
+    alike_reading,
+    alike_title,
+    nearest_reading,
+    pairs_reading,
+    pairs_title,
+    pooler_reading,
+    spread_reading,
+    spread_titles,
+)
+from components.features.layers.snippet import cka_snippet, pooler_snippet, variance_snippet
+from components.figures.strips import vector_strips
+from components.figures.theme import color_of
+from components.ui.models import runtime, second
+from components.ui.state import session
+from components.ui.state.view import ViewState, letter
+from components.ui.widgets import inputs, kit
+from components.ui.widgets.token_strip import token_strip
+
+__all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
+
+
+# --- A closer look on Layer by layer: the pooler by hand, beside the model's own output
+
+
+def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
+    """The pooler's output for this sentence, and how alike it makes all of them."""
+    own = states.encoding.pooler_output
+    if own is None:
+        claims, _ = pooler_reading(states.card, None)
+        kit.reading(claims, key="reading_pooler")
+        return {}
+    hand = by_hand(states, service)
+    _output(states, hand, own)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _sentences(view, service)
+    with right, st.expander(say("layers.code")):
+        st.markdown(POOLER)
+        _code(states, service)
+    return {"pooler_output": own} | ({} if hand.pooled is None else {"pooler_by_hand": hand.pooled})
+
+
+def _output(states: HiddenStates, hand: ByHand, own: FloatArray) -> None:
+    if hand.reason:
+        st.caption(say("layers.pooler.not_computed", reason=escape(hand.reason)))
+    claims, sure = pooler_reading(states.card, hand.difference(own))
+    kit.reading(claims, sure=sure, key="reading_pooler")
+    rows = steps(states, hand, own)
+    title = say("layers.pooler.title")
+    kit.chart(
+        vector_strips(np.stack(list(rows.values())), list(rows), title=title, height=260),
+        key="layers_pooler",
+        alt=say("layers.pooler.alt", title=title, steps=", ".join(rows)),
+    )
+
+
+def _sentences(view: ViewState, service: EncoderService) -> None:
+    rows = sentence_rows(encode_all(view, service))
+    if not rows:
+        st.caption(say("layers.pooler.one_sentence"))
+        return
+    st.caption(say("layers.pooler.sentences"))
+    kit.table(rows, after=1, key="layers_sentences")
+
+
+def _code(states: HiddenStates, service: EncoderService) -> None:
+    encoding = states.encoding
+    code = pooler_snippet(
+        states.card, encoding.text, encoding.pair, linear=linear_name(states, service)
+    )
+    st.code(code, language="python", wrap_lines=True)
+
+
+# --- Closer looks on Layer by layer: whole layers compared, also of two models, and their spread
+
+_MOST_WORDS = 200  # in a snippet that one can still read
+
+
+def layers_compared(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
+    """Linear CKA between layers of this model, or of this one and another."""
+    specs = {spec.id: spec for spec in (*service.models(), *runtime.own_models())}
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        inputs.choice(view, WORDS)
+        chosen = inputs.select(view, other_in(specs.values(), view.model))
+    other = second.model_card(specs[chosen]) if chosen else states.card
+    if other is None:
+        return {}
+    with st.spinner("Comparing the layers…"):
+        compared = compared_layers(view, states.card, other, service)
+    _alike(compared)
+    with st.expander(say("layers.details")):
+        _alike_tables(compared)
+        st.markdown(ALIKE)
+        _alike_code(view, compared, states.card, None if compared.is_one else other)
+    found = compared.alike
+    return {
+        "linear_cka": found.cka,
+        "linear_cka_debiased": found.debiased,
+        "linear_cka_shuffled": found.shuffled,
+    }
+
+
+def spread(states: HiddenStates, service: EncoderService) -> Arrays:
+    """Anisotropy at every layer, and the variance that the first components hold."""
+    with st.spinner("Encoding the sample sentences…"):
+        found = spread_of(states, service)
+    n_words = len(found.sample.keys)
+    layers = states.encoding.layers
+    said = spread_reading(layers, states.layer, states.band, found.shares, n_words)
+    kit.reading(said, key="reading_spread")
+    _lines(found, states)
+    with st.expander(say("layers.details")):
+        kit.table(spread_table(states, found.shares), after=1, key="layers_spread_table")
+        st.markdown(SPREAD)
+        st.code(variance_snippet(max(COMPONENTS)), language="python", wrap_lines=True)
+    return {"sample_vectors": found.sample.vectors, "variance_shares": found.shares}
+
+
+def _alike(compared: Compared) -> None:
+    found, names, same = compared.alike, compared.names, compared.is_one
+    claims, sure = alike_reading(found, names, same=same)
+    kit.reading(claims, sure=sure, key="reading_alike")
+    if np.isfinite(found.cka).any():
+        title = str(alike_title(found, same=same))
+        kit.chart(
+            spaces_heatmap(found, names=names, title=title),
+            key="layers_alike",
+            alt=say("layers.alike.alt", title=title),
+        )
+
+
+def _alike_tables(compared: Compared) -> None:
+    """Linear CKA, and debiased beside it where there are words enough."""
+    found = compared.alike
+    plain, debiased = st.columns(2, gap="medium")
+    with plain:
+        st.caption(say("layers.alike.linear"))
+        kit.table(alike_table(compared, found.cka), after=1, key="layers_alike_table")
+    with debiased:
+        if not np.isfinite(found.debiased).any():
+            st.caption(say("layers.alike.no_debiased", n=LEAST_WORDS))
+            return
+        st.caption(say("layers.alike.debiased"))
+        kit.table(alike_table(compared, found.debiased), after=1, key="layers_debiased_table")
+
+
+def _alike_code(
+    view: ViewState, compared: Compared, card: ModelCard, other: ModelCard | None
+) -> None:
+    if WORDS.of(view) != WORDS.default:
+        st.caption(say("layers.alike.other_words", option=WORDS.options[WORDS.default]))
+    elif not 2 <= compared.alike.n_words <= _MOST_WORDS:
+        st.caption(say("layers.alike.other_number", n=_MOST_WORDS))
+    else:
+        code = cka_snippet(card, snippet_texts(view, compared), other)
+        st.code(code, language="python", wrap_lines=True)
+
+
+def _lines(found: Spread, states: HiddenStates) -> None:
+    layers, layer = states.encoding.layers, states.layer
+    pairs, variance = map(str, spread_titles(layers, states.band, found.shares))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        kit.chart(
+            random_pairs_lines(layers, states.band, layer=layer, title=pairs),
+            key="layers_random_pairs",
+            alt=say("layers.spread.pairs_alt", title=pairs),
+        )
+    with right:
+        kit.chart(
+            variance_lines(layers, found.shares, COMPONENTS, layer=layer, title=variance),
+            key="layers_variance",
+            alt=say("layers.spread.variance_alt", title=variance),
+        )
+
+
+# --- Closer looks on Layer by layer: one token through the layers, and tokens in pairs
+
+_LONG = 40  # tokens from which the strip scrolls within itself
+
+
+def one_token(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
+    """The picked token's vector at every layer, and its nearest tokens there."""
+    label, layers = states.labels[states.picked], states.encoding.layers
+    near = nearest_tokens(view, states, service)
+    _strip(states)
+    said = nearest_reading(near.picked, near.names, near.found, layers, states.chance)
+    kit.reading(said, key="reading_nearest")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _vectors(states)
+    with right:
+        if not near.is_empty:
+            st.caption(say("layers.nearest.table", token=quoted(label)))
+            _nearest(near, states)
+    return {"picked_vectors": states.encoding.hidden[:, states.picked]}
+
+
+def token_pairs(states: HiddenStates) -> Arrays:
+    """The cosine of every two tokens at the chosen layer."""
+    pairs = pairs_of(states)
+    average = None if states.chance is None else float(states.chance[states.layer])
+    said = pairs_reading(pairs, states.labels, states.own, states.layer, average)
+    kit.reading(said, key="reading_pairs")
+    _pairs(pairs, states)
+    table = pairs_table(pairs, states.labels)
+    if table is not None:
+        with st.expander(say("layers.as_table")):
+            st.dataframe(table, key="layers_pairs_table")
+    return {"token_pairs": pairs}
+
+
+def _strip(states: HiddenStates) -> None:
+    """The text and its tokens; a click looks at a token closer."""
+    tall = states.encoding.n_tokens > _LONG
+    with st.container(height=206 if tall else "content", border=False, key="layers_strip"):
+        token_strip(
+            states.encoding,
+            states.vocabulary,
+            key="layers_tokens",
+            name=f"sentence {letter(states.index)}",
+            color=color_of(states.index),
+            word=states.sentence.word,
+            picked=states.picked,
+            on_pick=_pick,
+        )
+
+
+def _pick(position: int) -> None:
+    view = TOKEN.put(session.current(), position)
+    session.write(SECTION.put(view, SECTION.default))
+
+
+def _vectors(states: HiddenStates) -> None:
+    vectors, layers = states.encoding.hidden[:, states.picked], states.encoding.layers
+    title = say("layers.nearest.vector", token=states.labels[states.picked])
+    names = [f"layer {n}" for n in layers]
+    chosen = layers.index(states.layer)
+    kit.chart(
+        vector_strips(vectors, names, title=title, chosen=chosen, height=340),
+        key="layers_vector",
+        alt=say("layers.nearest.vector_alt", title=title, n=vectors.shape[1]),
+    )
+
+
+def _nearest(near: NearestTokens, states: HiddenStates) -> None:
+    number = st.column_config.NumberColumn
+    table = near.table(states)
+    columns: dict[str, Any] = {
+        name: number("cosine", format="%.4f", width=70)
+        for name in table.columns
+        if name.startswith("cosine")
+    }
+    columns["layer"] = number(width=50)
+    if "random pairs" in table.columns:
+        columns["random pairs"] = number(
+            format="%.4f",
+            width=95,
+            help=say("layers.nearest.random_help"),
+        )
+    kit.table(table, columns=columns, key="layers_nearest")
+
+
+def _pairs(pairs: FloatArray, states: HiddenStates) -> None:
+    title = str(pairs_title(pairs, states.labels, states.own))
+    figure = pairs_heatmap(pairs, states.labels, scale=states.cosine_scale, title=title)
+    alt = say("layers.pairs.alt", title=title, layer=states.layer)
+    kit.chart(figure, key="layers_pairs", alt=alt)

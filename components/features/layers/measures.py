@@ -1,0 +1,437 @@
+"""Hidden states measured layer by layer: tokens, and the spaces that they span.
+
+Numpy in, numpy out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from components.core.schema import Encoding, FloatArray, IntArray
+
+__all__ = [
+    "KINDS",
+    "LEAST_WORDS",
+    "MAX_WORDS",
+    "MEASURE_NAMES",
+    "Alike",
+    "Kind",
+    "Measure",
+    "Neighbours",
+    "Words",
+    "alike",
+    "join",
+    "layer_rows",
+    "lowest_cosine",
+    "measure",
+    "measures",
+    "nearest",
+    "own_tokens",
+    "pool_by_hand",
+    "sample_choice",
+    "shared",
+    "token_pairs",
+    "variance_shares",
+    "words_of",
+]
+
+
+# --- Whole layers as spaces: how alike two of them are (linear CKA), how their variance is sprea
+
+MAX_WORDS = 512
+"""Words that enter at most: the Gram matrices of more would take seconds."""
+LEAST_WORDS = 4
+"""Words that the unbiased estimator needs: it divides by n - 3."""
+N_SHUFFLES = 5
+SEED = 0
+_WORDS_PER_SENTENCE = 4
+
+Key = tuple[int, int, int]
+"""A word: its sentence, its text (0) or pair (1), and its index in `words.split_words`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Word vectors of some texts at all layers; a word's is the mean over its sub-tokens.
+
+    Attributes:
+        keys: which word each is, the same for every model.
+        vectors: (n_layers, n_words, n_dims) float32.
+    """
+
+    keys: tuple[Key, ...]
+    vectors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """How alike the layers of two models (or of one) are over the same words.
+
+    Attributes:
+        cka: (n_layers, n_other_layers) linear CKA in [0, 1]; nan where it is not defined.
+        debiased: debiased linear CKA in [-1, 1], 0 on average over all orders of the words; nan
+            where it is not defined or there are fewer than `LEAST_WORDS`.
+        shuffled: linear CKA with the second model's words in random order, averaged.
+        n_words: how many words entered.
+    """
+
+    cka: FloatArray
+    debiased: FloatArray
+    shuffled: FloatArray
+    n_words: int
+
+
+def words_of(encodings: Sequence[Encoding], keep: Sequence[Collection[int]] | None = None) -> Words:
+    """The first `MAX_WORDS` words of texts, or only those of each text's first that are named."""
+    keys: list[Key] = []
+    vectors: list[FloatArray] = []
+    for i, encoding in enumerate(encodings):
+        kept = None if keep is None else keep[i]
+        for key, positions in _positions(encoding).items():
+            if len(keys) < MAX_WORDS and (kept is None or (key[0] == 0 and key[1] in kept)):
+                keys.append((i, *key))
+                vectors.append(encoding.hidden[:, positions].mean(axis=1))
+    shape = encodings[0].hidden.shape if encodings else (0, 0, 0)
+    stacked = np.stack(vectors, axis=1) if vectors else np.zeros((shape[0], 0, shape[2]))
+    return Words(tuple(keys), stacked.astype(np.float32))
+
+
+def join(parts: Sequence[Words], sizes: Sequence[int]) -> Words:
+    """Words of several runs of sentences as one; `sizes` are the runs' numbers of sentences."""
+    firsts = np.cumsum([0, *sizes[:-1]]).tolist()
+    keys = [
+        (first + key[0], key[1], key[2])
+        for first, part in zip(firsts, parts, strict=True)
+        for key in part.keys
+    ]
+    vectors = np.concatenate([part.vectors for part in parts], axis=1)
+    return Words(tuple(keys[:MAX_WORDS]), vectors[:, :MAX_WORDS])
+
+
+def sample_choice(spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[list[int]]:
+    """For each sentence, the indices of a few of its words, drawn by a fixed seed.
+
+    Words of at least four letters: most shorter ones are function words.
+
+    Args:
+        spans: for each sentence, its words: start, end, text.
+    """
+    random = np.random.default_rng(SEED)
+    chosen = []
+    for words in spans:
+        long = [i for i, (_, _, word) in enumerate(words) if len(word) >= 4 and word.isalpha()]
+        chosen.append(sorted(random.permutation(long)[:_WORDS_PER_SENTENCE].tolist()))
+    return chosen
+
+
+def shared(first: Words, second: Words) -> tuple[FloatArray, FloatArray]:
+    """The vectors of the words that both have, in one order."""
+    place = {key: i for i, key in enumerate(second.keys)}
+    rows = [(i, place[key]) for i, key in enumerate(first.keys) if key in place]
+    ours, theirs = [i for i, _ in rows], [i for _, i in rows]
+    return first.vectors[:, ours], second.vectors[:, theirs]
+
+
+def alike(first: FloatArray, second: FloatArray) -> Alike:
+    """Linear CKA of every layer of one with every layer of the other, plain and debiased.
+
+    Args:
+        first: (n_layers, n_words, n_dims).
+        second: (n_other_layers, n_words, n_other_dims), of the same words.
+    """
+    n_words = first.shape[1]
+    ours, theirs = _units(_grams(first), first), _units(_grams(second), second)
+    random = np.random.default_rng(SEED)
+    total = np.zeros((len(ours), len(theirs)))
+    for _ in range(N_SHUFFLES):
+        order = random.permutation(n_words)
+        total += _products(ours, theirs[:, order][:, :, order])
+    shuffled = (total / N_SHUFFLES).astype(np.float32)
+    return Alike(_products(ours, theirs), _debiased(first, second), shuffled, n_words)
+
+
+def variance_shares(vectors: FloatArray, n: int) -> FloatArray:
+    """(n_layers, n) the share of the variance that the first 1, 2, ... n components hold.
+
+    nan where all vectors of a layer are equal, or there are fewer than two.
+
+    Args:
+        vectors: (n_layers, n_words, n_dims).
+        n: how many components.
+    """
+    shares = np.full((len(vectors), n), np.nan, np.float32)
+    for row, layer in enumerate(vectors):
+        eigenvalues = np.linalg.eigvalsh(_scatter(layer))[::-1].clip(min=0.0)
+        total = eigenvalues.sum()
+        if total > 0:
+            held = np.cumsum(eigenvalues)[:n] / total
+            shares[row] = np.pad(held, (0, n - len(held)), constant_values=1.0)
+    return shares
+
+
+def _positions(encoding: Encoding) -> dict[tuple[int, int], list[int]]:
+    """Positions of each word's tokens: (text, word) to positions, in the text's order."""
+    found: dict[tuple[int, int], list[int]] = {}
+    pairs = zip(encoding.text_ids.tolist(), encoding.word_ids.tolist(), strict=True)
+    for position, key in enumerate(pairs):
+        if key[0] >= 0 and key[1] >= 0:
+            found.setdefault(key, []).append(position)
+    return found
+
+
+def _centred(vectors: FloatArray) -> np.ndarray:
+    doubles = vectors.astype(np.float64)
+    mean = doubles.mean(axis=0, keepdims=True) if len(doubles) else 0.0
+    centred: np.ndarray = doubles - mean
+    return centred
+
+
+def _scatter(vectors: FloatArray) -> np.ndarray:
+    """X^T X or X X^T of the centred X, whichever is smaller: their eigenvalues are the same."""
+    centred = _centred(vectors)
+    n_words, n_dims = centred.shape
+    smaller: np.ndarray = centred.T @ centred if n_dims < n_words else centred @ centred.T
+    return smaller
+
+
+def _debiased(first: FloatArray, second: FloatArray) -> FloatArray:
+    if first.shape[1] < LEAST_WORDS:
+        return np.full((len(first), len(second)), np.nan, np.float32)
+    ours, theirs = (_units(_u_centred(_grams(each)), each) for each in (first, second))
+    return _products(ours, theirs, lowest=-1.0)
+
+
+def _grams(vectors: FloatArray) -> np.ndarray:
+    """(n_layers, n_words, n_words) Gram matrices of the centred vectors."""
+    return np.stack([centred @ centred.T for centred in map(_centred, vectors)])
+
+
+def _u_centred(grams: np.ndarray) -> np.ndarray:
+    """Gram matrices without their diagonals, every row and column of which sums to 0.
+
+    Half of the work of the unbiased estimator: what it gives for two Gram matrices is the sum of
+    the products of these, over n (n - 3) (Szekely and Rizzo 2014, "Partial Distance Correlation").
+    """
+    n = grams.shape[1]
+    off = 1 - np.eye(n)
+    bare = grams * off
+    sums = bare.sum(axis=2, keepdims=True)
+    total = sums.sum(axis=1, keepdims=True) / ((n - 1) * (n - 2))
+    centred: np.ndarray = (bare - (sums + np.swapaxes(sums, 1, 2)) / (n - 2) + total) * off
+    return centred
+
+
+def _units(grams: np.ndarray, vectors: FloatArray) -> np.ndarray:
+    """The matrices of some vectors brought to Frobenius norm one."""
+    norms = np.linalg.norm(grams, axis=(1, 2), keepdims=True)
+    # Equal vectors leave only rounding when centred: there is nothing to compare.
+    scale = np.square(vectors.astype(np.float64)).sum(axis=(1, 2)).reshape(-1, 1, 1)
+    nothing = norms <= 1e-12 * np.maximum(scale, 1e-300)
+    units: np.ndarray = np.divide(grams, norms, out=np.full_like(grams, np.nan), where=~nothing)
+    return units
+
+
+def _products(ours: np.ndarray, theirs: np.ndarray, lowest: float = 0.0) -> FloatArray:
+    flat = ours.reshape(len(ours), -1) @ theirs.reshape(len(theirs), -1).T
+    undefined = np.isnan(flat) | (ours.shape[1] < 2)
+    products: FloatArray = np.where(undefined, np.nan, np.clip(flat, lowest, 1.0)).astype(
+        np.float32
+    )
+    return products
+
+
+# --- One text layer by layer: how its tokens' vectors move, which are alike, what the pooler doe
+
+Kind = Literal["start", "before", "first", "length"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MEASURE_NAMES: dict[Kind, str] = {
+    "start": "cosine to layer 0",
+    "before": "cosine to layer before",
+    "first": "cosine to first token",
+    "length": "vector length",
+}
+
+TIE = 1e-4
+"""Cosines this close are told as equal: the same sentence twice differs by rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One number for each token at each layer.
+
+    Attributes:
+        kind: cosine to the same token at layer 0 ("start") or at the layer before ("before"),
+            cosine to the text's first token at the same layer ("first"), or the vector's length.
+        layers: the layer of each row of `values`; "before" has no row for layer 0.
+        values: (len(layers), n_tokens).
+        own: (n_tokens,) which tokens are the text's own.
+        chance: (len(layers),) of "start" and "before", the average cosine to *another* own token
+            there; None where there is no other one, or for the other kinds.
+    """
+
+    kind: Kind
+    layers: tuple[int, ...]
+    values: FloatArray
+    own: np.ndarray
+    chance: FloatArray | None
+
+    @property
+    def counted(self) -> IntArray:
+        """Positions that averages, highest and lowest are taken from: the text's own tokens.
+
+        All where there are none. The first token does not count as like itself where others do.
+        """
+        own = self.own if self.own.any() else np.ones_like(self.own)
+        found = np.flatnonzero(own)
+        others = found[found > 0]
+        return others if self.kind == "first" and others.size else found
+
+    @property
+    def averages(self) -> FloatArray:
+        """(len(layers),) average over the tokens that count."""
+        mean: FloatArray = self.values[:, self.counted].mean(axis=1)
+        return mean
+
+    def row(self, layer: int) -> int:
+        """The row of a layer, the nearest one where the measure has none for it."""
+        return int(np.abs(np.array(self.layers) - layer).argmin())
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The nearest of some candidates at each layer, nearest first.
+
+    Attributes:
+        indices: (n_layers, n), the candidates' places.
+        cosines: (n_layers, n).
+        tied: for each layer, the places of all that are as near as the nearest, to within `TIE`.
+    """
+
+    indices: IntArray
+    cosines: FloatArray
+    tied: tuple[frozenset[int], ...]
+
+
+def own_tokens(encoding: Encoding) -> np.ndarray:
+    """(n_tokens,) bool: tokens that stand for text, not added by the tokenizer."""
+    own: np.ndarray = encoding.text_ids >= 0
+    return own
+
+
+def measure(encoding: Encoding, kind: Kind) -> Measure:
+    """One measure of an encoding that holds all layers."""
+    own, hidden, layers = own_tokens(encoding), encoding.hidden, encoding.layers
+    if kind == "length":
+        return Measure(kind, layers, _lengths(hidden)[..., 0], own, None)
+    units = _tokens_units(hidden)
+    if kind == "first":
+        values = np.einsum("lnd,ld->ln", units, units[:, 0])
+        return Measure(kind, layers, _cosines(values), own, None)
+    later, earlier = (units[1:], units[:-1]) if kind == "before" else (units, units[:1])
+    values = np.einsum("lnd,lnd->ln", later, np.broadcast_to(earlier, later.shape))
+    compared = layers[1:] if kind == "before" else layers
+    return Measure(kind, compared, _cosines(values), own, _chance(later, earlier, values, own))
+
+
+def measures(encoding: Encoding) -> dict[Kind, Measure]:
+    """Every measure of an encoding."""
+    return {kind: measure(encoding, kind) for kind in KINDS}
+
+
+def token_pairs(hidden: FloatArray) -> FloatArray:
+    """(..., n, n) float32 cosines between the rows of (..., n, n_dims) hidden states."""
+    units = _tokens_units(hidden)
+    return _cosines(units @ np.swapaxes(units, -1, -2))
+
+
+def lowest_cosine(hidden: FloatArray) -> float:
+    """The lowest cosine between any two tokens at any layer; one layer at a time, for memory."""
+    return min(float(token_pairs(rows).min()) for rows in hidden)
+
+
+def nearest(
+    vector: FloatArray, texts: Sequence[FloatArray], candidates: IntArray, n: int
+) -> Neighbours:
+    """The n candidates with the highest cosine to a vector at each layer.
+
+    Args:
+        vector: (n_layers, n_dims).
+        texts: for each text, its (n_layers, n_tokens, n_dims) hidden states.
+        candidates: places in the row of all texts' tokens that count.
+        n: how many at most.
+    """
+    indices, cosines, tied = [], [], []
+    for row, own in enumerate(vector):  # layer by layer: all at once would take gigabytes
+        unit = _tokens_units(own)
+        values = np.concatenate([_tokens_units(text[row]) @ unit for text in texts])[candidates]
+        order = np.argsort(-values, kind="stable")[:n]
+        indices.append(candidates[order])
+        cosines.append(_cosines(values[order]))
+        near = values >= values.max(initial=-1.0) - TIE
+        tied.append(frozenset(candidates[near].tolist()))
+    return Neighbours(np.stack(indices), np.stack(cosines), tuple(tied))
+
+
+def pool_by_hand(
+    vector: FloatArray, weight: FloatArray, bias: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """A BERT pooler's arithmetic: (n_dims,) W x + b, and its tanh."""
+    linear: FloatArray = weight @ vector + bias
+    return linear, np.tanh(linear)
+
+
+def layer_rows(
+    encoding: Encoding, labels: Sequence[str], sentence: str
+) -> list[dict[str, str | int | float | None]]:
+    """One row for each token and layer, with every measure."""
+    found = measures(encoding)
+    rows: list[dict[str, str | int | float | None]] = []
+    for position, label in enumerate(labels):
+        for layer in encoding.layers:
+            numbers = {
+                MEASURE_NAMES[kind]: _value(each, layer, position) for kind, each in found.items()
+            }
+            place: dict[str, str | int | float | None]
+            place = {"sentence": sentence, "position": position, "token": label, "layer": layer}
+            rows.append({**place, **numbers})
+    return rows
+
+
+def _value(of: Measure, layer: int, position: int) -> float | None:
+    return float(of.values[of.layers.index(layer), position]) if layer in of.layers else None
+
+
+def _lengths(vectors: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return lengths
+
+
+def _tokens_units(vectors: FloatArray) -> FloatArray:
+    """Vectors of length one; a vector of length zero stays zero, and so does its cosine."""
+    lengths = _lengths(vectors)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+
+def _cosines(values: FloatArray) -> FloatArray:
+    """What rounding put beyond -1 and 1 brought back."""
+    return np.clip(values, -1.0, 1.0).astype(np.float32)
+
+
+def _chance(
+    later: FloatArray, earlier: FloatArray, same: FloatArray, own: np.ndarray
+) -> FloatArray | None:
+    """(n_layers,) the average cosine of an own token with the other own tokens, one layer back.
+
+    The sum over all pairs is the product of the sums; the pairs of a token with itself come off.
+    """
+    n = int(own.sum())
+    if n < 2:
+        return None
+    sums = later[:, own].sum(axis=1, dtype=np.float64), earlier[:, own].sum(axis=1)
+    total = np.einsum("ld,ld->l", sums[0], np.broadcast_to(sums[1], sums[0].shape))
+    chance: FloatArray = ((total - same[:, own].sum(axis=1)) / (n * (n - 1))).astype(np.float32)
+    return chance

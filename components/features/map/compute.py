@@ -1,0 +1,815 @@
+"""What the Map page shows of a view: the map asked for, colours, findings, downloads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from components.analysis.separation import SPLIT, Separation, Trial, scaled, separation, trial_of
+from components.analysis.similarity import cosine_matrix
+from components.content.language import say
+from components.content.wording import escape
+from components.core import ModelCard
+from components.core.byte_cache import remembered
+from components.core.errors import ContextlensError, CorpusError, JobError
+from components.core.schema import FloatArray, IntArray
+from components.corpus.corpus import Corpus
+from components.features.map import marks as map_marks
+from components.features.map.controls import COLOR, FIND, FIND_SELECT, NEAR, PANEL, POINT_PANEL
+from components.features.map.corpora import corpus_of
+from components.features.map.figures import (
+    Coloring,
+    Marks,
+    Ranges,
+    coloring,
+    enlarged,
+    map_frames,
+    map_ranges,
+)
+from components.features.map.marks import Marked
+from components.features.map.reading import (
+    MapReading,
+    label_agreement,
+    map_reading,
+    map_title,
+    not_one_claim,
+    selection_claims,
+)
+from components.features.map.request import request_of
+from components.features.map.snippet import (
+    MapText,
+    map_vectors_snippet,
+    redraw_layers_snippet,
+    redraw_snippet,
+)
+from components.jobs import Visitor
+from components.maps.clusters import ClusterLabel, cluster, cluster_labels
+from components.maps.honesty import Honesty
+from components.maps.neighbors import Neighbors, neighbors_of
+from components.maps.picture import Picture
+from components.maps.points import Points, Unit, context
+from components.maps.request import MapRequest
+from components.maps.text_rows import TextRows, rows_of
+from components.maps.typical import typical_of
+from components.ui.models.background import maps
+from components.ui.models.services import service
+from components.ui.models.waiting import me
+from components.ui.state import session
+from components.ui.state.controls import Choice
+from components.ui.state.view import ViewState
+from components.ui.widgets.sense_claims import (
+    senses_claim,
+    senses_sure,
+    senses_title,
+    senses_title_at,
+)
+
+__all__ = [
+    "GROUPS",
+    "LAYER",
+    "NOTHING",
+    "N_NEAREST",
+    "Again",
+    "Asked",
+    "MapShown",
+    "asked_map",
+    "drawing_snippet",
+    "linked_points",
+    "map_arrays",
+    "map_shapes",
+    "map_shown",
+    "map_table",
+    "nearest_to",
+    "once",
+    "sense_tests",
+    "vectors_snippet",
+]
+
+
+# --- What is computed of a map by walking over its points: once, whoever looks at it and how oft
+
+T = TypeVar("T")
+
+
+def once(picture: Picture, name: str, *given: Hashable, compute: Callable[[], T]) -> T:
+    """What is called so of a map, from the store or computed now.
+
+    Args:
+        picture: the map. What is kept must not refer to it: its vectors would never be let go.
+        name: what is computed.
+        given: all that it depends on beside the map.
+        compute: computes it.
+    """
+    passport = picture.gathered.passport
+    weights = "" if passport is None else passport.checksum
+    return remembered(
+        f"map: {name}", picture.request.key, weights, picture.digest, *given, compute=compute
+    )
+
+
+# --- What the points of a map can be coloured by, and what a view chooses of it
+
+GROUPS = "group on the map"
+LAYER = "layer"
+"""Points of all layers at once, coloured by their layer."""
+NOTHING = "nothing"
+_MOST_LABELS = 200
+_GIVEN = " (label)"
+"""What a column of the texts' labels ends with where the points have one of the same name."""
+
+
+def color_choice(request: MapRequest, corpus: Corpus | None) -> Choice:
+    """The colours that there are for some texts; "" is what suits them."""
+    usual = _usual(request, corpus)
+    others = {name: name for name in _names(request.unit, corpus) if name != usual}
+    return COLOR.among({"": usual, **others}, default="")
+
+
+def color_of(view: ViewState, picture: Picture) -> str:
+    """The column that a view asks for, where the points of a map have it."""
+    points = picture.points
+    names = [*points.labels, *points.measures, GROUPS, NOTHING]
+    names += ["token"] if points.unit == "tokens" else []
+    names += [LAYER] if len(picture.layers) > 1 else []
+    own = {name.removesuffix(_GIVEN): name for name in names} | {name: name for name in names}
+    usual = _usual(picture.request, picture.corpus)
+    return own.get(COLOR.among(own, default=usual).of(view), GROUPS)
+
+
+def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
+    own = {
+        "words": ["word", "part of text"],
+        "tokens": ["token", "kind of token", "part of text"],
+        "sentences": ["part of the texts"],
+    }[unit]
+    measures = ["sentence length in characters"]
+    if unit != "sentences":
+        measures.insert(0, "position in the sentence")
+    given = [] if corpus is None else list(corpus.labels)
+    return list(dict.fromkeys([*given, *own, GROUPS, LAYER, *measures, NOTHING]))
+
+
+def _usual(request: MapRequest, corpus: Corpus | None) -> str:
+    """What points are coloured by unless the view says otherwise."""
+    if corpus is None or not corpus.labels:
+        return GROUPS
+    if corpus.spans is not None:  # chosen words: told apart by word, and one of them by its senses
+        return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
+    return next((title for title, n in corpus.n_kinds.items() if 1 < n <= _MOST_LABELS), GROUPS)
+
+
+# --- What a view asks the page to map, found out once a run
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What the page is asked to map.
+
+    Attributes:
+        corpus: the texts; None where a file is to be chosen first, or where there is a problem.
+        request: the map of them; None without texts.
+        color: what its points can be coloured by.
+        problem: why the texts cannot be used, or "".
+    """
+
+    corpus: Corpus | None
+    request: MapRequest | None
+    color: Choice
+    problem: str = ""
+
+
+def asked_map(view: ViewState, card: ModelCard) -> Asked:
+    """What a view asks for."""
+    problem, corpus = "", None
+    try:
+        corpus = corpus_of(view)
+    except CorpusError as exc:
+        problem = str(exc)
+    request = request_of(view, card, "" if corpus is None else corpus.key)
+    color = color_choice(request, corpus)
+    return Asked(corpus, None if corpus is None else request, color, problem)
+
+
+# --- The points nearest to a text that someone types: encoded as the map's points are
+
+N_NEAREST = 10
+
+
+@dataclass(frozen=True)
+class Near:
+    """What is nearest to a typed text.
+
+    Attributes:
+        name: the word, token or sentence that was taken of it.
+        rows: the nearest points in the full space by cosine, nearest first.
+        cosines: one for each of them.
+        problem: why there are none, as Markdown; "" where there are.
+    """
+
+    name: str
+    rows: tuple[int, ...]
+    cosines: tuple[float, ...]
+    problem: str = ""
+
+
+def nearest_to(picture: Picture, row: int, text: str) -> Near:
+    """The points of a map nearest to a text at one of its layers; encoded once."""
+    try:
+        return once(picture, "near to", row, text, compute=lambda: _nearest(picture, row, text))
+    except ContextlensError as exc:  # next time it may be otherwise
+        return Near("", (), (), escape(str(exc)))
+
+
+def _nearest(picture: Picture, row: int, text: str) -> Near:
+    found = _rows(picture, row, text)
+    at = _chosen(picture, found)
+    if at is None:
+        unit = picture.points.unit
+        problem = str(not_one_claim(unit, text, found.names))
+        return Near("", (), (), problem)
+    vector: FloatArray = found.vectors[-1, at]
+    cosines = cosine_matrix(np.concatenate([vector[None], picture.vectors[row]]))[0, 1:]
+    rows = np.argsort(-cosines, kind="stable")[:N_NEAREST]
+    return Near(found.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
+
+
+def _rows(picture: Picture, row: int, text: str) -> TextRows:
+    """The text's words or tokens, or itself, with their vectors as the map pools them."""
+    request, layer = picture.request, picture.layers[row]
+    layers = None if layer < 0 else [layer]
+    (encoding,) = service().encode(request.model, [text], layers=layers)
+    return rows_of(encoding, picture.points.unit, request.pooling, None, set(), special=False)
+
+
+def _chosen(picture: Picture, found: TextRows) -> int | None:
+    """Which of a text's words or tokens is meant; None where that is open."""
+    if len(found.names) == 1:
+        return 0
+    known = {name.casefold() for name in picture.points.names}
+    own = [i for i, name in enumerate(found.names) if name.casefold() in known]
+    return own[0] if len({found.names[i].casefold() for i in own}) == 1 else None
+
+
+# --- What is found on a map at one layer: its colours, groups, titles and reading, computed once
+
+_LABELLED = 60
+"""Points from which groups have names on the map: in fewer texts no word is typical."""
+
+
+@dataclass(frozen=True, eq=False)
+class SenseTests:
+    """The test of one word's labelled senses at each layer, as on the Senses page."""
+
+    word: str
+    trial: Trial
+    curve: tuple[Separation, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A layer of a map under one colouring.
+
+    Attributes:
+        key: a short name that only the same finding has.
+        color: how points are coloured.
+        every_layer: whether the points of all layers are drawn at once.
+        column: the labels that colours and readings go by, or None.
+        groups: (n_points,) each point's group on the map, -1 for none.
+        group_labels: the names of the groups, where there are points enough.
+        titles: the finding at each layer, in a line.
+        course: what it comes to through all layers, in a line; "" where that is not told.
+        reading: the same at this layer, in sentences.
+        sure: how it was tested, and how sure that is.
+        one_name: whether all points are called the same, as in a map of one word.
+    """
+
+    key: str
+    color: Coloring
+    every_layer: bool
+    column: str | None
+    groups: IntArray
+    group_labels: tuple[ClusterLabel, ...]
+    titles: tuple[str, ...]
+    course: str
+    reading: tuple[str, ...]
+    sure: tuple[str, ...]
+    one_name: bool
+
+
+def finding(picture: Picture, row: int, by: str, order: tuple[str, ...] = ()) -> Finding:
+    """What is found on a map.
+
+    Args:
+        picture: the map.
+        row: of the layer, in the picture's arrays.
+        by: what colours the points.
+        order: another map's categories, to keep their colours.
+    """
+    return once(picture, "finding", row, by, order, compute=lambda: _find(picture, row, by, order))
+
+
+def _find(picture: Picture, row: int, by: str, order: tuple[str, ...]) -> Finding:
+    points = picture.points
+    groups, labels = _groups(picture, row)
+    plain = by in {NOTHING, LAYER}
+    extra = {GROUPS: _group_names(groups, labels)}
+    column = by if by in points.labels else None
+    named = labels if points.n_points >= _LABELLED else ()
+    senses = _senses(picture, column)
+    said = _reading(picture, row, column, groups, senses)
+    parts = (picture.request.key, row, by, order)
+    return Finding(
+        key=hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16],
+        color=coloring(points, "" if plain else by, extra=extra, order=order),
+        every_layer=by == LAYER,
+        column=column,
+        groups=groups,
+        group_labels=named,
+        titles=_titles(picture, row, column, groups, senses),
+        course="" if senses is None else senses_title(senses.word, senses.curve, senses.trial),
+        reading=tuple(map(str, said.claims)),
+        sure=tuple(map(str, said.sure)),
+        one_name=len({name.casefold() for name in points.names}) == 1,
+    )
+
+
+def _groups(picture: Picture, row: int) -> tuple[IntArray, tuple[ClusterLabel, ...]]:
+    """The groups on one layer's map and their names."""
+
+    def compute() -> tuple[IntArray, tuple[ClusterLabel, ...]]:
+        places = picture.coordinates[row]
+        groups = cluster(places)
+        return groups, cluster_labels(picture.points, places, groups)
+
+    return once(picture, "groups", row, compute=compute)
+
+
+def _group_names(groups: IntArray, labels: tuple[ClusterLabel, ...]) -> tuple[str, ...]:
+    """The group of each point, in words."""
+    named = _words_of(labels)
+    return tuple(
+        named.get(group, "") or ("" if group < 0 else f"group {group + 1}")
+        for group in groups.tolist()
+    )
+
+
+def _words_of(labels: tuple[ClusterLabel, ...]) -> Mapping[int, str]:
+    return {own.cluster: ", ".join(own.words) for own in labels}
+
+
+def _titles(
+    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
+) -> tuple[str, ...]:
+    """The finding at each layer; groups are known at the shown one alone."""
+    points = picture.points
+    if senses is not None:
+        return tuple(senses_title_at(senses.word, own, senses.trial) for own in senses.curve)
+    return tuple(
+        map_title(
+            points,
+            agreed=label_agreement(points, column, own) if column else None,
+            column=column,
+            clusters=groups if i == row else None,
+            honesty=picture.honesty[i],
+        )
+        for i, own in enumerate(picture.neighbors)
+    )
+
+
+def _reading(
+    picture: Picture, row: int, column: str | None, groups: IntArray, senses: SenseTests | None
+) -> MapReading:
+    if senses is not None:
+        curve, trial, layer = senses.curve, senses.trial, picture.layers[row]
+        return MapReading(senses_claim(senses.word, curve, trial, layer), senses_sure(curve, trial))
+    clusters = groups if column is None else None
+    return map_reading(picture.points, picture.neighbors[row], column=column, clusters=clusters)
+
+
+def _senses(picture: Picture, column: str | None) -> SenseTests | None:
+    """The tests of a word's senses at each layer; None for other maps."""
+    if column != "sense" or len(picture.layers) < 2:
+        return None
+    return once(
+        picture,
+        "senses",
+        compute=lambda: sense_tests(picture.points, picture.vectors, picture.layers),
+    )
+
+
+def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) -> SenseTests | None:
+    """The tests of the labels "sense"; None for points of several words, or nothing to test.
+
+    Args:
+        points: the occurrences of one word.
+        vectors: (n_layers, n_points, n_dims) float32.
+        layers: which layer each row of `vectors` is of.
+    """
+    words = set(points.labels.get("word", ()))
+    if len(words) != 1:
+        return None
+    word = words.pop()
+    labels = [label.removeprefix(f"{word}: ") for label in points.labels["sense"]]
+    trial = trial_of(labels, points.labels.get(SPLIT, ()))
+    if trial.problem:
+        return None
+    curve = tuple(
+        separation(scaled(own), trial, layer) for own, layer in zip(vectors, layers, strict=True)
+    )
+    return SenseTests(word, trial, curve)
+
+
+# --- A map as a view looks at it: layer, colours, groups, what is marked and searched for
+
+N_NEIGHBORS = 10
+_LONGEST_NAME = 32
+_MAX_NUMBERED = 12
+"""Points up to which those found or selected have numbers on the map."""
+
+
+@dataclass(frozen=True, eq=False)
+class MapShown:
+    """A map as it is looked at.
+
+    Attributes:
+        picture: the map that was drawn.
+        is_stale: whether it is an older one than the controls say.
+        row: of the layer that is shown, in the picture's arrays.
+        finding: what is found on it.
+        wanted: what is searched for; "" for nothing.
+        near_to: the text whose nearest points are asked for; "" for none.
+        marked: the points that are marked.
+        panel: which look stands beside the map.
+    """
+
+    picture: Picture
+    is_stale: bool
+    row: int
+    finding: Finding
+    wanted: str
+    near_to: str
+    marked: Marked
+    panel: str
+
+    @property
+    def points(self) -> Points:
+        """What each point is."""
+        return self.picture.points
+
+    @property
+    def title(self) -> str:
+        """The finding at the shown layer."""
+        return self.finding.titles[self.row]
+
+    @property
+    def layer(self) -> int:
+        """The layer that is shown; -1 for the pooler's output."""
+        return self.picture.layers[self.row]
+
+    @property
+    def places(self) -> FloatArray:
+        """(n_points, 2 or 3) on the map."""
+        places: FloatArray = self.picture.coordinates[self.row]
+        return places
+
+    @cached_property
+    def frames(self) -> list[Ranges]:
+        """What the axes show at each layer; in three dimensions all points of that layer."""
+        layers = self.picture.coordinates
+        return map_frames(layers) if layers.shape[2] == 2 else [map_ranges(own) for own in layers]
+
+    @property
+    def enlarged(self) -> float:
+        """How many times larger the shown layer is drawn than in the frame that holds them all."""
+        return enlarged(self.frames)[self.row] if self.places.shape[1] == 2 else 1.0
+
+    @property
+    def vectors(self) -> FloatArray:
+        """(n_points, n_dims) in the full space."""
+        vectors: FloatArray = self.picture.vectors[self.row]
+        return vectors
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """The true neighbours at the shown layer."""
+        return self.picture.neighbors[self.row]
+
+    @property
+    def honesty(self) -> Honesty | None:
+        """How far the shown layer's map can be trusted."""
+        return self.picture.honesty[self.row]
+
+    @property
+    def point(self) -> int | None:
+        """The point that is looked at closer."""
+        return self.marked.point
+
+    @cached_property
+    def found(self) -> tuple[int, ...] | None:
+        """The points that were searched for; None where nothing was."""
+        if not self.wanted:
+            return None
+        rows: NDArray[np.int64] = once(
+            self.picture,
+            "found",
+            self.wanted,
+            compute=lambda: np.array(map_marks.found(self.points, self.wanted), dtype=np.int64),
+        )
+        return tuple(rows.tolist())
+
+    @property
+    def near(self) -> Near | None:
+        """The points nearest to a typed text; None without one, and on an older map."""
+        if not self.near_to or self.is_stale:  # its model may be gone
+            return None
+        return nearest_to(self.picture, self.row, self.near_to)
+
+    @cached_property
+    def labels(self) -> Mapping[int, str]:
+        """What is written beside points on the map, as in the tables of the look beside it."""
+        pins = zip((self.marked.pin_a, self.marked.pin_b), "AB", strict=True)
+        letters = {point: letter for point, letter in pins if point is not None}
+        return {**{row: str(i) for i, row in enumerate(self._listed(), 1)}, **letters}
+
+    def _listed(self) -> Sequence[int]:
+        """The points that the shown look lists, in its order, where they are few."""
+        if self.panel == POINT_PANEL and self.point is not None:
+            return self.true_neighbors(self.point)
+        selection = self.marked.selection
+        listed: Sequence[int] = ()
+        if self.panel == FIND_SELECT and self.near is not None:
+            listed = self.near.rows
+        elif self.panel == FIND_SELECT:
+            listed = self.found or (() if selection is None else selection.points)
+        return listed if len(listed) <= _MAX_NUMBERED else ()
+
+    @property
+    def n_able(self) -> int:
+        """How many texts may have points."""
+        return self.picture.n_able
+
+    @property
+    def sampled(self) -> str:
+        """How many of the texts are on the map, where not all are."""
+        n, total = len(self.points.texts), self.n_able
+        return say("map.notes.sampled", n=n, total=total) if n < total else ""
+
+    def called(self, point: int) -> str:
+        """A point's name, or some of its sentence where all points have the same name."""
+        if not self.finding.one_name:
+            return self.points.names[point]
+        return "".join(context(self.points, point, longest=_LONGEST_NAME))
+
+    def cosines(self, point: int, others: Sequence[int]) -> list[float]:
+        """A point's exact cosines in the full space."""
+        values: list[float] = cosine_matrix(self.vectors[[point, *others]])[0, 1:].tolist()
+        return values
+
+    def true_neighbors(self, point: int) -> list[int]:
+        """The nearest points in the full space, nearest first."""
+        k = min(N_NEIGHBORS, self.points.n_points - 1)
+        if self.neighbors.indices.shape[1] >= k:
+            rows: list[int] = self.neighbors.indices[point, :k].tolist()
+            return rows
+        return once(self.picture, "near", self.row, point, compute=lambda: self._near(point, k))
+
+    def _near(self, point: int, k: int) -> list[int]:
+        found = neighbors_of(self.vectors, point, k, self.picture.request.settings.metric)
+        return [int(row) for row in found[0]]
+
+    def map_neighbors(self, point: int) -> list[int]:
+        """The nearest points on the map, nearest first."""
+        k = min(N_NEIGHBORS, self.points.n_points - 1)
+        apart = np.linalg.norm(self.places - self.places[point], axis=1)
+        apart[point] = np.inf
+        rows: list[int] = np.argsort(apart, kind="stable")[:k].tolist()
+        return rows
+
+    def marks(self, chart: str, *, linked: tuple[int, ...] | None = None) -> Marks:
+        """What is marked in the picture; a selection only where it was not made on this drawing.
+
+        Args:
+            chart: the drawing.
+            linked: points that are selected in the other map.
+        """
+        pins = tuple(p for p in (self.marked.pin_a, self.marked.pin_b) if p is not None)
+        near = () if self.near is None else self.near.rows
+        rings = {"Nearest to the text": near, "Found": self.found or (), "Pinned": pins}
+        selection, point = self.marked.selection, self.point
+        if linked is None and selection is not None and selection.chart != chart:
+            linked = selection.points
+        return Marks(
+            chosen=linked,
+            rings={title: rows for title, rows in rings.items() if rows},
+            focus=point,
+            neighbours=() if point is None else tuple(self.true_neighbors(point)),
+            labels=self.labels,
+        )
+
+    def selected_in_words(self) -> tuple[str, ...]:
+        """What a box or a lasso holds."""
+        selection = self.marked.selection
+        rows = () if selection is None else selection.points
+
+        def compute() -> tuple[str, ...]:
+            typical = _typical(self.points, rows)
+            column = self.finding.column
+            claims = selection_claims(self.points, rows, column=column, typical=typical)
+            return tuple(map(str, claims))
+
+        return once(self.picture, "selected", rows, self.finding.column, compute=compute)
+
+
+def map_shown(
+    view: ViewState,
+    picture: Picture,
+    *,
+    is_stale: bool = False,
+    order: tuple[str, ...] = (),
+    layer: int | None = None,
+) -> MapShown:
+    """A map as the view looks at it.
+
+    Args:
+        view: what is chosen.
+        picture: the map.
+        is_stale: whether it is an older one than the view asks for.
+        order: another map's categories, to keep their colours.
+        layer: the one to show; by default the view's.
+    """
+    row = picture.index_of(view.layer if layer is None else layer)
+    return MapShown(
+        picture=picture,
+        is_stale=is_stale,
+        row=row,
+        finding=finding(picture, row, color_of(view, picture), order),
+        wanted=FIND.of(view).strip(),
+        near_to=NEAR.of(view).strip(),
+        marked=map_marks.marked(view, picture),
+        panel=PANEL.of(view),
+    )
+
+
+def linked_points(one: MapShown, other: MapShown, points: tuple[int, ...]) -> tuple[int, ...]:
+    """The other map's points that stand for the same words of the same texts."""
+
+    def compute() -> IntArray:
+        spots = one.picture.spots
+        own = {spots[i] for i in points if i < len(spots)}
+        return np.array([i for i, spot in enumerate(other.picture.spots) if spot in own], dtype=int)
+
+    found = once(other.picture, "linked", one.picture.request.key, points, compute=compute)
+    return tuple(found.tolist())
+
+
+def _typical(points: Points, rows: Sequence[int]) -> tuple[str, ...]:
+    """Words of the selected sentences that set them apart from the rest of the map."""
+    inside = np.zeros(points.n_points, dtype=np.int64)
+    inside[list(rows)] = 1
+    chosen = np.zeros(len(points.texts), dtype=np.int64)
+    np.maximum.at(chosen, points.sentence, inside)
+    if chosen.all():
+        return ()
+    return typical_of(points.terms, np.arange(len(chosen)), chosen).get(1, ())
+
+
+# --- A map that was looked at, for its files: a session keeps its name, and finds it when asked
+
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Again:
+    """What it takes to have a map again as it was looked at; small, and no part of the map.
+
+    Attributes:
+        view: as it was.
+        request: the map that was on screen, an older one than the view's maybe.
+        visitor: who looked.
+    """
+
+    view: ViewState
+    request: MapRequest
+    visitor: Visitor
+
+    @classmethod
+    def of(cls, shown: MapShown) -> Self:
+        """Of the page's own map, in its run."""
+        return cls(session.current(), shown.picture.request, me("map_again"))
+
+    def shown(self) -> MapShown:
+        """The map, drawn again where it had to make room.
+
+        Raises:
+            ContextlensError: it cannot be drawn again.
+        """
+        picture = maps().picture(self.request)
+        return map_shown(self.view, self._drawn() if picture is None else picture)
+
+    def _drawn(self) -> Picture:
+        corpus = corpus_of(self.view)
+        if corpus is None or corpus.key != self.request.corpus:
+            raise JobError(say("map.waiting.again"))
+        card = service().load(self.request.model)
+        picture: Picture = maps().draw(self.request, corpus, card, self.visitor).result(_SECONDS)
+        return picture
+
+
+# --- The numbers of a map as the page's table, its files and its snippets have them
+
+_N_SNIPPET = 3
+_MOST_CHARACTERS = 50_000_000
+"""Of texts in one table or array: a text stands at each of its points, and an array is as wide as
+the longest. Longer ones are cut, so that a file of 2 MB does not become one of 4 GB."""
+
+
+def map_table(shown: MapShown, most: int | None = None) -> pd.DataFrame:
+    """The points with their places; the first ones, where a number is given."""
+    points, first = shown.points, slice(most)
+    texts = _bounded(points.texts, points.n_points if most is None else most)
+    group_names = {own.cluster: " · ".join(own.words) for own in shown.finding.group_labels}
+    name = points.unit.removesuffix("s")
+    axes = zip("xyz", shown.places[first].T.astype(float), strict=False)
+    columns: dict[str, Any] = {
+        **({} if points.unit == "sentences" else {name: points.names[first]}),
+        **{title: own[first] for title, own in points.labels.items()},
+        **{title: own[first].astype(float) for title, own in points.measures.items()},
+        "sentence": [texts[i] for i in points.sentence[first].tolist()],
+        "group": [group_names.get(group, "") for group in shown.finding.groups[first].tolist()],
+        **dict(axes),
+    }
+    return pd.DataFrame(columns)
+
+
+def map_arrays(shown: MapShown) -> Mapping[str, NDArray[Any]]:
+    """What the map was made of: the redrawing snippet reads it."""
+    picture, points = shown.picture, shown.points
+    return {
+        "vectors": shown.vectors,
+        "coordinates": shown.places,
+        "neighbor_indices": shown.neighbors.indices,
+        "neighbor_distances": shown.neighbors.distances,
+        "layers": np.array(picture.layers),
+        "all_coordinates": picture.coordinates,
+        "all_vectors": picture.vectors,
+        "sentence": points.sentence,
+        "spans": points.spans,
+        "names": np.array(points.names),
+        "texts": np.array(_bounded(points.texts, len(points.texts))),
+    }
+
+
+def _bounded(texts: Sequence[str], n_times: int) -> Sequence[str]:
+    """Texts, cut where the longest would be too much so many times."""
+    most = max(1, _MOST_CHARACTERS // max(n_times, 1))
+    return texts if max(map(len, texts), default=0) <= most else [text[:most] for text in texts]
+
+
+def map_shapes(shown: MapShown) -> list[dict[str, str]]:
+    """The shapes of the arrays behind the map."""
+    return [
+        {"array": "vectors (points, dims)", "shape": str(shown.vectors.shape)},
+        {"array": "places on the map (points, axes)", "shape": str(shown.places.shape)},
+        {"array": "true neighbours (points, k)", "shape": str(shown.neighbors.indices.shape)},
+        {"array": "places at all layers", "shape": str(shown.picture.coordinates.shape)},
+    ]
+
+
+def drawing_snippet(shown: MapShown, *, file: str) -> str:
+    """A script that draws the map again from the page's download."""
+    picture = shown.picture
+    if len(picture.layers) == 1:
+        return redraw_snippet(picture.as_map(), file=file)
+    return redraw_layers_snippet(
+        picture.request.settings,
+        picture.method,
+        "aligned" if picture.request.footing == "aligned" else "joint",
+        n_points=picture.points.n_points,
+        file=file,
+    )
+
+
+def vectors_snippet(shown: MapShown, card: ModelCard) -> str:
+    """A script that computes the vectors of the map's first sentences."""
+    points, request = shown.points, shown.picture.request
+    return map_vectors_snippet(
+        card,
+        [_snippet_text(shown, int(i)) for i in np.unique(points.sentence)[:_N_SNIPPET]],
+        points.unit,
+        max(shown.layer, 0),
+        pooling=request.pooling,  # type: ignore[arg-type]
+        added=request.special,
+    )
+
+
+def _snippet_text(shown: MapShown, sentence: int) -> MapText:
+    points = shown.points
+    spans = points.spans[points.sentence == sentence].tolist()
+    return MapText(points.texts[sentence], tuple((start, end) for start, end in spans))

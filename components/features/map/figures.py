@@ -1,0 +1,812 @@
+"""What the Map's figures are made of: points, colours, hover texts, labels, marks."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+from components.figures.theme import CATEGORICAL, MAP_AXIS, NEUTRAL, SEQUENTIAL, SMALLEST, plain
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points, context
+
+__all__ = [
+    "INK",
+    "LEAST",
+    "MAX_COLORED",
+    "MAX_LABELS",
+    "MAX_SVG",
+    "NO_MARKS",
+    "SHAPES",
+    "SIDES",
+    "STALE",
+    "UNCOLORED",
+    "Coloring",
+    "Marks",
+    "Ranges",
+    "above",
+    "axes_of",
+    "cluster_notes",
+    "coloring",
+    "enlarged",
+    "fill",
+    "font_of",
+    "groups",
+    "hover_texts",
+    "is_enlarged",
+    "kind_of",
+    "map_frames",
+    "map_layout",
+    "map_ranges",
+    "mark_rows",
+    "mark_traces",
+    "point_size",
+    "point_traces",
+    "shape_traces",
+    "sides",
+    "trail_label",
+    "write_above",
+]
+
+
+# --- The frame of a map: axes that have no numbers, because a projection's axes have no unit
+
+INK = "#000037"
+"""Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
+NAME_FONT = {"size": 13, "weight": 700, "color": INK, "shadow": "auto"}
+"""For names on a map: with a halo that contrasts with them, so that they are read over points."""
+STALE = {
+    "text": "Drawn with earlier settings",
+    "x": 0,
+    "xref": "paper",
+    "xanchor": "left",
+    "xshift": 8,
+    "y": 1,
+    "yref": "paper",
+    "yanchor": "top",
+    "yshift": -8,
+    "showarrow": False,
+    "font": {"size": 13},
+    "bgcolor": "rgba(128,128,128,0.25)",
+}
+_LINES = {"showgrid": True, "gridcolor": NEUTRAL, "gridwidth": 1, "zeroline": False}
+_CAMERA = {"eye": {"x": 1.1, "y": 1.1, "z": 0.8}}
+_EDGE, _BAR, _LINE, _SMALL_LINE = 8, 34, 26, 26
+"""Pixels above a map, row by row: its edge, plotly's bar, a line of the title, one below."""
+_LONGEST_LINE = 120
+_LEGEND = {
+    "orientation": "h",
+    "x": 0,
+    "y": -0.02,
+    "yanchor": "top",
+    "itemsizing": "constant",
+}
+
+
+def axes_of(places: FloatArray) -> dict[str, Any]:
+    """Coordinates by axis, as float32, which plotly sends as bytes."""
+    return {
+        axis: np.ascontiguousarray(places[:, i], dtype=np.float32)
+        for i, axis in enumerate("xyz"[: places.shape[1]])
+    }
+
+
+def font_of(kind: str) -> dict[str, Any]:
+    """The names' font in traces of a kind; only SVG has halos."""
+    return {k: v for k, v in NAME_FONT.items() if k != "shadow" or kind == "scatter"}
+
+
+def above(*, subtitle: bool, narrow: bool) -> int:
+    """The pixels above a map's frame: plotly's bar where it is narrow, title, subtitle."""
+    rows = ((_BAR, narrow), (_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
+    return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
+
+
+def write_above(whole: go.Figure, *, subtitle: str, narrow: bool = False) -> None:
+    """Puts the title, and a line under it, above a map, in rows of their own.
+
+    Plotly's bar has its place beside the frame, or above all of it where that is narrow.
+    """
+    has_line = bool(subtitle)
+    whole.layout.margin.t = above(subtitle=has_line, narrow=narrow)
+    whole.layout.title.update(
+        yref="container", y=1, yanchor="top", pad={"t": _EDGE + (_BAR if narrow else 0), "l": 8}
+    )
+    if has_line:
+        line = {"text": plain(subtitle, _LONGEST_LINE), "font": {"size": SMALLEST}}
+        whole.layout.title.subtitle = line
+    tools = {"bgcolor": "rgba(0,0,0,0)", "color": NEUTRAL, "activecolor": CATEGORICAL[0]}
+    whole.layout.modebar = tools | ({} if narrow else {"orientation": "v"})
+    if not narrow:
+        whole.layout.margin.r = _BAR
+
+
+def _headed(legend: str) -> dict[str, Any]:
+    title = {"text": plain(legend), "side": "left", "font": {"size": SMALLEST}}
+    return {"title": title} if legend else {}
+
+
+def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> dict[str, Any]:
+    """Axes without numbers at one scale, a thin frame, and a legend under the map.
+
+    The frame is as wide and high as the ranges ask for, whatever the room: it holds them and no
+    more.
+
+    Args:
+        ranges: what each axis shows.
+        legend: what it is headed with; None for no legend.
+    """
+    layout: dict[str, Any] = {
+        "dragmode": "pan",
+        "hovermode": "closest",
+        "showlegend": legend is not None,
+        "legend": {**_LEGEND, **_headed(legend or "")},
+        "margin": {"l": 8, "r": 8, "b": 8, "pad": 0},
+    }
+    if len(ranges) == 3:
+        bare = {"showticklabels": False, "title": {"text": ""}, "showbackground": False}
+        axes = {f"{axis}axis": {**bare, **_LINES} for axis in "xyz"}
+        return {
+            **layout,
+            "dragmode": "turntable",
+            "scene": {**axes, "aspectmode": "data", "camera": _CAMERA},
+        }
+    x, y = ({"range": list(own), **MAP_AXIS} for own in ranges)
+    return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
+
+
+# --- What colours the points of a map: a column of labels, a column of numbers, or nothing
+
+MAX_COLORED = len(CATEGORICAL) - 1
+"""Categories that have a colour of their own; the palette's last, a grey, is for the others."""
+_NO_LABEL = "no label"
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """A column of values, one for each point, as colours.
+
+    Attributes:
+        title: what the column is called.
+        kind: "category" for labels, "measure" for numbers, "none" for one colour.
+        values: n_points labels ("" where there is none), or (n_points,) float32 (NaN where there
+            is none).
+        order: every category, those that get a colour first: the most frequent, unless given.
+        scale: the ends of the colours of a measure, or None for its own least and largest.
+    """
+
+    title: str
+    kind: Literal["category", "measure", "none"]
+    values: Sequence[str] | FloatArray = ()
+    order: tuple[str, ...] = ()
+    scale: tuple[float, float] | None = None
+
+
+UNCOLORED = Coloring("", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The points that one trace draws: its name in the legend, its colour, its points' numbers."""
+
+    name: str
+    color: str
+    rows: IntArray
+    numbers: FloatArray | None = None
+    last: bool = False  # whether it comes last in the legend: what has no category of its own
+
+
+def coloring(
+    points: Points,
+    by: str,
+    *,
+    extra: Mapping[str, Sequence[str] | FloatArray] = MappingProxyType({}),
+    order: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+) -> Coloring:
+    """How a column colours the points of a map.
+
+    Args:
+        points: the points.
+        by: a column of `extra`, or of the points' labels or measures; "word" or "token" for their
+            names, as the unit is called; "" for no colours.
+        extra: more columns: clusters, values that a page computed.
+        order: categories of another map, to keep their colours; new ones come after them.
+        scale: the ends of another map's colours.
+
+    Raises:
+        RequestError: there is no such column.
+    """
+    if not by:
+        return UNCOLORED
+    unit = points.unit.removesuffix("s")
+    own = {} if points.unit == "sentences" else {unit: [name.casefold() for name in points.names]}
+    columns = {**own, **points.measures, **points.labels, **extra}
+    if by not in columns:
+        known = ", ".join(columns) or "none"
+        raise RequestError(f"These points have no column {by!r}; they have: {known}.")
+    values = columns[by]
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        return Coloring(by, "measure", values.astype(np.float32), scale=scale)
+    texts = tuple(str(value) for value in values)
+    return Coloring(by, "category", texts, order=_ordered(texts, order))
+
+
+def groups(color: Coloring, n_points: int) -> tuple[Group, ...]:
+    """The points by the trace that draws them, in the order of the traces; each point once."""
+    if color.kind == "none":
+        return (Group("", CATEGORICAL[0], np.arange(n_points)),)
+    if len(color.values) != n_points:
+        raise RequestError(
+            f"{n_points} points need as many values of {color.title!r}; "
+            f"{len(color.values)} were given."
+        )
+    return _measured(color) if color.kind == "measure" else _by_category(color)
+
+
+def _ordered(values: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
+    counts = Counter(values)
+    new = sorted(set(counts) - set(before) - {""}, key=lambda value: (-counts[value], value))
+    return (*before, *new)
+
+
+def _measured(color: Coloring) -> tuple[Group, ...]:
+    numbers = np.asarray(color.values, dtype=np.float32)
+    known = np.isfinite(numbers)
+    there, missing = np.flatnonzero(known), np.flatnonzero(~known)
+    found = [Group(plain(color.title), "", there, numbers[there])] if len(there) else []
+    return (*([Group("no value", NEUTRAL, missing, last=True)] if len(missing) else []), *found)
+
+
+def _by_category(color: Coloring) -> tuple[Group, ...]:
+    """The grey ones first, so that coloured points are drawn over them."""
+    order = color.order or _ordered([str(value) for value in color.values], ())
+    n_colored = len(order) if len(order) <= len(CATEGORICAL) else MAX_COLORED
+    places = {category: min(i, n_colored) for i, category in enumerate(order)}
+    own = np.array([places.get(str(v), n_colored) if v else -1 for v in color.values], dtype=int)
+    rows = {place: np.flatnonzero(own == place) for place in range(-1, n_colored + 1)}
+    others = f"other ({len(order) - n_colored})"
+    found = [Group(_NO_LABEL, NEUTRAL, rows[-1], last=True)]
+    found.append(Group(others, CATEGORICAL[-1], rows[n_colored], last=True))
+    found += [Group(plain(order[i]), CATEGORICAL[i], rows[i]) for i in range(n_colored)]
+    return tuple(group for group in found if len(group.rows))
+
+
+# --- What a map's axes show, at one scale for both: points fill the frame, at every layer
+
+Ranges = list[tuple[float, float]]
+"""From where to where each axis goes."""
+LEAST = 0.7
+"""What points span of the frame at least, each way, unless they lie on a line."""
+_AIM = 0.72
+_AIR, _MOST_AIR = 0.05, 0.19  # beside the points: of the longer side, and of each side at most
+_FRAME_LINE = 0.02  # of the longer side: what a frame has beside points that lie on a line
+
+
+def map_ranges(places: FloatArray) -> Ranges:
+    """What each axis shows: all points, and some air around them."""
+    if not len(places):
+        return [(-1.0, 1.0)] * places.shape[1]
+    low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
+    spans = high - low
+    longest = max(float(spans.max()), 1e-6)
+    air = np.clip(_MOST_AIR * spans, _FRAME_LINE * longest, _AIR * longest)
+    return list(zip((low - air).tolist(), (high + air).tolist(), strict=True))
+
+
+def map_frames(coordinates: FloatArray) -> list[Ranges]:
+    """The frame of each layer of one map.
+
+    Args:
+        coordinates: (n_layers, n, 2), projected together.
+    """
+    whole = map_ranges(coordinates.reshape(-1, 2))
+    return [_nearer(places, whole) for places in coordinates]
+
+
+def fill(places: FloatArray, ranges: Ranges) -> tuple[float, float]:
+    """The share of a frame's width and of its height that points span, in [0, 1]."""
+    inside = [
+        np.clip(places[:, i].astype(float), low, high) for i, (low, high) in enumerate(ranges[:2])
+    ]
+    width, height = (
+        float(np.ptp(own) / (high - low)) if len(own) else 0.0
+        for own, (low, high) in zip(inside, ranges[:2], strict=True)
+    )
+    return width, height
+
+
+def enlarged(frames: Sequence[Ranges]) -> list[float]:
+    """How many times larger each layer is drawn than in the frame that holds all; 1 or more."""
+    areas = [float(np.prod([high - low for low, high in own])) for own in frames]
+    return [float(np.sqrt(max(areas) / area)) for area in areas]
+
+
+def is_enlarged(times: float) -> bool:
+    """Whether a layer is drawn so much larger that it is to be said."""
+    return round(times, 1) > 1
+
+
+def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
+    """The common frame; one of its shape around the layer; or else one of the layer's own shape."""
+    if not len(places) or min(fill(places, whole)) >= LEAST:
+        return whole
+    low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
+    size = np.array([end - start for start, end in whole])
+    share = (high - low) / size
+    scale = float(share.min()) / _AIM
+    if not scale or float(share.max()) > scale / (1 + _AIR):
+        return map_ranges(places)
+    middle, half = (low + high) / 2, size * scale / 2
+    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
+
+
+# --- What is written on a map's point under the pointer: its name, its sentence, its labels
+
+HOVER_BYTES = 6_400_000
+"""What the texts of all points together may take in the figure's JSON."""
+_WIDTH = 48  # characters of a line
+_MAX_LABELS = 4
+_BLANK = re.compile(r"\s")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    longest: int  # characters of the sentence
+    n_labels: int
+    has_name: bool = True  # a word's name stands in its sentence too, in bold
+
+
+_PLANS = (
+    *(_Plan(90, _MAX_LABELS), _Plan(72, 1), _Plan(60, 0, has_name=False)),
+    *(_Plan(n, 0, has_name=False) for n in (44, 32, 16)),
+)
+
+
+def hover_texts(points: Points, color: Coloring, *, budget: int = HOVER_BYTES) -> list[str]:
+    """A text for each point, safe for plotly, all of them within a number of bytes.
+
+    Where many points would make too much, sentences are cut shorter, then labels are left out;
+    at last only names stay.
+    """
+    n_tried = min(points.n_points, 1_000)
+    sample = np.linspace(0, points.n_points - 1, n_tried).astype(int).tolist()
+    for plan in _PLANS:
+        guess = _bytes([_text(points, point, color, plan) for point in sample])
+        if guess * points.n_points <= 0.98 * budget * len(sample):
+            texts = [_text(points, point, color, plan) for point in range(points.n_points)]
+            if _bytes(texts) <= budget:
+                return texts
+    return _shortest(points, budget)
+
+
+def _bytes(texts: Sequence[str]) -> int:
+    """What texts take in plotly's JSON, which writes < > and / as six characters each."""
+    packed = json.dumps(texts)
+    return len(packed) + 5 * sum(packed.count(sign) for sign in "<>/")
+
+
+def _shortest(points: Points, budget: int) -> list[str]:
+    """Names alone, cut as short as it takes."""
+    for longest in (24, 12, 6, 2):
+        texts = [plain(name, longest) for name in points.names]
+        if _bytes(texts) <= budget:
+            return texts
+    return ["" for _ in points.names]
+
+
+def _text(points: Points, point: int, color: Coloring, plan: _Plan) -> str:
+    named = points.unit == "tokens" or (points.unit == "words" and plan.has_name)
+    lines = [f"<b>{plain(points.names[point])}</b>"] if named else []
+    lines.append(_sentence(context(points, point, longest=plan.longest)))
+    titles = [title for title in points.labels if title != color.title][: plan.n_labels]
+    lines += [
+        _line(title, points.labels[title][point]) for title in titles if points.labels[title][point]
+    ]
+    if color.kind != "none":
+        lines.append(_line(color.title, color.values[point]))
+    return "<br>".join(line for line in lines if line)
+
+
+def _line(title: str, value: str | float) -> str:
+    shown = plain(value) if isinstance(value, str) else f"{float(value):.4f}"
+    return f"{plain(title)}: {shown}" if value != "" and shown != "nan" else ""
+
+
+def _sentence(parts: tuple[str, str, str]) -> str:
+    """The text around a point in lines of a readable length, the point itself in bold."""
+    flat = [_BLANK.sub(" ", part) for part in parts]
+    whole = "".join(flat)
+    start = len(flat[0])
+    end = start + len(flat[1])
+    pieces = []
+    for first, last in _lines(whole):
+        cuts = [min(max(first, cut), last) for cut in (first, start, end, last)]
+        left, own, right = (html.escape(whole[a:b], quote=False) for a, b in pairwise(cuts))
+        bold = f"<b>{own}</b>" if own and (flat[0] or flat[2]) else own
+        pieces.append(left + bold + right)
+    return "<br>".join(pieces)
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Where the lines of a text begin and end, broken at blanks, or anywhere where there is none.
+
+    A break stands in the place of its blank.
+    """
+    found = []
+    first = 0
+    while len(text) - first > _WIDTH:
+        cut = text.rfind(" ", first + 1, first + _WIDTH + 1)
+        found.append((first, cut if cut > 0 else first + _WIDTH))
+        first = cut + 1 if cut > 0 else first + _WIDTH
+    return [*found, (first, len(text))]
+
+
+# --- The names that stand on a map's clusters: few, large clusters first, none over another
+
+MAX_LABELS = 12
+_WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
+_NARROW = (350.0, 460.0)
+_LETTER, _LABELS_LINE, _LABELS_AIR = 7.6, 17.0, 8.0  # pixels, at the size they are written in
+_LABELS_LONGEST_LINE = 18
+_ABOVE = 16  # pixels above the middle of a cluster, which it should not hide
+
+_STYLE: dict[str, Any] = {"showarrow": False, "font": NAME_FONT}
+
+
+def cluster_notes(
+    labels: Sequence[ClusterLabel],
+    ranges: Sequence[tuple[float, float]],
+    *,
+    narrow: bool = False,
+) -> list[dict[str, Any]]:
+    """Annotations for at most `MAX_LABELS` clusters, the largest first.
+
+    Args:
+        labels: what to write, and where.
+        ranges: what the map's two axes show.
+        narrow: whether the map has a phone's width, where fewer names have room.
+    """
+    frame = _NARROW if narrow else _WIDE
+    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
+    taken: list[FloatArray] = []
+    notes: list[dict[str, Any]] = []
+    for label in sorted(labels, key=lambda own: (-own.n_points, own.cluster)):
+        lines = _labels_lines(label.words)
+        if not lines or len(notes) == MAX_LABELS:
+            continue
+        box = _box(label.place, lines, per_unit)
+        if all(_apart(box, other) for other in taken):
+            taken.append(box)
+            where = {
+                "x": label.place[0],
+                "y": label.place[1],
+                "yshift": _ABOVE,
+                "xshift": _inwards(box, frame, ranges),
+            }
+            notes.append({**where, "text": "<br>".join(lines)})
+    return [{**note, **_STYLE} for note in notes]
+
+
+def _labels_lines(words: Sequence[str]) -> list[str]:
+    """The words in one line or more, short ones, safe for plotly."""
+    lines: list[list[str]] = []
+    for word in words:
+        if lines and sum(len(own) + 3 for own in lines[-1]) + len(word) <= _LABELS_LONGEST_LINE:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [" · ".join(plain(word, _LABELS_LONGEST_LINE) for word in line) for line in lines]
+
+
+def _box(place: Sequence[float], lines: Sequence[str], per_unit: float) -> FloatArray:
+    """Left, bottom, right and top of a label, in pixels."""
+    half = (
+        np.array(
+            [max(map(len, lines)) * _LETTER + _LABELS_AIR, len(lines) * _LABELS_LINE + _LABELS_AIR]
+        )
+        / 2
+    )
+    middle = np.array(place[:2]) * per_unit
+    return np.concatenate([middle - half, middle + half]).astype(np.float32)
+
+
+def _inwards(
+    box: FloatArray, frame: tuple[float, float], ranges: Sequence[tuple[float, float]]
+) -> float:
+    """By how many pixels a label must move so that its ends are in the frame."""
+    per_unit = min(size / (high - low) for size, (low, high) in zip(frame, ranges, strict=True))
+    middle = sum(ranges[0]) / 2 * per_unit
+    left, right = middle - frame[0] / 2, middle + frame[0] / 2
+    return round(float(max(0, left - box[0]) - max(0, box[2] - right)))
+
+
+def _apart(one: FloatArray, other: FloatArray) -> bool:
+    return bool((one[:2] > other[2:]).any() or (other[:2] > one[2:]).any())
+
+
+# --- On which side of its point a number stands, so that numbers lie over one another least
+
+SIDES: Mapping[str, tuple[int, int]] = {
+    "top center": (0, 1),
+    "middle right": (1, 0),
+    "bottom center": (0, -1),
+    "middle left": (-1, 0),
+    "top right": (1, 1),
+    "bottom right": (1, -1),
+    "bottom left": (-1, -1),
+    "top left": (-1, 1),
+}
+"""Where plotly may write a text, the usual side first: across and up from its point."""
+_HIGH = 430.0  # pixels of a frame, roughly
+_NUMBERS_LETTER, _NUMBERS_LINE, _RING = (
+    8.5,
+    15.0,
+    8.0,
+)  # pixels: a character, a line, from a ring's middle to it
+
+
+def sides(places: FloatArray, labels: Mapping[int, str], ranges: Ranges) -> dict[int, str]:
+    """For each labelled point, where its label stands.
+
+    Args:
+        places: (n, 2) or (n, 3) of all points; in three dimensions nothing can be told before.
+        labels: what is written, by the points' numbers.
+        ranges: what the axes show.
+    """
+    usual = next(iter(SIDES))
+    if places.shape[1] != 2 or not labels:
+        return dict.fromkeys(labels, usual)
+    per_unit = _HIGH / (ranges[1][1] - ranges[1][0])
+    at = {row: places[row].astype(float) * per_unit for row in labels}
+    taken = [
+        _numbers_box(own, np.full(2, 2 * _RING)) for own in at.values()
+    ]  # the rings themselves
+    found = {}
+    for i, (row, text) in enumerate(labels.items()):
+        others = [*taken[:i], *taken[i + 1 :]]
+        boxes = [_beside(at[row], text, way) for way in SIDES.values()]
+        over = [sum(_common(box, other) for other in others) for box in boxes]
+        best = int(np.argmin(over))
+        found[row] = list(SIDES)[best]
+        taken.append(boxes[best])
+    return found
+
+
+def _beside(point: NDArray[Any], text: str, way: tuple[int, int]) -> NDArray[Any]:
+    size = np.array([_NUMBERS_LETTER * max(1, len(text)), _NUMBERS_LINE])
+    return _numbers_box(point + np.array(way) * (size / 2 + _RING), size)
+
+
+def _numbers_box(middle: NDArray[Any], size: NDArray[Any]) -> NDArray[Any]:
+    """(2, 2) the lower and the upper corner."""
+    return np.stack([middle - size / 2, middle + size / 2])
+
+
+def _common(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """The area that two boxes have in common, in square pixels."""
+    shared = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
+    return float(np.clip(shared, 0, None).prod())
+
+
+# --- Points of a map that stand out: chosen ones, search hits, pinned ones, neighbours with line
+
+_SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
+_IN_SPACE = ("square-open", "diamond-open")  # of those, what three dimensions have
+_FOCUS, _NEAR = "the point", "its neighbours"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What to mark on a map, by the points' numbers.
+
+    Attributes:
+        chosen: these stay as they are and all others fade; None where nothing is chosen.
+        rings: kinds of points by title ("search hits", "pinned"), each with rings of its own.
+        focus: a point from which lines go to its neighbours, or None.
+        neighbours: where the lines go.
+        labels: what is written beside points that have a ring or a trail: a number, a letter.
+    """
+
+    chosen: Sequence[int] | None = None
+    rings: Mapping[str, Sequence[int]] = field(default_factory=lambda: MappingProxyType({}))
+    focus: int | None = None
+    neighbours: Sequence[int] = ()
+    labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+NO_MARKS = Marks()
+
+
+def mark_rows(marks: Marks) -> list[IntArray]:
+    """The points of each trace of `mark_traces`, in the same order."""
+    lines = [np.zeros(0, dtype=np.int64)] if _has_lines(marks) else []
+    return [*lines, *(np.asarray(own, dtype=np.int64) for own in _ringed(marks).values())]
+
+
+def mark_traces(
+    places: FloatArray, marks: Marks, *, kind: str, size: float, frame: Ranges
+) -> list[dict[str, Any]]:
+    """Lines, then rings, to draw over the points; kind of trace and size are the points' own."""
+    ringed, where = _ringed(marks), sides(places, marks.labels, frame)
+    waiting = dict(marks.labels)  # each is written once, whatever rings its point has
+    traces = [_marks_lines(kind, places, marks)] if _has_lines(marks) else []
+    for title, symbol in zip(ringed, _symbols(ringed, marks, kind), strict=True):
+        own = ringed[title]
+        labels = [plain(waiting.pop(row, "")) for row in own]
+        text = {"mode": "markers+text", "text": labels, "textfont": font_of(kind)}
+        text["textposition"] = [where.get(row, "top center") for row in own]
+        ring = {"symbol": symbol, "size": size + (3 if symbol == "circle" else 7), "color": INK}
+        traces.append(
+            {
+                "type": kind,
+                "mode": "markers",
+                **axes_of(places[np.asarray(own, dtype=np.int64)]),
+                "marker": {**ring, "line": {"width": 2, "color": INK}},
+                "name": plain(title),
+                "hoverinfo": "skip",
+                **(text if any(labels) else {}),
+            }
+        )
+    return traces
+
+
+def trail_label(marks: Marks, point: int) -> str:
+    """What is written at the end of a point's trail: its label, unless a ring has it."""
+    has_ring = any(point in own for own in _ringed(marks).values())
+    return "" if has_ring else plain(marks.labels.get(point, ""))
+
+
+def _symbols(ringed: Mapping[str, Any], marks: Marks, kind: str) -> list[str]:
+    """A disc for a point, circles for its neighbours, other shapes for each kind of ring."""
+    shapes = _IN_SPACE if kind == "scatter3d" else _SYMBOLS
+    others = [title for title in ringed if title in marks.rings]
+    rings = {title: shapes[i % len(shapes)] for i, title in enumerate(others)}
+    return [({_FOCUS: "circle", _NEAR: "circle-open"} | rings)[title] for title in ringed]
+
+
+def _has_lines(marks: Marks) -> bool:
+    return marks.focus is not None and len(marks.neighbours) > 0
+
+
+def _ringed(marks: Marks) -> dict[str, Sequence[int]]:
+    near: dict[str, Sequence[int]] = {} if marks.focus is None else {_FOCUS: [marks.focus]}
+    if len(marks.neighbours):
+        near[_NEAR] = marks.neighbours
+    return {title: rows for title, rows in {**near, **marks.rings}.items() if len(rows)}
+
+
+def _marks_lines(kind: str, places: FloatArray, marks: Marks) -> dict[str, Any]:
+    """One line trace from the focus to each neighbour and back."""
+    gap = np.full(places.shape[1], np.nan, dtype=np.float32)
+    ways = [row for near in marks.neighbours for row in (places[marks.focus], places[near], gap)]
+    return {
+        "type": kind,
+        "mode": "lines",
+        **axes_of(np.array(ways)),
+        "line": {"color": INK, "width": 1.5},
+        "opacity": 0.6,
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+# --- The points of a map as traces: one for each category, or one for all
+
+MAX_SVG = 2_000
+"""Points that are drawn as SVG, which every browser shows and which stays sharp; more are drawn by
+WebGL, without which plotly shows a grey box in place of the map."""
+SHAPES = ("circle", "diamond", "square", "x", "cross")
+"""Shapes of the most frequent values of a second column; the last is for all others."""
+_FADED = 0.12
+_SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.8), (10_000, 5.0, 0.7), (10**9, 3.5, 0.6))
+"""Up to how many points: their size in pixels, their opacity."""
+
+
+def point_traces(
+    points: Points,
+    places: FloatArray,
+    color: Coloring,
+    *,
+    chosen: Sequence[int] | None = None,
+    strength: float = 1.0,
+    shapes: Coloring = UNCOLORED,
+) -> list[dict[str, Any]]:
+    """A trace for each group of points: each category, or all of them.
+
+    Where some are chosen, all others fade; below a strength of 1 all are paler.
+    """
+    texts = hover_texts(points, color)
+    size, opacity = point_size(points.n_points, places.shape[1]), _look(points.n_points)[1]
+    kind = kind_of(points.n_points, places.shape[1])
+    is_chosen = np.zeros(points.n_points, dtype=bool)
+    is_chosen[np.asarray([] if chosen is None else chosen, dtype=np.int64)] = True
+    traces = []
+    for group in groups(color, points.n_points):
+        trace: dict[str, Any] = {
+            "type": kind,
+            "mode": "markers",
+            **axes_of(places[group.rows]),
+            "marker": _marker(group, color, size=size, opacity=opacity * strength),
+            "name": group.name,
+            "legendrank": 1001 if group.last else 1000,
+            "hovertext": [texts[i] for i in group.rows],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+        if shapes.kind == "category":
+            trace["marker"]["symbol"] = [_shape(shapes, i) for i in group.rows]
+        if kind != "scatter3d":
+            trace["unselected"] = {"marker": {"opacity": _FADED}}
+            if chosen is not None:
+                trace["selectedpoints"] = np.flatnonzero(is_chosen[group.rows]).tolist()
+        traces.append(trace)
+    return traces
+
+
+def shape_traces(shapes: Coloring, kind: str) -> list[dict[str, Any]]:
+    """What the shapes stand for, for the legend alone: traces without a point in sight."""
+    if shapes.kind != "category":
+        return []
+    named = shapes.order[: len(SHAPES) - 1]
+    entries = list(zip(map(plain, named), SHAPES, strict=False))
+    if set(shapes.values) - set(named):
+        entries.append(("other", SHAPES[-1]))
+    return [
+        {
+            "type": kind,
+            "mode": "markers",
+            **{axis: [None] for axis in ("xyz" if kind == "scatter3d" else "xy")},
+            "marker": {"symbol": shape, "color": NEUTRAL, "size": 9},
+            "name": name,
+            "hoverinfo": "skip",
+        }
+        for name, shape in entries
+    ]
+
+
+def _shape(shapes: Coloring, point: int) -> str:
+    named = shapes.order[: len(SHAPES) - 1]
+    value = str(shapes.values[point])
+    return SHAPES[named.index(value)] if value in named else SHAPES[-1]
+
+
+def kind_of(n_points: int, n_axes: int) -> str:
+    """The traces that draw so many points.
+
+    One kind for a whole map: WebGL lies over SVG, so rings drawn as SVG would be hidden by points.
+    """
+    if n_axes == 3:
+        return "scatter3d"
+    return "scatter" if n_points <= MAX_SVG else "scattergl"
+
+
+def point_size(n_points: int, n_axes: int = 2) -> float:
+    """How large a point is on a map of so many, in pixels."""
+    size = _look(n_points)[0]
+    return size if n_axes == 2 else size / 2
+
+
+def _look(n_points: int) -> tuple[float, float]:
+    return next((size, opacity) for most, size, opacity in _SIZES if n_points <= most)
+
+
+def _marker(group: Group, color: Coloring, *, size: float, opacity: float) -> dict[str, Any]:
+    marker: dict[str, Any] = {"size": size, "opacity": opacity, "line": {"width": 0}}
+    if group.numbers is None:
+        return {**marker, "color": group.color}
+    low, high = color.scale or (float(group.numbers.min()), float(group.numbers.max()))
+    bar = {"title": {"text": plain(color.title), "side": "right"}, "thickness": 8, "len": 0.9}
+    ends = {"cmin": low, "cmax": high, "colorscale": SEQUENTIAL, "colorbar": bar}
+    return {**marker, "color": group.numbers, **ends}

@@ -1,0 +1,349 @@
+"""A map of one layer as a figure, and of all layers as one that plays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+from components.features.map.figures import (
+    NO_MARKS,
+    STALE,
+    UNCOLORED,
+    Coloring,
+    Marks,
+    Ranges,
+    axes_of,
+    cluster_notes,
+    enlarged,
+    font_of,
+    groups,
+    is_enlarged,
+    kind_of,
+    map_frames,
+    map_layout,
+    map_ranges,
+    mark_rows,
+    mark_traces,
+    point_size,
+    point_traces,
+    shape_traces,
+    sides,
+    trail_label,
+    write_above,
+)
+from components.figures.frames import add_frames
+from components.figures.theme import color_of, figure
+from components.maps.clusters import ClusterLabel
+from components.maps.points import Points
+
+__all__ = [
+    "MAX_PLAYED_POINTS",
+    "MAX_TRAILS",
+    "layers_scatter",
+    "map_order",
+    "map_scatter",
+    "selected_points",
+]
+
+
+# --- One map through all layers: the points move, and chosen points leave trails
+
+MAX_PLAYED_POINTS = 150_000
+"""Points in all frames together that are sent to be played: 1.6 MB."""
+MAX_TRAILS = 12
+_SMALL = {"showarrow": False, "font": {"size": 13}}
+_PARTS = ((4, 99, 0.4), (1, 4, 0.7), (0, 1, 1.0))
+"""Parts of a trail: from and to how many layers ago, and how strong."""
+
+
+def layers_scatter(
+    points: Points,
+    coordinates: FloatArray,
+    layers: Sequence[int],
+    *,
+    layer: int,
+    color: Coloring = UNCOLORED,
+    clusters: Sequence[ClusterLabel] = (),
+    marks: Marks = NO_MARKS,
+    trails: Sequence[int] = (),
+    titles: Sequence[str],
+    subtitle: str = "",
+    stale: bool = False,
+    narrow: bool = False,
+    height: int = 560,
+) -> go.Figure:
+    """The map at one layer, and a frame for each of them.
+
+    Its first traces are those of `map_scatter` with the same colouring, so `map_order` and
+    `selected_points` hold here too. More than `MAX_PLAYED_POINTS` have no frames.
+
+    Args:
+        points: what the points are.
+        coordinates: (n_layers, n_points, 2), projected together.
+        layers: the layer of each row of `coordinates`.
+        layer: the layer shown.
+        color: what the colours stand for.
+        clusters: names to write on the map of the layer shown.
+        marks: points that stand out, at every layer.
+        trails: points whose way through the layers is drawn, at most `MAX_TRAILS`.
+        titles: the finding at each of `layers`.
+        subtitle, stale, narrow: as in `map_scatter`.
+        height: in pixels.
+
+    Raises:
+        RequestError: the coordinates do not fit points and layers, the layer is not among them,
+            or there are too many trails.
+    """
+    places = _checked(points, coordinates, layers, layer, trails)
+    shown = list(layers).index(layer)
+    ink = _trail_colors(points, color, trails)
+    kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
+    strength = 0.5 if len(trails) or stale else 1.0
+    traces = point_traces(points, places[shown], color, chosen=marks.chosen, strength=strength)
+    n_own = len(traces)
+    names = [trail_label(marks, trail) for trail in trails]
+    every_range = map_frames(places)
+    ranges = every_range[shown]
+    where = sides(places[shown], marks.labels, ranges)
+    for trail, name, own in zip(trails, names, ink, strict=True):
+        way = _trail(places[: shown + 1, trail], name, own, kind=kind, size=size)
+        way[-1]["textposition"] = where.get(trail, "top center")
+        traces += way
+    traces += mark_traces(places[shown], marks, kind=kind, size=size, frame=ranges)
+    has_legend = color.kind == "category" and n_own > 1
+    layout = map_layout(ranges, legend=color.title if has_legend else None)
+    notes = [*([STALE] if stale else []), *cluster_notes(clusters, ranges, narrow=narrow)]
+    looks = dict(zip(layers, _looks(every_range), strict=True))
+    layout["annotations"] = [*looks[layer]["annotations"], *notes]
+    whole = figure(traces, layout, title=titles[shown], height=height, narrow=narrow)
+    plays = len(layers) > 1 and len(layers) * points.n_points <= MAX_PLAYED_POINTS
+    write_above(whole, subtitle=subtitle, narrow=narrow)
+    if plays:
+        ways = {n: places[: i + 1] for i, n in enumerate(layers)}
+        frames = {
+            n: _frame(traces, points, ways[n], color, trails, marks, own)
+            for n, own in zip(layers, every_range, strict=True)
+        }
+        add_frames(whole, frames, layer, titles, notes=notes, looks=looks, narrow=narrow)
+    return whole
+
+
+def _checked(
+    points: Points,
+    coordinates: FloatArray,
+    layers: Sequence[int],
+    layer: int,
+    trails: Sequence[int],
+) -> FloatArray:
+    places = np.asarray(coordinates, dtype=np.float32)
+    if places.shape != (len(layers), points.n_points, 2):
+        raise RequestError(
+            f"{points.n_points} points at {len(layers)} layers need two coordinates for each; "
+            f"given was an array of shape {places.shape}."
+        )
+    if layer not in layers:
+        raise RequestError(f"Layer {layer} is not on this map; it has {list(layers)}.")
+    if len(trails) > MAX_TRAILS:
+        raise RequestError(
+            f"At most {MAX_TRAILS} points can leave trails, and {len(trails)} were chosen. "
+            "Choose fewer."
+        )
+    return places
+
+
+def _looks(every_range: Sequence[Ranges]) -> list[dict[str, Any]]:
+    """What of the layout is a layer's own: what the axes show, and how much it is enlarged."""
+    return [
+        {
+            "xaxis": {"range": list(x)},
+            "yaxis": {"range": list(y)},
+            "annotations": [_enlarged_note(times)] if is_enlarged(times) else [],
+        }
+        for (x, y), times in zip(every_range, enlarged(every_range), strict=True)
+    ]
+
+
+def _enlarged_note(times: float) -> dict[str, Any]:
+    where = {"x": 0, "xref": "x domain", "xanchor": "left", "xshift": 8}
+    low = {"y": 0, "yref": "y domain", "yanchor": "bottom", "yshift": 6}
+    return {"text": f"enlarged {times:.1f} times", **where, **low, **_SMALL}
+
+
+def _trail_colors(points: Points, color: Coloring, trails: Sequence[int]) -> list[str]:
+    """A trail has its point's category's colour; where there is none, one of its own."""
+    if color.kind != "category":
+        return [color_of(i + 1) for i in range(len(trails))]
+    inks = {int(row): own.color for own in groups(color, points.n_points) for row in own.rows}
+    return [inks[trail] for trail in trails]
+
+
+def _trail(
+    way: FloatArray, name: str, color: str, *, kind: str, size: float
+) -> list[dict[str, Any]]:
+    """Lines through a point's places up to the last one, and marks at both ends."""
+    base = {"type": kind, "hoverinfo": "skip", "showlegend": False}
+    lines = [
+        {
+            **base,
+            "mode": "lines",
+            **_part(way, first, last),
+            "opacity": strength,
+            "line": {"color": color, "width": 3},
+        }
+        for first, last, strength in _PARTS
+    ]
+    ends = {
+        **base,
+        "mode": "markers+text",
+        **_ends(way),
+        "text": ["", name],
+        "textfont": font_of(kind),
+        "marker": {
+            "symbol": ["circle-open", "circle"],
+            "size": [size, size + 4],
+            "color": color,
+            "line": {"width": 2, "color": color},
+        },
+    }
+    return [*lines, ends]
+
+
+def _part(way: FloatArray, first: int, last: int) -> dict[str, Any]:
+    """The places from `last` to `first` layers ago, both included."""
+    end = len(way) - first
+    return axes_of(way[max(0, len(way) - last - 1) : max(0, end)])
+
+
+def _ends(way: FloatArray) -> dict[str, Any]:
+    return axes_of(way[[0, -1]])
+
+
+def _frame(
+    traces: Sequence[dict[str, Any]],
+    points: Points,
+    places: FloatArray,
+    color: Coloring,
+    trails: Sequence[int],
+    marks: Marks,
+    frame: Ranges,
+) -> list[dict[str, Any]]:
+    """What moves, at the last of the layers given: coordinates, and the sides of numbers."""
+    own = [axes_of(places[-1][group.rows]) for group in groups(color, points.n_points)]
+    for trail in trails:
+        way = places[:, trail]
+        own += [*(_part(way, first, last) for first, last, _ in _PARTS), _ends(way)]
+    kind = kind_of(points.n_points, 2)
+    marked = mark_traces(places[-1], marks, kind=kind, size=0, frame=frame)
+    moving = ("x", "y", "textposition")
+    own += [{name: trace[name] for name in moving if name in trace} for trace in marked]
+    return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]
+
+
+# --- Maps of words, tokens or sentences: every point can be named, chosen and traced to its sent
+
+
+def map_scatter(
+    points: Points,
+    coordinates: FloatArray,
+    *,
+    color: Coloring = UNCOLORED,
+    shapes: Coloring = UNCOLORED,
+    clusters: Sequence[ClusterLabel] = (),
+    marks: Marks = NO_MARKS,
+    title: str,
+    subtitle: str = "",
+    frame: Ranges | None = None,
+    stale: bool = False,
+    narrow: bool = False,
+    height: int = 560,
+) -> go.Figure:
+    """A map: each point where the projection put it.
+
+    Args:
+        points: what the points are.
+        coordinates: (n_points, 2 or 3), of a projection: without a unit, so the axes have none.
+        color: what their colours stand for.
+        shapes: labels told apart by shape as well: the senses of one word, say.
+        clusters: names to write on the map; those that would touch a larger one's are left out.
+        marks: points that stand out.
+        title: the finding.
+        subtitle: a line below it; "" for none.
+        frame: what the axes show; by default all points.
+        stale: the settings have changed since; the map is shown paler, with a note.
+        narrow: whether it has a phone's width: fewer names, and they are chosen to fit there.
+        height: in pixels.
+
+    Raises:
+        RequestError: coordinates or values are not as many as points.
+    """
+    places = _one_layer_checked(points, coordinates)
+    strength = 0.5 if stale else 1.0
+    traces = point_traces(
+        points, places, color, chosen=marks.chosen, strength=strength, shapes=shapes
+    )
+    kind, size = kind_of(*places.shape), point_size(*places.shape)
+    ranges = map_ranges(places) if frame is None else frame
+    traces += mark_traces(places, marks, kind=kind, size=size, frame=ranges)
+    traces += shape_traces(shapes, kind)
+    has_legend = color.kind == "category" or shapes.kind == "category" or bool(mark_rows(marks))
+    legend = (color.title if color.kind == "category" else "") if has_legend else None
+    layout = map_layout(ranges, legend=legend)
+    notes = [STALE] if stale else []
+    if places.shape[1] == 2:
+        notes += cluster_notes(clusters, ranges, narrow=narrow)
+    else:
+        layout["scene"]["annotations"] = _notes_in_space(clusters, ranges)
+    layout["annotations"] = notes
+    whole = figure(traces, layout, title=title, height=height, narrow=narrow)
+    write_above(whole, subtitle=subtitle, narrow=narrow)
+    return whole
+
+
+def map_order(color: Coloring, n_points: int, marks: Marks = NO_MARKS) -> tuple[IntArray, ...]:
+    """The points of each trace of `map_scatter` that has any, for `selected_points`."""
+    return (*(group.rows for group in groups(color, n_points)), *mark_rows(marks))
+
+
+def selected_points(
+    event_points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]
+) -> list[int]:
+    """The points that a reader chose on the map, by number, rising, each once.
+
+    Args:
+        event_points: `selection.points` of Streamlit's chart: each has its `curve_number` and its
+            `point_index`; those that the map does not have are left out.
+        order: `map_order` of the same map.
+    """
+    ends = np.cumsum([0, *(len(rows) for rows in order)])
+    pairs = [(p.get("curve_number", -1), p.get("point_index", -1)) for p in event_points]
+    curves, indices = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    there = (curves >= 0) & (curves < len(order)) & (indices >= 0)
+    curves, indices = curves[there], indices[there]
+    within = indices < (ends[1:] - ends[:-1])[curves]
+    every = np.concatenate([*order, np.zeros(0, dtype=np.int64)])
+    chosen: list[int] = np.unique(every[(ends[curves] + indices)[within]]).tolist()
+    return chosen
+
+
+def _one_layer_checked(points: Points, coordinates: FloatArray) -> FloatArray:
+    places = np.asarray(coordinates, dtype=np.float32)
+    if places.ndim != 2 or places.shape[1] not in (2, 3) or len(places) != points.n_points:
+        raise RequestError(
+            f"A map of {points.n_points} points needs 2 or 3 coordinates for each; "
+            f"given was an array of shape {places.shape}."
+        )
+    return places
+
+
+def _notes_in_space(
+    clusters: Sequence[ClusterLabel], ranges: Sequence[tuple[float, float]]
+) -> list[dict[str, Any]]:
+    """The same names in three dimensions: those that do not touch seen from above."""
+    notes = cluster_notes(clusters, ranges[:2])
+    heights = {own.place[:2]: own.place[2] for own in clusters}
+    return [{**note, "z": heights[note["x"], note["y"]]} for note in notes]

@@ -1,1 +1,0 @@
-"""The parts of the Map page, by what they hold."""

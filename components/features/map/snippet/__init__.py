@@ -1,1 +1,0 @@
-"""The snippet of its page, by what they are about."""

@@ -1,0 +1,484 @@
+"""The figures of the Padding & masks page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from components.content.language import say
+from components.features.masks.measures import Lab, LabRow, token_labels
+from components.figures.labels import spread
+from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
+
+__all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "token_heatmap"]
+
+
+# --- The picture of a batch: a column for each text, a row for each position, padding hatched
+
+Color = Literal["cosine", "mask", "segment"]
+
+_HATCH = {"shape": "/", "fgcolor": NEUTRAL, "fgopacity": 0.4, "size": 9, "solidity": 0.14}
+_MAX_ROWS = 23  # tokens that still have room for their names
+_MAX_WIDE = 4  # columns whose names have the usual size
+_MAX_VALUES = 3  # columns that still have room for numbers beside the names
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Positions to heights: real ones have 1 each, those of padding alone share less."""
+
+    longest: int
+    padded: int
+
+    @property
+    def whole(self) -> float:
+        room = min(0.8 * self.longest, max(4.0, _MAX_ROWS - self.longest))
+        return self.longest + min(float(self.padded), max(4.0, room))
+
+    @property
+    def named(self) -> bool:
+        """Whether the names have room in the cells."""
+        return self.whole <= _MAX_ROWS
+
+
+def batch_grid(
+    lab: Lab,
+    layer: int,
+    *,
+    color: Color,
+    scale: tuple[float, float],
+    title: str,
+    height: int = 430,
+) -> go.Figure:
+    """The batch, a column for each text and a row for each position, padding hatched."""
+    heights = _Scale(max(lab.lengths), lab.pad_to - max(lab.lengths))
+    cells = _Cells(lab, layer, color, named=heights.named)
+    layout = {
+        "xaxis": _text_axis(lab),
+        "yaxis": _position_axis(heights),
+        "annotations": _padding_labels(lab, heights, color),
+        "barmode": "overlay",
+        "margin": {"l": 63, "r": 8, "t": 64, "b": 60 if cells.needs_scale else 8},
+    }
+    traces = [cells.heatmap(scale), *_padding(lab, layer, heights)]
+    return figure(traces, layout, title=title, height=height)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The real tokens as a heatmap whose other cells are empty."""
+
+    lab: Lab
+    layer: int
+    color: Color
+    named: bool
+
+    def heatmap(self, scale: tuple[float, float]) -> dict[str, Any]:
+        longest = max(self.lab.lengths)
+        columns = [self._column(row) for row in self.lab.rows]
+        trace = {
+            "type": "heatmap",
+            "x": list(range(len(columns))),
+            "y": [i + 0.5 for i in range(longest)],
+            "z": _across([values(z) for z, _ in columns], longest),
+            "customdata": _across([told for _, told in columns], longest),
+            "hovertemplate": "%{customdata}<extra></extra>",
+            "hoverongaps": False,
+            "xgap": 3,
+            "ygap": 1 if self.named else 0,
+            **self._colors(scale),
+        }
+        if self.named:
+            texts = [self._texts(row, scale) for row in self.lab.rows]
+            trace |= {"text": _across(texts, longest, ""), "texttemplate": "%{text}"}
+            if len(columns) > _MAX_WIDE:  # so many are narrow on a phone
+                trace["textfont"] = {"size": 10}
+        return trace
+
+    def _column(self, row: LabRow) -> tuple[NDArray[Any], list[str]]:
+        """What colours one text's cells, and what they tell when pointed at."""
+        cosines = row.damage.tokens[row.damage.layers.index(self.layer)]
+        return self._numbers(row), self._hovers(row, cosines)
+
+    def _numbers(self, row: LabRow) -> NDArray[Any]:
+        """(n_real,) what the cells of one text say in colour."""
+        kinds = row.padded.token_type_ids
+        found: NDArray[Any] = row.mask
+        if self.color == "cosine":
+            found = row.damage.tokens[row.damage.layers.index(self.layer)]
+        elif self.color == "segment":
+            found = np.zeros(row.n_real) if kinds is None else kinds
+        return found[: row.n_real]
+
+    def _texts(self, row: LabRow, scale: tuple[float, float]) -> list[str]:
+        """Names, and numbers where there is room, dark on bright colours and bright on dark."""
+        n = len(self.lab.rows)
+        bright = scale[0] + 0.45 * (scale[1] - scale[0])
+        form = ("  {:.2f}" if self.color == "cosine" else "  {:.0f}") if n <= _MAX_VALUES else ""
+        longest = 14 if n <= 2 else 9 if n <= 4 else 5
+        both = zip(token_labels(row.alone), self._numbers(row).tolist(), strict=False)
+        return [
+            f'<span style="color:{_ink(value > bright or self.color != "cosine")}">'
+            f"{plain(name, longest)}{form.format(round(value, 2) + 0.0)}</span>"
+            for name, value in both
+        ]
+
+    def _hovers(self, row: LabRow, cosines: NDArray[Any]) -> list[str]:
+        padded, names, mask = row.padded, token_labels(row.alone), row.mask
+        kinds = padded.token_type_ids
+        return [
+            f"{row.label}: {plain(names[i])}<br>position {i} · ID {padded.token_ids[i]} · "
+            f"mask {mask[i]}"
+            + ("" if kinds is None else f" · segment {kinds[i]}")
+            + f"<br>layer {self.layer}: similarity {value:.4f}"
+            for i, value in enumerate(cosines.tolist())
+        ]
+
+    @property
+    def needs_scale(self) -> bool:
+        """Whether a colour bar must say what the cells' numbers do not."""
+        return self.color == "cosine" and (len(self.lab.rows) > _MAX_VALUES or not self.named)
+
+    def _colors(self, scale: tuple[float, float]) -> dict[str, Any]:
+        if self.color == "cosine":
+            name = {"text": say("masks.figure.similarity"), "side": "bottom"}
+            place = {"orientation": "h", "y": 0, "yanchor": "top", "ypad": 6}
+            bar = {"thickness": 8, "title": name, **place}
+            drawn = {"showscale": self.needs_scale, "colorbar": bar, "colorscale": SEQUENTIAL}
+            return {"zmin": scale[0], "zmax": scale[1], **drawn}
+        first, second = CATEGORICAL[5], CATEGORICAL[1]
+        steps = [[0, first], [1, second if self.color == "segment" else first]]
+        return {"zmin": 0, "zmax": 1, "colorscale": steps, "showscale": False}
+
+
+def _ink(on_bright: bool) -> str:
+    return "#111111" if on_bright else "#ffffff"
+
+
+def _across(columns: list[list[Any]], longest: int, fill: Any = None) -> list[list[Any]]:
+    """Columns of different lengths as rows, filled up where a column has ended."""
+    return [[c[i] if i < len(c) else fill for c in columns] for i in range(longest)]
+
+
+def _text_axis(lab: Lab) -> dict[str, Any]:
+    n = len(lab.rows)
+    return {
+        "tickvals": list(range(n)),
+        "ticktext": [_column_name(row, n) for row in lab.rows],
+        "side": "top",
+        "range": [-0.5, n - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
+
+
+def _column_name(row: LabRow, n: int) -> str:
+    if n > 4:
+        return row.label
+    return f"{row.label} · {row.n_real} tokens" if n <= 2 else f"{row.label} · {row.n_real}"
+
+
+def _position_axis(heights: _Scale) -> dict[str, Any]:
+    return {
+        "title": {"text": say("masks.figure.position")},
+        **_position_ticks(heights),
+        "range": [heights.whole, 0],
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
+
+
+def _position_ticks(heights: _Scale) -> dict[str, Any]:
+    step = max(1, -(-heights.longest // 16))
+    real = list(range(0, heights.longest, step))
+    at = [i + 0.5 for i in real]
+    if heights.padded > 1:
+        at.append(heights.whole - 0.4)
+        real.append(heights.longest + heights.padded - 1)
+    return {"tickvals": at, "ticktext": [str(i) for i in real]}
+
+
+def _padding(lab: Lab, layer: int, heights: _Scale) -> list[dict[str, Any]]:
+    """One hatched bar for each text's padding."""
+    places = [i for i, row in enumerate(lab.rows) if row.n_padding]
+    rows = [lab.rows[i] for i in places]
+    if not rows:
+        return []
+    return [
+        {
+            "type": "bar",
+            "x": places,
+            "base": [row.n_real for row in rows],
+            "y": [heights.whole - row.n_real for row in rows],
+            "width": 1 - 0.008 * len(lab.rows),
+            "marker": {"color": "rgba(128,128,128,0.07)", "pattern": _HATCH, "line": {"width": 0}},
+            "customdata": [_padding_hover(row, layer) for row in rows],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _padding_hover(row: LabRow, layer: int) -> str:
+    first, last = row.n_real, row.padded.n_tokens - 1
+    where = f"position {first}" if first == last else f"positions {first} to {last}"
+    kinds = row.padded.token_type_ids
+    segment = "" if kinds is None else f" · segment {kinds[last]}"
+    length = float(row.damage.lengths[row.damage.layers.index(layer), first:].mean())
+    return (
+        f"{row.label}: {row.n_padding} × {plain(row.pad_token)}<br>{where} · "
+        f"ID {row.padded.token_ids[last]} · mask {row.mask[last]}{segment}<br>layer {layer}: "
+        f"vectors of length {length:.4f} on average, for no word"
+    )
+
+
+def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, Any]]:
+    few = len(lab.rows) <= 4
+    return [
+        {
+            "text": f"{row.n_padding} × {plain(row.pad_token)}"
+            + (f" · {row.mask[-1]}" if color == "mask" else "")
+            if few
+            else f"{row.n_padding} pad",
+            "x": i,
+            "y": (max(row.n_real, heights.whole - heights.whole / 3) + heights.whole) / 2,
+            "showarrow": False,
+        }
+        for i, row in enumerate(lab.rows)
+        if heights.whole - row.n_real >= 0.06 * heights.whole
+    ]
+
+
+# --- The pictures of a padded text: lines over the layers, and all its tokens at every layer
+
+_MAX_LINES = 24  # tokens that get a line each; more get a band
+_ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
+_MAX_NAMES = 21  # tokens whose names have room beside a heatmap
+
+
+def mask_range(lab: Lab) -> tuple[float, float]:
+    """One scale for all of the page's cosines: 0 to 1, lower only where a cosine is negative."""
+    damages = [row.damage for row in lab.rows]
+    lowest = min(float(min(d.tokens.min(), d.mean_all.min(), d.pooled or 0.0)) for d in damages)
+    return min(0.0, float(np.floor(lowest * 5)) / 5), 1.0
+
+
+def layer_lines(
+    row: LabRow,
+    layer: int,
+    *,
+    scale: tuple[float, float],
+    pooler: str,
+    title: str,
+    height: int = 390,
+) -> go.Figure:
+    """A text's similarity to its unpadded self over the layers: tokens, means, `pooler_output`."""
+    x = list(row.damage.layers)
+    lines = _main_lines(row)
+    traces = [
+        *_token_lines(row, x),
+        *(_line(x, name, array, color) for name, array, color in lines),
+        *_pooled(row, pooler),
+    ]
+    layout = {
+        "xaxis": {
+            "title": {"text": say("masks.figure.layer")},
+            "tickvals": _layer_ticks(x),
+            "range": [x[0] - 0.15, x[-1] + 0.25],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {
+            "title": {"text": say("masks.figure.similarity")},
+            "range": [scale[0] - 0.02, scale[1] + 0.04],
+            "zeroline": False,
+        },
+        "shapes": [_layer_mark(layer)],
+        "annotations": _end_labels(
+            [*lines, *_pooled_label(row.damage.pooled, pooler), *_tokens_label(row)], scale, height
+        ),
+        "margin": {"l": 76, "r": 160, "t": _ABOVE, "b": _BELOW},
+        "hovermode": "closest",
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def token_heatmap(
+    row: LabRow, *, scale: tuple[float, float], title: str, height: int = 390
+) -> go.Figure:
+    """Each real token of a text at each layer: its cosine with itself in the text alone."""
+    names = [plain(name, 16) for name in token_labels(row.alone)]
+    x, cosines = list(row.damage.layers), row.damage.tokens.T
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": x,
+        "y": list(range(len(names))),
+        "z": values(cosines),
+        "zmin": scale[0],
+        "zmax": scale[1],
+        "colorscale": SEQUENTIAL,
+        "customdata": [[name] * len(x) for name in names],
+        "hovertemplate": "%{customdata} at position %{y}<br>layer %{x}<br>similarity %{z:.4f}"
+        "<extra></extra>",
+        "xgap": 2 if len(names) <= _MAX_NAMES else 0,
+        "ygap": 1 if len(names) <= _MAX_NAMES else 0,
+        "colorbar": {"title": {"text": "similarity"}, "thickness": 8, "len": 0.9},
+    }
+    step = -(-len(names) // _MAX_NAMES)
+    ticks = names if step == 1 else [f"{i}: {name}" for i, name in enumerate(names)]
+    layout = {
+        "xaxis": {"title": {"text": "layer"}, "tickvals": _layer_ticks(x), "ticks": ""},
+        "yaxis": {
+            "tickvals": list(range(0, len(names), step)),
+            "ticktext": ticks[::step],
+            "autorange": "reversed",
+            "showgrid": False,
+            "zeroline": False,
+            "ticks": "",
+        },
+        "margin": {"l": 96, "r": 68, "t": _ABOVE, "b": _BELOW},
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+_Line = tuple[str, NDArray[Any], str]
+
+
+def _main_lines(row: LabRow) -> list[_Line]:
+    lines = [
+        (row.alone.tokens[0], row.damage.first, CATEGORICAL[0]),
+        (say("masks.line.mean"), row.damage.mean, CATEGORICAL[2]),
+    ]
+    if row.n_padding:
+        name = say("masks.line.mean_all", pad=row.pad_token)
+        lines.append((name, row.damage.mean_all, CATEGORICAL[3]))
+    return lines
+
+
+def _line(x: list[int], name: str, array: NDArray[Any], color: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": values(array),
+        "name": plain(name),
+        "text": plain(name),
+        "line": {"color": color, "width": 2.5},
+        "marker": {"size": 6},
+        "hovertemplate": "%{text}<br>layer %{x}<br>similarity %{y:.4f}<extra></extra>",
+    }
+
+
+def _token_lines(row: LabRow, x: list[int]) -> list[dict[str, Any]]:
+    """The real tokens, faint: a line each, or the band that they fill."""
+    cosines = row.damage.tokens
+    if row.n_real > _MAX_LINES:
+        low, high = values(cosines.min(axis=1)), values(cosines.max(axis=1))
+        area = {"fill": "toself", "fillcolor": "rgba(128,128,128,0.16)", "line": {"width": 0}}
+        outline = {"x": [*x, *x[::-1]], "y": [*high, *low[::-1]], "hoverinfo": "skip"}
+        return [{"type": "scatter", "mode": "lines", **outline, **area}]
+    faint = {
+        "mode": "lines",
+        "opacity": 0.45,
+        "name": None,
+        "line": {"color": NEUTRAL, "width": 1.2},
+    }
+    return [
+        _line(x, say("masks.line.token", name=name, at=i), cosines[:, i], NEUTRAL) | faint
+        for i, name in enumerate(token_labels(row.alone))
+        if i > 0
+    ]
+
+
+def _pooled(row: LabRow, name: str) -> list[dict[str, Any]]:
+    if row.damage.pooled is None:
+        return []
+    point = _line([row.damage.layers[-1]], name, np.array([row.damage.pooled]), CATEGORICAL[4])
+    return [point | {"mode": "markers", "marker": {"size": 9, "symbol": "diamond"}}]
+
+
+def _pooled_label(pooled: float | None, name: str) -> list[_Line]:
+    return [] if pooled is None else [(name, np.array([pooled]), CATEGORICAL[4])]
+
+
+def _tokens_label(row: LabRow) -> list[_Line]:
+    """A name for the faint lines (a band is of all tokens), at the lowest of them."""
+    last = row.damage.tokens[-1]
+    if row.n_real > _MAX_LINES:
+        return [(say("masks.line.every"), last[[last.argmin()]], NEUTRAL)]
+    others = last[1:]
+    name = say("masks.line.others")
+    return [(name, others[[others.argmin()]], NEUTRAL)] if others.size else []
+
+
+def _end_labels(
+    lines: list[_Line], scale: tuple[float, float], height: int
+) -> list[dict[str, Any]]:
+    """Names at the right ends, each with a dot in its line's colour."""
+    gap = (scale[1] - scale[0]) * 17 / max(height - _ABOVE - _BELOW, 1)
+    spots = spread([float(array[-1]) for _, array, _ in lines], gap, scale)
+    return [
+        {
+            "text": f'<span style="color:{color}">●</span> {plain(name)}',
+            "x": 1,
+            "xref": "paper",
+            "y": spot,
+            "xanchor": "left",
+            "xshift": 4,
+            "showarrow": False,
+        }
+        for (name, _, color), spot in zip(lines, spots, strict=True)
+    ]
+
+
+def _layer_ticks(x: list[int]) -> list[int]:
+    return x if len(x) <= 13 else x[:: 2 if len(x) <= 25 else 4]
+
+
+def _layer_mark(layer: int) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **ends, "line": line}
+
+
+# --- The picture of a text at a model's limit: one bar, what fits and what is cut off
+
+
+def limit_bar(n_kept: int, n_cut: int, *, limit: int, title: str, height: int = 130) -> go.Figure:
+    """One text as a bar of tokens, the part behind the limit hatched."""
+    hatch = {"shape": "/", "fgcolor": CATEGORICAL[3], "size": 7, "solidity": 0.3}
+    cut = {"color": "rgba(128,128,128,0.07)", "pattern": hatch}
+    traces = [_bar("masks.limit.bar_fit", 0, n_kept, {"color": CATEGORICAL[0]})]
+    if n_cut:
+        traces.append(_bar("masks.limit.bar_cut", n_kept, n_cut, cut))
+    edge = {"x0": limit, "x1": limit, "y0": 0, "y1": 1, "yref": "paper", "type": "line"}
+    layout = {
+        "barmode": "overlay",
+        "xaxis": {
+            "title": {"text": say("masks.limit.axis")},
+            "range": [0, 1.04 * max(limit, n_kept + n_cut)],
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "yaxis": {"visible": False},
+        "shapes": [{**edge, "line": {"color": NEUTRAL, "width": 2, "dash": "dot"}}],
+        "margin": {"l": 8, "r": 8, "t": 36, "b": 44},
+    }
+    return figure(traces, layout, title=title, height=height)
+
+
+def _bar(fate: str, start: int, n: int, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [n],
+        "base": [start],
+        "y": [0],
+        "marker": marker,
+        "hovertemplate": f"{say(fate, n=n)}<extra></extra>",
+    }

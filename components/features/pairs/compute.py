@@ -1,0 +1,576 @@
+"""What the Pairs page shows: the pairs asked for, their cosines as a job, tables."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from components.analysis.words import word_vectors
+from components.core import EncoderService, Encoding, ModelCard
+from components.core.errors import CorpusError, JobError, RequestError
+from components.core.schema import FloatArray, IntArray, Passport
+from components.corpus.readers import Sheet
+from components.features.pairs.controls import COLUMNS, FILE, SOURCE
+from components.features.pairs.files import (
+    PairColumns,
+    PairSet,
+    bundled_pairs,
+    chosen_columns,
+    pairs_from,
+)
+from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
+from components.jobs import Kind, Report, Task
+from components.maps.text_rows import sentence_vectors
+from components.ui.files import uploads
+from components.ui.models.background import jobs
+from components.ui.models.services import service
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "LARGE_SECONDS",
+    "PAIRS",
+    "Again",
+    "Compared",
+    "PairRows",
+    "PairsShown",
+    "chosen_layer",
+    "compare",
+    "comparison",
+    "comparison_key",
+    "found_again",
+    "layer_rows",
+    "n_tokens_of",
+    "pair_arrays",
+    "pair_table",
+    "pairs_of",
+    "seconds_of",
+    "share",
+    "to_read",
+]
+
+
+# --- Which pairs a view asks for, and how a file's pairs are kept for whoever has its address
+
+
+def pairs_of(view: ViewState) -> PairSet | None:
+    """The pairs that a view names; None where a file is to be chosen first."""
+    if SOURCE.of(view) != "file":
+        return bundled_pairs()
+    found = uploads.shared(FILE.of(view))
+    return found if isinstance(found, PairSet) else None
+
+
+def share(visitor: str, sheet: Sheet, columns: PairColumns) -> str:
+    """Keep the pairs of a file's chosen columns for whoever has their digest, which is given.
+
+    Raises:
+        CorpusError: they cannot be used.
+    """
+    pairs = pairs_from(sheet, columns)
+    digest = pairs.key[:32]
+    uploads.keep_shared(visitor, digest, pairs, pairs.n_bytes)
+    return digest
+
+
+def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | None:
+    """The columns of a file that a view names, where it is that one; they are shared again, then.
+
+    They count only for a file that its visitor has just uploaded.
+    """
+    columns = chosen_columns(sheet, COLUMNS.of(view))
+    try:
+        pairs = pairs_from(sheet, columns)
+    except CorpusError:
+        return None
+    if pairs.key[:32] != FILE.of(view):
+        return None
+    uploads.keep_shared(visitor, FILE.of(view), pairs, pairs.n_bytes)
+    return columns
+
+
+# --- The cosine of each pair at every layer, with a bounded number of vectors at a time
+
+_CHUNK_BYTES = 96_000_000  # of hidden states at a time
+_HELD_BYTES = 256_000_000  # of vectors that wait for a later pair
+_CHARACTERS = 3  # of a token in English, or fewer
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Cosines:
+    """The cosines of pairs.
+
+    Attributes:
+        values: (n_layers, n_pairs) float32; NaN where the model does not read a pair's word.
+        layers: the layer of each row.
+        n_cut: texts whose end did not fit the model.
+        n_encoded: how many texts were encoded; more than there are where vectors had to make room.
+        n_tokens: how many tokens they have.
+        passport: of the encodings.
+    """
+
+    values: FloatArray
+    layers: tuple[int, ...]
+    n_cut: int
+    n_encoded: int
+    n_tokens: int
+    passport: Passport
+
+
+def compare(
+    pairs: PairSet,
+    card: ModelCard,
+    service: EncoderService,
+    *,
+    on_progress: OnProgress | None = None,
+    chunk_bytes: int = _CHUNK_BYTES,
+    held_bytes: int = _HELD_BYTES,
+) -> Cosines:
+    """Each pair's cosine at every layer.
+
+    Args:
+        pairs: what is compared: words by the mean of their sub-tokens, whole texts by that of all
+            tokens.
+        card: of the model.
+        service: encodes the texts.
+        on_progress: told how far it is; what it raises ends the work.
+        chunk_bytes: of hidden states that are there at a time, roughly.
+        held_bytes: of vectors that wait for a later pair.
+    """
+    layers = tuple(range(card.n_layers + 1))
+    values = np.full((len(layers), pairs.n), np.nan, np.float32)
+    vectors = _Vectors(pairs, card, service, held_bytes)
+    for start, stop in _chunks(pairs, card, chunk_bytes):
+        if on_progress is not None:
+            on_progress(f"Reading {pairs.n:,} pairs", start / pairs.n)
+        first, second = vectors.of(start, stop)
+        values[:, start:stop] = np.clip(np.einsum("pld,pld->lp", first, second), -1, 1)
+    passport = vectors.passport
+    settings = {**passport.settings, "pooling": "mean"}
+    return Cosines(
+        values,
+        layers,
+        len(vectors.cut),
+        vectors.n_encoded,
+        vectors.n_tokens,
+        replace(passport, settings=settings),
+    )
+
+
+def n_tokens_of(pairs: PairSet, card: ModelCard) -> IntArray:
+    """(n_texts,) about how many tokens each text has."""
+    n = [len(text) // _CHARACTERS + 2 if text.isascii() else len(text) + 2 for text in pairs.texts]
+    return np.minimum(np.array(n, np.int64), card.max_length)
+
+
+def _chunks(pairs: PairSet, card: ModelCard, chunk_bytes: int) -> Iterator[tuple[int, int]]:
+    """Ranges of pairs whose texts are about so many bytes of hidden states; at least one pair."""
+    each = n_tokens_of(pairs, card)[pairs.sides].sum(axis=1)
+    most = max(1, chunk_bytes // (4 * (card.n_layers + 1) * card.n_dims))
+    start, total = 0, 0
+    for i, n in enumerate(each.tolist()):
+        if i > start and total + n > most:
+            yield start, i
+            start, total = i, 0
+        total += n
+    yield start, pairs.n
+
+
+class _Vectors:
+    """Unit vectors of the sides of pairs, each computed when it is first needed."""
+
+    def __init__(
+        self, pairs: PairSet, card: ModelCard, service: EncoderService, held_bytes: int
+    ) -> None:
+        self._pairs, self._card, self._service = pairs, card, service
+        flat = np.concatenate([pairs.sides[:, :, None], pairs.spans], axis=2).reshape(-1, 3)
+        kinds, numbers = np.unique(flat, axis=0, return_inverse=True)
+        self._kinds = kinds  # (n_different, 3): text, start, end
+        self._sides = numbers.reshape(-1, 2)
+        self._uses = np.bincount(numbers.ravel(), minlength=len(kinds))
+        self._first = np.searchsorted(kinds[:, 0], np.arange(len(pairs.texts) + 1))
+        shape = (card.n_layers + 1, card.n_dims)
+        self._most = max(1, held_bytes // (4 * shape[0] * shape[1]))
+        self._none = np.full(shape, np.nan, np.float32)
+        self._held: OrderedDict[int, FloatArray] = OrderedDict()
+        self.cut: set[int] = set()
+        self.n_encoded = self.n_tokens = 0
+        self._passport: Passport | None = None
+
+    @property
+    def passport(self) -> Passport:
+        """Of the encodings."""
+        if self._passport is None:  # every vector was given by none: there is no such set of pairs
+            raise RequestError("There is no pair to compare. Choose other pairs.")
+        return self._passport
+
+    def of(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+        """Both sides' (n, n_layers, n_dims) unit vectors of a range of pairs."""
+        sides = self._sides[start:stop]
+        missing = {int(self._kinds[s, 0]) for s in np.unique(sides) if int(s) not in self._held}
+        if missing:
+            self._encode(sorted(missing))
+        first, second = (np.stack([self._held[s] for s in own.tolist()]) for own in sides.T)
+        self._let_go(sides)
+        return first, second
+
+    def _encode(self, texts: Sequence[int]) -> None:
+        encodings = self._service.encode(
+            self._card.id,
+            [self._pairs.texts[i] for i in texts],
+            checksum=self._card.checksum,
+        )
+        for text, encoding in zip(texts, encodings, strict=True):
+            self._passport = encoding.passport
+            self.n_encoded += 1
+            self.n_tokens += encoding.n_tokens
+            if encoding.n_truncated:
+                self.cut.add(text)
+            for side in range(self._first[text], self._first[text + 1]):
+                if self._uses[side]:
+                    self._held[side] = self._unit(encoding, *self._kinds[side, 1:].tolist())
+
+    def _unit(self, encoding: Encoding, start: int, end: int) -> FloatArray:
+        """(n_layers, n_dims) of length 1 at each layer; NaN where the model reads no such word."""
+        vectors = self._none
+        with suppress(RequestError):
+            vectors = (
+                sentence_vectors(encoding, "mean")
+                if start < 0
+                else word_vectors(encoding, (start, end))
+            )
+        lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        unit: FloatArray = vectors / np.maximum(lengths, 1e-12)
+        return unit
+
+    def _let_go(self, sides: IntArray) -> None:
+        """Drop what no later pair needs, and what waits longest where there is too much."""
+        used, n = np.unique(sides, return_counts=True)
+        self._uses[used] -= n
+        for side in used[self._uses[used] == 0].tolist():
+            del self._held[side]
+        while len(self._held) > self._most:
+            self._held.popitem(last=False)
+
+
+# --- Comparing pairs as work in the background: its kind and bounds, its time, and what it gives
+
+LARGE_SECONDS = 5.0
+"""From here on pairs are compared for who says so, not for an address."""
+PAIRS = Kind(
+    "pairs to compare",
+    n_at_once=2,
+    n_at_once_each=1,
+    n_large=1,
+    large_seconds=LARGE_SECONDS,
+    n_waiting=50,
+    n_waiting_each=4,
+    forgotten_seconds=300.0,
+    first_words="Looking at the pairs",
+)
+_READING = 0.97  # of the whole; the rest is measuring
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What was computed of pairs; the pairs themselves are no part of it.
+
+    Attributes:
+        cosines: (n_layers, n_pairs) float32; NaN where the model does not read a pair's word.
+        layers: the layer of each row.
+        scores: what thresholds get right; None where that cannot be said.
+        why_not: why it cannot, in a sentence; "" where the pairs have no labels.
+        n_cut: texts whose end did not fit the model.
+        n_encoded: texts that were encoded.
+        passport: of the encodings.
+    """
+
+    cosines: FloatArray
+    layers: tuple[int, ...]
+    scores: Scores | None
+    why_not: str
+    n_cut: int
+    n_encoded: int
+    passport: Passport
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return self.cosines.nbytes + (0 if self.scores is None else self.scores.nbytes)
+
+
+def comparison_key(pairs: PairSet, card: ModelCard) -> Hashable:
+    """The key of a comparison's job: the same for all who compare the same pairs."""
+    return ("pairs", pairs.key, card.id, card.checksum)
+
+
+def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
+    """What comparing should take, where a token takes so long."""
+    return float(n_tokens_of(pairs, card).sum()) * token_seconds
+
+
+def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seconds: float) -> Task:
+    """Compares pairs; gives a `Compared`.
+
+    Args:
+        pairs: what is compared.
+        card: of the model.
+        service: encodes the texts, each of them once: better without a cache.
+        seconds: that it should take.
+    """
+
+    def work(report: Report) -> Compared:
+        found = compare(
+            pairs, card, service, on_progress=lambda stage, share: report(stage, _READING * share)
+        )
+        report("Judging the pairs", _READING)
+        scores = judged(found.values, pairs.gold, pairs.split)
+        return Compared(
+            cosines=found.values,
+            layers=found.layers,
+            scores=None if isinstance(scores, str) else scores,
+            why_not=scores if isinstance(scores, str) else "",
+            n_cut=found.n_cut,
+            n_encoded=found.n_encoded,
+            passport=found.passport,
+        )
+
+    return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
+
+
+# --- Pairs as the page looks at them: one layer of what was computed, and which pairs to read
+
+
+@dataclass(frozen=True, eq=False)
+class PairsShown:
+    """Pairs at one layer.
+
+    Attributes:
+        pairs: what is compared.
+        compared: what was computed of them.
+        row: of the layer that is looked at.
+    """
+
+    pairs: PairSet
+    compared: Compared
+    row: int
+
+    @property
+    def layer(self) -> int:
+        """The layer that is looked at."""
+        return self.compared.layers[self.row]
+
+    @property
+    def scores(self) -> Scores | None:
+        """What thresholds get right, where that can be said."""
+        return self.compared.scores
+
+    @property
+    def cosines(self) -> FloatArray:
+        """(n_pairs,) at the layer."""
+        own: FloatArray = self.compared.cosines[self.row]
+        return own
+
+    @cached_property
+    def there(self) -> IntArray:
+        """The pairs that have a cosine."""
+        return np.flatnonzero(~np.isnan(self.cosines))
+
+    @property
+    def n_lost(self) -> int:
+        """Pairs whose word the model does not read."""
+        return self.pairs.n - len(self.there)
+
+    @property
+    def threshold(self) -> float | None:
+        """The cut at the layer."""
+        return None if self.scores is None else float(self.scores.thresholds[self.row])
+
+    @cached_property
+    def says(self) -> NDArray[np.bool_] | None:
+        """(n_pairs,) bool, which are called the same; None without a threshold."""
+        scores = self.scores
+        if scores is None:
+            return None
+        said: NDArray[np.bool_] = self.cosines >= scores.thresholds[self.row]
+        said[scores.rows] = scores.says[self.row]  # of folds, by the threshold of the others
+        return said
+
+
+def chosen_layer(view: ViewState, layers: tuple[int, ...]) -> int:
+    """The row of the layer that a view asks for; the last where it names none of these."""
+    return layers.index(view.layer) if view.layer in layers else len(layers) - 1
+
+
+def to_read(shown: PairsShown, which: str) -> IntArray:
+    """Pairs in the order in which they are read: what is furthest on the wrong side comes first."""
+    there = shown.there
+    if which in {"most", "least"} or shown.scores is None:
+        order = np.argsort(shown.cosines[there], kind="stable")
+        found: IntArray = there[order if which == "least" else order[::-1]]
+        return found
+    wrong = shown.scores.wrong(shown.row)
+    gold = shown.pairs.gold[wrong]
+    if which == "called_same":
+        wrong = wrong[gold == DIFFERENT]
+    if which == "called_different":
+        wrong = wrong[gold == SAME]
+    beyond = np.abs(shown.cosines[wrong] - shown.scores.thresholds[shown.row])
+    ordered: IntArray = wrong[np.argsort(-beyond, kind="stable")]
+    return ordered
+
+
+# --- Pairs that were compared, for their files: a session keeps their names, and finds them then
+
+_GONE = "This comparison had to make room for others. Look at the page again, then download it."
+
+
+@dataclass(frozen=True)
+class Again:
+    """What it takes to find a comparison again; small, and no part of it."""
+
+    view: ViewState
+
+    def shown(self) -> PairsShown:
+        """The pairs as they were looked at.
+
+        Raises:
+            JobError: they had to make room for others.
+        """
+        pairs = pairs_of(self.view)
+        card = service().load(self.view.model)
+        job = None if pairs is None else jobs().get(comparison_key(pairs, card))
+        if pairs is None or job is None or job.state != "done":
+            raise JobError(_GONE)
+        compared: Compared = job.result()
+        return PairsShown(pairs, compared, chosen_layer(self.view, compared.layers))
+
+
+# --- The numbers of compared pairs, as the page's tables and its files have them
+
+_KINDS = {SAME: "same", DIFFERENT: "different"}
+_PARTS = {TRAIN: "train", TEST: "test"}
+
+
+def layer_rows(shown: PairsShown) -> list[dict[str, Any]]:
+    """What there is of each layer: what thresholds get right, or how the cosines lie."""
+    scores, compared = shown.scores, shown.compared
+    if scores is None:
+        own = compared.cosines[:, shown.there]
+        cuts = np.percentile(own, [5, 25, 50, 75, 95], axis=1).T
+        names = (
+            "5th percentile",
+            "25th percentile",
+            "median",
+            "75th percentile",
+            "95th percentile",
+        )
+        return [
+            {"layer": layer, **dict(zip(names, map(float, row), strict=True))}
+            for layer, row in zip(compared.layers, cuts, strict=True)
+        ]
+    return [
+        {
+            "layer": layer,
+            "threshold": float(scores.thresholds[i]),
+            "accuracy": float(scores.accuracy[i]),
+            "from (95%)": float(scores.low[i]),
+            "to (95%)": float(scores.high[i]),
+            "majority": scores.majority,
+            "AUC": float(scores.auc[i]),
+            "accuracy on the training pairs": float(scores.train_accuracy[i]),
+        }
+        for i, layer in enumerate(compared.layers)
+    ]
+
+
+def pair_table(shown: PairsShown, most: int) -> pd.DataFrame:
+    """The first pairs with what is known and said of them at the layer."""
+    rows = PairRows(shown, every_layer=False)
+    return pd.DataFrame([rows[i] for i in range(min(most, len(rows)))])
+
+
+class PairRows(Sequence[Mapping[str, Any]]):
+    """A row for each pair, made when it is asked for: 100,000 at once would take much memory."""
+
+    def __init__(self, shown: PairsShown, *, every_layer: bool = True) -> None:
+        """The rows of pairs, with their cosines at every layer or at the one looked at."""
+        self._shown, self._every_layer = shown, every_layer
+
+    def __len__(self) -> int:
+        return self._shown.pairs.n
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return (self._row(i) for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        if isinstance(index, slice):
+            return [self._row(i) for i in range(*index.indices(len(self)))]
+        return self._row(range(len(self))[index])
+
+    def _row(self, i: int) -> dict[str, Any]:
+        pairs = self._shown.pairs
+        row: dict[str, Any] = {"pair": int(pairs.rows[i])}
+        for side in (0, 1):
+            row[f"text {side + 1}"] = pairs.text(i, side)
+            if pairs.has_words:
+                row[f"word {side + 1}"] = pairs.word(i, side)
+                start, end = pairs.spans[i, side].tolist()
+                row |= {f"start {side + 1}": start, f"end {side + 1}": end}
+        return row | self._known(i) | (self._layers(i) if self._every_layer else self._layer(i))
+
+    def _known(self, i: int) -> dict[str, Any]:
+        pairs, says = self._shown.pairs, self._shown.says
+        row: dict[str, Any] = {}
+        if pairs.has_labels:
+            row["label"] = _KINDS.get(int(pairs.gold[i]), "")
+        if pairs.split is not None:
+            row["split"] = _PARTS.get(int(pairs.split[i]), "")
+        if says is not None:
+            is_there = not np.isnan(self._shown.cosines[i])
+            row["verdict"] = _KINDS[int(says[i])] if is_there else ""
+        return row
+
+    def _layer(self, i: int) -> dict[str, Any]:
+        return {"cosine": float(self._shown.cosines[i])}
+
+    def _layers(self, i: int) -> dict[str, Any]:
+        compared = self._shown.compared
+        own = compared.cosines[:, i].tolist()
+        return {f"layer {layer}": c for layer, c in zip(compared.layers, own, strict=True)}
+
+
+def pair_arrays(shown: PairsShown) -> Mapping[str, NDArray[Any]]:
+    """What accuracy, ROC curve and AUC are made of: the page's second snippet reads it."""
+    pairs, scores = shown.pairs, shown.scores
+    split = np.full(pairs.n, -1) if pairs.split is None else pairs.split
+    own: dict[str, NDArray[Any]] = {
+        "cosines": shown.compared.cosines,
+        "layers": np.array(shown.compared.layers),
+        "gold": pairs.gold,
+        "split": split,
+        "sides": pairs.sides,
+        "spans": pairs.spans,
+        "rows": pairs.rows,
+    }
+    if scores is not None:
+        own |= {
+            "judged": scores.rows,
+            "says": scores.says,
+            "thresholds": scores.thresholds,
+            "accuracy": scores.accuracy,
+            "auc": scores.auc,
+        }
+    return own

@@ -1,0 +1,338 @@
+"""The figures of the Pairs page: accuracy at each layer, cosines of either kind, an ROC curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from components.core.schema import FloatArray, IntArray
+from components.features.pairs.measures import DIFFERENT, SAME, Scores
+from components.figures.theme import CATEGORICAL, NEUTRAL, SMALLEST, figure, values
+
+__all__ = ["accuracy_lines", "cosine_bands", "cosine_histogram", "cosine_scale", "roc_figure"]
+
+
+# --- Lines, ranges and notes that several pictures of pairs have
+
+
+def upright(x: float, *, color: str, width: int, dash: str = "solid") -> dict[str, Any]:
+    """A line from the bottom to the top at a place."""
+    along = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **along, "line": {"color": color, "width": width, "dash": dash}}
+
+
+def level(y: float, layers: list[int]) -> dict[str, Any]:
+    """A dotted line across all layers at a height."""
+    along = {"x0": layers[0] - 0.2, "x1": layers[-1] + 0.2, "y0": y, "y1": y}
+    return {"type": "line", **along, "line": {"color": NEUTRAL, "width": 1.5, "dash": "dot"}}
+
+
+def span(band: tuple[float, float]) -> dict[str, Any]:
+    """A grey range from the bottom to the top."""
+    along = {"x0": band[0], "x1": band[1], "y0": 0, "y1": 1, "yref": "paper"}
+    return {
+        "type": "rect",
+        **along,
+        "line": {"width": 0},
+        "layer": "below",
+        "fillcolor": "rgba(128,128,128,0.16)",
+    }
+
+
+def note(text: str, x: float, y: float) -> dict[str, Any]:
+    """A word that ends at a place in the picture, below it."""
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xanchor": "right",
+        "yanchor": "top",
+        "showarrow": False,
+        "font": {"size": SMALLEST},
+    }
+
+
+def key(colors: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """What the colours stand for, above the picture: names with their colours."""
+    text = "   ".join(f'<span style="color:{color}">■</span> {name}' for name, color in colors)
+    return {
+        "text": text,
+        "x": 0,
+        "y": 1,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 18,  # a line is left for what stands above a place
+        "font": {"size": SMALLEST},
+    }
+
+
+def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
+    """A word above a place of the picture, turned inwards."""
+    is_right = x > sum(scale) / 2
+    return {
+        "text": text,
+        "x": x,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "right" if is_right else "left",
+        "showarrow": False,
+        "font": {"size": SMALLEST},
+    }
+
+
+# --- The cosines of pairs of either kind at one layer, and what every threshold on them does
+
+_SAME, _DIFFERENT, _ALL = CATEGORICAL[2], CATEGORICAL[3], CATEGORICAL[0]
+_RANDOM = "rgba(128,128,128,0.55)"
+_TITLE = 14  # pixels from the top to the middle of a title, as where it stands alone
+_N_BINS = 36
+_MOST_STEPS = 600  # points of a ROC curve that are drawn
+
+
+def cosine_scale(cosines: FloatArray, lowest: float = 1.0) -> tuple[float, float]:
+    """One scale for all layers, to 1: from a round number below the lowest cosine or `lowest`."""
+    least = float(np.nanmin(cosines)) if not np.isnan(cosines).all() else 1.0
+    return float(np.floor(min(least, lowest, 0.6) * 5) / 5), 1.0
+
+
+def cosine_histogram(
+    cosines: FloatArray,
+    gold: IntArray,
+    *,
+    threshold: float | None,
+    scale: tuple[float, float],
+    band: tuple[float, float] | None = None,
+    title: str = "",
+    height: int = 340,
+) -> go.Figure:
+    """How many pairs have which cosine, by kind; the threshold and the random pairs' range.
+
+    Args:
+        cosines: (n,) of the pairs at a layer, none missing.
+        gold: (n,) what is known of each.
+        threshold: the cut between the kinds, if there is one.
+        scale: the lowest and highest cosine of the page.
+        band: 5th and 95th percentile of random pairs of words at the layer.
+        title: the finding.
+        height: in pixels.
+    """
+    edges = np.linspace(*scale, _N_BINS + 1)
+    kinds = [
+        (name, color, cosines[gold == kind])
+        for name, color, kind in (("same", _SAME, SAME), ("different", _DIFFERENT, DIFFERENT))
+    ]
+    if threshold is None:
+        kinds = [("pairs", _ALL, cosines)]
+    traces = [_bars(name, color, own, edges) for name, color, own in kinds]
+    keys = [(name, color) for name, color, _ in kinds]
+    keys += [] if band is None else [("random words", _RANDOM)]
+    lines = [] if threshold is None else [upright(threshold, color="#000037", width=2)]
+    notes = [] if threshold is None else [above(f"threshold {threshold:.2f}", threshold, scale)]
+    layout = {
+        "margin": {"l": 73, "t": 72},  # below the title stand key and threshold
+        "barmode": "overlay",
+        "bargap": 0.04,
+        "xaxis": {"title": {"text": "similarity"}, "range": list(scale), "zeroline": False},
+        "yaxis": {"title": {"text": "pairs"}, "rangemode": "tozero"},
+        "shapes": [*([] if band is None else [span(band)]), *lines],
+        "annotations": [*([] if len(keys) == 1 else [key(keys)]), *notes],
+    }
+    drawn = figure(traces, layout, title=title, height=height)
+    drawn.layout.title.update(y=1 - _TITLE / height, yref="container", yanchor="middle")
+    return drawn
+
+
+def roc_figure(
+    false: FloatArray,
+    true: FloatArray,
+    cuts: FloatArray,
+    *,
+    at: tuple[float, float] | None,
+    title: str,
+    height: int = 380,
+) -> go.Figure:
+    """True against false positives for every threshold, and where the page's own one lies."""
+    step = np.unique(np.linspace(0, len(false) - 1, min(len(false), _MOST_STEPS)).astype(int))
+    curve = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": values(false[step]),
+        "y": values(true[step]),
+        "name": "ROC",
+        "line": {"color": _ALL, "width": 2.5},
+        "customdata": [f"{cut:.4f}" if np.isfinite(cut) else "none" for cut in cuts[step]],
+        "hovertemplate": (
+            "threshold %{customdata}<br>same, called same %{y:.1%}"
+            "<br>different, called same %{x:.1%}<extra></extra>"
+        ),
+    }
+    even = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0, 1],
+        "y": [0, 1],
+        "hoverinfo": "skip",
+        "line": {"color": NEUTRAL, "width": 1, "dash": "dot"},
+    }
+    here = [] if at is None else [_spot(*at)]
+    layout = {
+        "xaxis": {
+            "title": {"text": "different, called same"},
+            "range": [-0.01, 1.01],
+            "tickformat": ".0%",
+            "zeroline": False,
+        },
+        "yaxis": {
+            "title": {"text": "same, called same"},
+            "range": [-0.01, 1.02],
+            "tickformat": ".0%",
+            "zeroline": False,
+        },
+        "annotations": [note("guessing", 0.97, 0.85)],
+    }
+    return figure([even, curve, *here], layout, title=title, height=height)
+
+
+def _spot(x: float, y: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x],
+        "y": [y],
+        "name": "this threshold",
+        "marker": {"size": 12, "color": _DIFFERENT, "line": {"width": 2, "color": "white"}},
+        "hovertemplate": "this page's threshold<br>same, called same %{y:.1%}"
+        "<br>different, called same %{x:.1%}<extra></extra>",
+    }
+
+
+def _bars(name: str, color: str, own: FloatArray, edges: NDArray[np.float64]) -> dict[str, Any]:
+    counts, _ = np.histogram(np.clip(own, edges[0], edges[-1]), edges)
+    return {
+        "type": "bar",
+        "x": values((edges[1:] + edges[:-1]) / 2),
+        "y": counts.tolist(),
+        "width": float(edges[1] - edges[0]) * 0.96,
+        "name": name,
+        "marker": {"color": color, "opacity": 0.55},
+        "customdata": [[f"{a:.2f}", f"{b:.2f}"] for a, b in pairwise(edges)],
+        "hovertemplate": f"{name}<br>cosine %{{customdata[0]}} to %{{customdata[1]}}"
+        "<br>%{y} pairs<extra></extra>",
+    }
+
+
+# --- What each layer gives: the share of pairs that is judged right, or where the cosines lie
+
+_LAYERS_ALL = CATEGORICAL[0]
+
+
+def accuracy_lines(
+    layers: Sequence[int], scores: Scores, *, row: int, title: str, height: int = 340
+) -> go.Figure:
+    """The share that is judged right at each layer, its interval around it, the majority below."""
+    x = list(layers)
+    low = min(0.4, float(np.floor(min(scores.low.min(), scores.majority) * 10) / 10))
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "fill": "toself",
+        "hoverinfo": "skip",
+        "x": [*x, *x[::-1]],
+        "y": [*values(scores.high), *values(scores.low)[::-1]],
+        "fillcolor": "rgba(0,114,178,0.16)",
+        "line": {"width": 0},
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": values(scores.accuracy),
+        "name": "accuracy",
+        "line": {"color": _LAYERS_ALL, "width": 2.5},
+        "marker": {"size": 7},
+        "customdata": np.stack(
+            [scores.low, scores.high, scores.thresholds, scores.auc], axis=1
+        ).tolist(),
+        "hovertemplate": (
+            "layer %{x}<br>accuracy %{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to "
+            "%{customdata[1]:.4f}<br>threshold %{customdata[2]:.4f}"
+            "<br>AUC %{customdata[3]:.4f}<extra></extra>"
+        ),
+    }
+    layout = {
+        "xaxis": _layer_axis(x),
+        "yaxis": {"title": {"text": "judged right"}, "range": [low, 1.02], "tickformat": ".0%"},
+        "shapes": [
+            level(scores.majority, x),
+            upright(layers[row], color=NEUTRAL, width=1, dash="dot"),
+        ],
+        "annotations": [note(f"guessing {scores.majority:.0%}", x[-1], scores.majority)],
+    }
+    return figure([band, line], layout, title=title, height=height)
+
+
+def cosine_bands(
+    layers: Sequence[int],
+    cosines: FloatArray,
+    *,
+    row: int,
+    title: str,
+    scale: tuple[float, float],
+    height: int = 340,
+) -> go.Figure:
+    """Where the cosines lie at each layer: their median, the middle half, and nine of ten."""
+    x = list(layers)
+    cuts = np.percentile(cosines, [5, 25, 50, 75, 95], axis=1)
+    shapes = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "fill": "toself",
+            "hoverinfo": "skip",
+            "x": [*x, *x[::-1]],
+            "y": [*values(high), *values(low)[::-1]],
+            "fillcolor": "rgba(0,114,178,0.16)",
+            "line": {"width": 0},
+        }
+        for low, high in ((cuts[0], cuts[4]), (cuts[1], cuts[3]))
+    ]
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": values(cuts[2]),
+        "name": "median",
+        "line": {"color": _LAYERS_ALL, "width": 2.5},
+        "marker": {"size": 7},
+        "customdata": cuts.T.tolist(),
+        "hovertemplate": (
+            "layer %{x}<br>median %{y:.4f}<br>middle half: %{customdata[1]:.4f} to "
+            "%{customdata[3]:.4f}<br>nine of ten: %{customdata[0]:.4f} to %{customdata[4]:.4f}"
+            "<extra></extra>"
+        ),
+    }
+    layout = {
+        "xaxis": _layer_axis(x),
+        "yaxis": {"title": {"text": "similarity"}, "range": [scale[0], scale[1] + 0.02]},
+        "shapes": [upright(layers[row], color=NEUTRAL, width=1, dash="dot")],
+    }
+    return figure([*shapes, line], layout, title=title, height=height)
+
+
+def _layer_axis(layers: list[int]) -> dict[str, Any]:
+    return {
+        "title": {"text": "layer (0 is the embedding layer)"},
+        "tickvals": layers if len(layers) <= 13 else layers[:: 2 if len(layers) <= 25 else 4],
+        "range": [layers[0] - 0.2, layers[-1] + 0.2],
+        "zeroline": False,
+        "showgrid": False,
+    }

@@ -1,1 +1,0 @@
-"""Accuracy over the layers, cosines of pairs of either kind, and the ROC curve."""

@@ -1,0 +1,441 @@
+"""Pairs of texts or words, from a file or ready-made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from itertools import combinations, islice
+from random import Random
+
+import numpy as np
+
+from components.core.errors import CorpusError
+from components.core.schema import IntArray
+from components.core.words import Span
+from components.corpus.bundled import ambiguous_corpus
+from components.corpus.readers import Sheet
+from components.corpus.sheet import Cells, named
+from components.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
+from components.features.pairs.measures import DIFFERENT, NEITHER, SAME, TEST, TRAIN, UNKNOWN
+
+__all__ = [
+    "WHOLE",
+    "PairColumns",
+    "PairSet",
+    "bundled_pairs",
+    "chosen_columns",
+    "guess_columns",
+    "pair_set",
+    "pairs_from",
+    "places",
+]
+
+
+# --- Pairs of texts to compare: each text once, the compared words, and what is known of each pa
+
+WHOLE = (-1, -1)
+"""In place of a word's span: the whole text."""
+_BATCH = 200  # texts that are packed at once
+
+
+@dataclass(frozen=True, eq=False)
+class PairSet:
+    """Pairs of texts.
+
+    Attributes:
+        name: what to call them: a file's name, or the title of what ships with the app.
+        texts: each different text once.
+        sides: (n_pairs, 2) int64, the texts of each pair.
+        spans: (n_pairs, 2, 2) int64, the compared word of each side in code points, or `WHOLE`.
+        rows: (n_pairs,) int64, the row of the file that each pair was, from 1.
+        gold: (n_pairs,) int64, SAME, DIFFERENT or UNKNOWN.
+        split: (n_pairs,) int64, TRAIN, TEST or NEITHER; None where none is given.
+        notes: what was decided or left out, in a sentence each.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    sides: IntArray
+    spans: IntArray
+    rows: IntArray
+    gold: IntArray
+    split: IntArray | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """How many pairs there are."""
+        return len(self.sides)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether words are compared, not whole texts."""
+        return bool((self.spans >= 0).any())
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether anything is known of a pair."""
+        return bool((self.gold != UNKNOWN).any())
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of all that is in it, hex."""
+        found = hashlib.sha256()
+        for start in range(0, len(self.texts), _BATCH):
+            packed = json.dumps(self.texts[start : start + _BATCH])
+            found.update(packed.encode("utf-8", "surrogatepass"))
+        for array in (self.sides, self.spans, self.rows, self.gold, self.split):
+            found.update(b"none" if array is None else array.tobytes())
+        found.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """The memory that it takes."""
+        arrays = (self.sides, self.spans, self.rows, self.gold, self.split)
+        n = sum(array.nbytes for array in arrays if array is not None)
+        return n + sum(map(sys.getsizeof, self.texts)) + 8 * len(self.texts)
+
+    def text(self, pair: int, side: int) -> str:
+        """The text of one side of a pair."""
+        return self.texts[int(self.sides[pair, side])]
+
+    def span(self, pair: int, side: int) -> Span | None:
+        """The compared word of one side; None for the whole text."""
+        start, end = self.spans[pair, side].tolist()
+        return None if start < 0 else (start, end)
+
+    def word(self, pair: int, side: int) -> str:
+        """The compared word itself; "" for the whole text."""
+        span = self.span(pair, side)
+        return "" if span is None else self.text(pair, side)[slice(*span)]
+
+
+def pair_set(
+    name: str,
+    pairs: list[tuple[str, str]],
+    *,
+    spans: list[tuple[Span, Span]],
+    rows: list[int],
+    gold: list[int],
+    split: list[int] | None,
+    notes: tuple[str, ...] = (),
+) -> PairSet:
+    """Pairs from lists, a value for each pair."""
+    places: dict[str, int] = {}
+    sides = [[places.setdefault(text, len(places)) for text in pair] for pair in pairs]
+    return PairSet(
+        name=name,
+        texts=tuple(places),
+        sides=np.array(sides, np.int64).reshape(-1, 2),
+        spans=np.array(spans, np.int64).reshape(-1, 2, 2),
+        rows=np.array(rows, np.int64),
+        gold=np.array(gold, np.int64),
+        split=None if split is None else np.array(split, np.int64),
+        notes=notes,
+    )
+
+
+# --- Pairs that are there before any upload: one word in two sentences, in one sense or in two
+
+_N_EACH = 20
+"""Pairs of either kind for each word."""
+_EVERY = 2
+"""Of each sense every second sentence is used: half the reading, and hardly less to tell."""
+
+
+@lru_cache(maxsize=1)
+def bundled_pairs() -> PairSet:
+    """The ready-made pairs: always the same for the same corpus."""
+    corpus = ambiguous_corpus()
+    spans = corpus.spans or ()
+    senses = corpus.labels["sense"]
+    members = defaultdict[str, list[int]](list)
+    met: Counter[str] = Counter()
+    for i, (word, sense) in enumerate(zip(corpus.labels["word"], senses, strict=True)):
+        if met[sense] % _EVERY == 0:
+            members[word].append(i)
+        met[sense] += 1
+    trained = set(sorted(members, key=_shuffled)[: len(members) // 2])
+    chosen: list[tuple[int, int]] = []
+    gold, split = list[int](), list[int]()
+    for word, own in members.items():
+        for kind in (SAME, DIFFERENT):
+            pairs = [
+                (a, b) for a, b in combinations(own, 2) if (senses[a] == senses[b]) == bool(kind)
+            ]
+            drawn = sorted(Random(f"{word} {kind}").sample(pairs, min(_N_EACH, len(pairs))))
+            chosen += drawn
+            gold += [kind] * len(drawn)
+            split += [TRAIN if word in trained else TEST] * len(drawn)
+    both: list[tuple[Span, Span]] = [(spans[a], spans[b]) for a, b in chosen]
+    return pair_set(
+        "Example pairs",
+        [(corpus.texts[a], corpus.texts[b]) for a, b in chosen],
+        spans=both,
+        rows=list(range(1, len(chosen) + 1)),
+        gold=gold,
+        split=split,
+    )
+
+
+def _shuffled(word: str) -> str:
+    """An order of words that has nothing to do with them, and stays when others join."""
+    return hashlib.sha256(word.encode()).hexdigest()
+
+
+# --- From a file's table to pairs: which column is what, and what each row says
+
+MAX_PAIRS = 100_000
+_MAX_LENGTH = 20_000  # characters of a text: forty times what a model reads
+_N_EXAMPLES = 3
+
+_SAME_WORDS = {"1", "1.0", "t", "true", "y", "yes", "same", "identical", "equal", "match"}
+_DIFFERENT_WORDS = {"0", "0.0", "f", "false", "n", "no", "different", "diff", "other", "distinct"}
+_SPLIT_WORDS = {"train": TRAIN, "training": TRAIN, "test": TEST, "testing": TEST}
+_OTHER_SPLITS = {"dev", "development", "valid", "validation", "val"}
+_TEXT_STEMS = ("text", "sentence", "sent", "context", "example", "s", "question", "usage")
+_ENDS = (("1", "2"), ("_1", "_2"), (" 1", " 2"), ("_a", "_b"), ("a", "b"), (" a", " b"))
+_LABELS = ("label", "gold", "gold_label", "same", "is_same", "same_sense", "target", "class", "tag")
+_SPLITS = ("split", "set", "subset", "partition")
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The titles of the columns of a file of pairs; "" for those that there are not.
+
+    Where both sides name one column for the index, it may hold both: "3-5".
+    """
+
+    text1: str = ""
+    text2: str = ""
+    word1: str = ""
+    word2: str = ""
+    start1: str = ""
+    end1: str = ""
+    start2: str = ""
+    end2: str = ""
+    span1: str = ""
+    span2: str = ""
+    index1: str = ""
+    index2: str = ""
+    label: str = ""
+    split: str = ""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """In the order in which an address has them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    def marks(self, side: int) -> MarkColumns:
+        """Those that mark the word of one side, 1 or 2."""
+        roles = ("word", "start", "end", "span", "index")
+        return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
+
+
+def guess_columns(sheet: Sheet) -> PairColumns:
+    """What a file's columns are likely to be, by their titles first."""
+    titles = list(sheet.columns)
+    text1, text2 = _guess_texts(sheet)
+    others = [title for title in titles if title not in (text1, text2)]
+    both, first, second = guess_marks(others), guess_marks(others, "1"), guess_marks(others, "2")
+    marks: dict[str, str] = {}
+    for role in ("word", "start", "end", "span", "index"):
+        one, two, shared = (getattr(own, role) for own in (first, second, both))
+        if not (one and two):
+            one = two = shared if role in {"word", "span", "index"} else ""
+        marks |= {f"{role}1": one, f"{role}2": two}
+    label = _titled(others, _LABELS)
+    split = _titled(others, _SPLITS) or next((t for t in others if _is_split(sheet, t)), "")
+    return PairColumns(text1, text2, **marks, label=label, split=split)
+
+
+def _guess_texts(sheet: Sheet) -> tuple[str, str]:
+    plain = {title.strip().casefold(): title for title in reversed(list(sheet.columns))}
+    for stem in _TEXT_STEMS:
+        for one, two in _ENDS:
+            if stem + one in plain and stem + two in plain:
+                return plain[stem + one], plain[stem + two]
+    texts = [title for title, kind in sheet.kinds.items() if kind == "text"]
+    others = [title for title in sheet.columns if title not in texts]
+    first, second, *_ = (*texts, *others, "", "")
+    return first, second
+
+
+def _titled(titles: Sequence[str], wanted: Sequence[str]) -> str:
+    plain = {title.strip().casefold(): title for title in reversed(titles)}
+    return next((plain[name] for name in wanted if name in plain), "")
+
+
+def _is_split(sheet: Sheet, title: str) -> bool:
+    own = set(islice((_plain(cell) for cell in set(sheet.columns[title])), 10)) - {""}
+    return bool(own & set(_SPLIT_WORDS)) and own <= {*_SPLIT_WORDS, *_OTHER_SPLITS}
+
+
+def places(sheet: Sheet, columns: PairColumns) -> str:
+    """Columns by their places, as one control of the view."""
+    every = list(sheet.columns)
+    return ",".join(str(every.index(title)) if title else "" for title in columns.titles)
+
+
+def chosen_columns(sheet: Sheet, given: str) -> PairColumns:
+    """The columns that a view names by their places, or those guessed where it names none."""
+    titles, parts = list(sheet.columns), given.split(",")
+    if len(parts) != len(fields(PairColumns)):
+        return guess_columns(sheet)
+    numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
+    return PairColumns(*(titles[n] if 0 <= n < len(titles) else "" for n in numbers))
+
+
+def pairs_from(sheet: Sheet, columns: PairColumns) -> PairSet:
+    """The pairs of a file.
+
+    Raises:
+        CorpusError: a column is missing, or no pair is left.
+    """
+    _check(sheet, columns)
+    own = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
+    texts = own[columns.text1], own[columns.text2]
+    marked = bool(columns.marks(1))
+    placed = _placed(own, texts, columns) if marked else ()
+    kept = [
+        row
+        for row, both in enumerate(zip(*texts, strict=True))
+        if all(text and not text.isspace() for text in both)
+        and all(side.spans[row] for side in placed)
+    ]
+    n_blank = sum(1 for both in zip(*texts, strict=True) if not all(t and t.strip() for t in both))
+    notes = [*sheet.notes, *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(kept))]
+    misses = _misses(placed)
+    if not kept:
+        raise CorpusError(
+            f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
+            "Choose other columns, or correct the file."
+        )
+    gold, label_notes = _gold(own.get(columns.label), kept, columns.label)
+    split, split_notes = _split(own.get(columns.split), kept, columns.split)
+    stripped = _stripped({text for row in kept for text in (texts[0][row], texts[1][row]) if text})
+    spans: list[tuple[Span, Span]] = [
+        (placed[0].spans[row] or WHOLE, placed[1].spans[row] or WHOLE) if placed else (WHOLE, WHOLE)
+        for row in kept
+    ]
+    return pair_set(
+        named(sheet.name),
+        [(stripped[texts[0][row] or ""], stripped[texts[1][row] or ""]) for row in kept],
+        spans=spans,
+        rows=[row + 1 for row in kept],
+        gold=gold,
+        split=split,
+        notes=(*notes, *misses, *label_notes, *split_notes),
+    )
+
+
+def _check(sheet: Sheet, columns: PairColumns) -> None:
+    if len(sheet.columns) < 2:
+        raise CorpusError(
+            f"{named(sheet.name)} has one column. Give a file of pairs: two columns with a text "
+            "each, such as text1 and text2."
+        )
+    if not columns.text1 or not columns.text2 or columns.text1 == columns.text2:
+        raise CorpusError(
+            "Both texts of a pair would come from one column. Choose a column for each."
+        )
+    if bool(columns.marks(1)) != bool(columns.marks(2)):
+        raise CorpusError(
+            "The word is marked in one text alone. Choose columns that mark it in both, or in "
+            "neither to compare whole texts."
+        )
+
+
+def _placed(
+    own: Mapping[str, Cells], texts: tuple[Cells, Cells], columns: PairColumns
+) -> tuple[Targets, Targets]:
+    first, second = dict(own), dict(own)
+    if columns.index1 and columns.index1 == columns.index2:
+        first[columns.index1], second[columns.index1] = two_sides(own, columns.index1)
+    return (
+        targets_of(first, texts[0], columns.marks(1)),
+        targets_of(second, texts[1], columns.marks(2)),
+    )
+
+
+def _misses(placed: Sequence[Targets]) -> list[str]:
+    """The first rows whose word could not be placed, with why."""
+    found = [
+        (row, f"Row {row + 1:,}, text {side}: {why}")
+        for side, own in enumerate(placed, start=1)
+        for row, why in own.missed
+    ]
+    return [said for _, said in sorted(found)[:_N_EXAMPLES]]
+
+
+def _row_notes(n_rows: int, n_blank: int, n_missed: int) -> list[str]:
+    notes = []
+    if n_rows > MAX_PAIRS:
+        notes.append(f"Only the first {MAX_PAIRS:,} of {n_rows:,} pairs are compared.")
+    if n_blank:
+        notes.append(f"{_pairs(n_blank)} left out: a text is empty.")
+    if n_missed:
+        notes.append(f"{_pairs(n_missed)} left out: the word could not be placed.")
+    return notes
+
+
+def _pairs(n: int) -> str:
+    return f"{n:,} pair was" if n == 1 else f"{n:,} pairs were"
+
+
+def _stripped(texts: set[str]) -> dict[str, str]:
+    """Each text without the white space around it, cut where it is far longer than models read."""
+    return {text: text.strip()[:_MAX_LENGTH] for text in texts}
+
+
+def _plain(cell: str | None) -> str:
+    return (cell or "").strip().casefold()
+
+
+def _gold(cells: Cells | None, kept: Sequence[int], title: str) -> tuple[list[int], list[str]]:
+    """What the labels say, and what is to say of them."""
+    nothing = [UNKNOWN] * len(kept)
+    if cells is None:
+        return nothing, []
+    own = [_plain(cells[row]) for row in kept]
+    counts = Counter(own)
+    n_missing = counts.pop("", 0)
+    known = {**dict.fromkeys(_SAME_WORDS, SAME), **dict.fromkeys(_DIFFERENT_WORDS, DIFFERENT)}
+    if not counts:
+        return nothing, [f"The column {named(title)} has no label."]
+    if set(counts) - set(known):
+        return nothing, [_odd_labels(title, counts)]
+    notes = []
+    if n_missing:
+        has = "pair has" if n_missing == 1 else "pairs have"
+        notes.append(f"{n_missing:,} {has} no label: a cosine and no verdict on it.")
+    return [known.get(value, UNKNOWN) for value in own], notes
+
+
+def _odd_labels(title: str, counts: Counter[str]) -> str:
+    shown = ", ".join(f"“{named(value)}”" for value, _ in counts.most_common(4))
+    more = ", …" if len(counts) > 4 else ""
+    kinds = "one kind" if len(counts) == 1 else f"{len(counts):,} kinds"
+    return (
+        f"Labels in {named(title)} are of {kinds} ({shown}{more}), so the pairs are shown without "
+        "them. Write same and different, 1 and 0, or T and F."
+    )
+
+
+def _split(
+    cells: Cells | None, kept: Sequence[int], title: str
+) -> tuple[list[int] | None, list[str]]:
+    if cells is None:
+        return None, []
+    own = [_SPLIT_WORDS.get(_plain(cells[row]), NEITHER) for row in kept]
+    if set(own) == {NEITHER}:
+        return None, [
+            f"The column {named(title)} names neither train nor test, so it is not used as a split."
+        ]
+    return own, []

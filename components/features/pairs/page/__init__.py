@@ -1,1 +1,0 @@
-"""The parts of the Pairs page, by what they hold."""

@@ -1,0 +1,798 @@
+"""What the Senses page shows: a word's senses, the concordance, tables, the passport."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.separation import Separation, centroids, cosine_table, cosines_to
+from components.content.language import say
+from components.core import EncoderService
+from components.core.byte_cache import remembered
+from components.core.errors import CorpusError
+from components.core.schema import FloatArray, IntArray, Passport
+from components.corpus.live import LiveCorpus
+from components.corpus.searchable import SearchableCorpus
+from components.corpus.store.stored_corpus import StoredCorpus
+from components.features.senses.controls import (
+    BESIDE,
+    CHOSEN,
+    COLOR,
+    CORPUS,
+    GROUPS,
+    ONLY,
+    OTHER_CORPUS,
+    OTHER_LAYER,
+    OTHER_MODEL,
+    OTHER_WORD,
+    OWN,
+    ROWS,
+    SENTENCES,
+    SORT,
+    WORD,
+)
+from components.features.senses.corpora import (
+    OpenStored,
+    corpus_of,
+    first_word,
+    no_store,
+    open_stored,
+)
+from components.features.senses.figures import MAX_COLORED, Spot
+from components.features.senses.snippet import SnippetRow
+from components.features.senses.words import (
+    Course,
+    Found,
+    Grouping,
+    Missing,
+    Own,
+    around,
+    column_of,
+    course_of,
+    grouping_of,
+    own_of,
+    units_at,
+    word_in,
+)
+from components.figures.theme import CATEGORICAL, NEUTRAL
+from components.ui.models.services import service
+from components.ui.state.view import ViewState
+from components.ui.widgets.sense_claims import senses_title_at, uses_title_at
+
+__all__ = [
+    "PAGE_SIZE",
+    "Again",
+    "Concordance",
+    "InTable",
+    "Line",
+    "Senses",
+    "Shown",
+    "arrays",
+    "beside",
+    "color_of_code",
+    "concordance",
+    "concordance_rows",
+    "lines_at",
+    "linked_places",
+    "name_of",
+    "other_view",
+    "passport_of",
+    "picture_of",
+    "senses_in",
+    "senses_of",
+    "shown_of",
+    "snippet_rows",
+    "table_of",
+]
+
+
+# --- The concordance: each occurrence in its context, sorted, a page of it at a time
+
+PAGE_SIZE = 25
+_ONLY = re.compile(r"[sg]-?[0-9]{1,6}")
+_WIDTH = 70  # characters on each side of the word
+
+
+@dataclass(frozen=True)
+class Line:
+    """One occurrence in its context.
+
+    Attributes:
+        place: where it stands among the word's occurrences.
+        row: what names it in its corpus.
+        number: counted from 1 in the order of the text.
+        left, keyword, right: its context, each on one line.
+        sense: its label, "" for none.
+        group: its group's number; -1 for none.
+        cosine: to the chosen occurrence or the own sentence; None without either.
+    """
+
+    place: int
+    row: int
+    number: int
+    left: str
+    keyword: str
+    right: str
+    sense: str
+    group: int
+    cosine: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Concordance:
+    """One page of the occurrences that are shown.
+
+    Attributes:
+        lines: of this page.
+        order: (n_shown,) the places of all that are shown, as sorted.
+        sort: what they are sorted by; text order where what was asked for is not there.
+        page, n_pages: counted from 1; 1 of 1 where nothing is shown.
+    """
+
+    lines: tuple[Line, ...]
+    order: IntArray
+    sort: str
+    page: int
+    n_pages: int
+
+
+def concordance(
+    found: Found,
+    groups: IntArray,
+    cosines: FloatArray | None,
+    *,
+    sort: str = "text",
+    page: int = 1,
+    only: str = "",
+    within: Sequence[int] = (),
+) -> Concordance:
+    """A page of the occurrences.
+
+    Args:
+        found: the word.
+        groups: (n,) each one's group.
+        cosines: (n,) to sort by and to show, where there is anything to compare with.
+        sort: "text", "left" or "right" for the word beside it, "sense", "group", or "cosine" from
+            the highest.
+        page: counted from 1; the last where there are not so many.
+        only: "s1" for those of a sense, "g0" of a group, "g-1" of none; "" for all.
+        within: the places that were drawn around; of all where there are none.
+    """
+    by = "text" if sort == "cosine" and cosines is None else sort
+    places = _shown(found, groups, only)
+    drawn = places[np.isin(places, within)] if len(within) else places
+    places = drawn if len(drawn) else places
+    order = places[np.argsort(_keys(found, groups, cosines, by)[places], kind="stable")]
+    n_pages = max(1, -(-len(order) // PAGE_SIZE))
+    own = min(max(page, 1), n_pages)
+    chosen = order[(own - 1) * PAGE_SIZE : own * PAGE_SIZE].tolist()
+    return Concordance(lines_at(found, groups, cosines, chosen), order, by, own, n_pages)
+
+
+def lines_at(
+    found: Found, groups: IntArray, cosines: FloatArray | None, places: Sequence[int]
+) -> tuple[Line, ...]:
+    """The occurrences at some places, in the order given."""
+    return tuple(_line(found, groups, cosines, place) for place in places)
+
+
+def concordance_rows(
+    found: Found, groups: IntArray, cosines: FloatArray | None
+) -> list[dict[str, str | int | float]]:
+    """A row for each occurrence in text order: what a download has of them, the texts whole.
+
+    "tested sense" is the label that takes part in the test, "fold" the one that tests it, -1 for
+    none: the snippet reads both.
+    """
+    own, trial = found.occurrences, found.trial
+    return [
+        {
+            "number": place + 1,
+            "text": int(own.texts[place]),
+            "start": int(own.spans[place, 0]),
+            "end": int(own.spans[place, 1]),
+            "word": own.surfaces[place],
+            "before": own.left[place],
+            "after": own.right[place],
+            "sense": found.labels[place],
+            "group": int(groups[place]) + 1 if groups[place] >= 0 else "",
+            "tested sense": trial.senses[trial.codes[place]] if trial.codes[place] >= 0 else "",
+            "fold": int(trial.folds[place]),
+            **({} if cosines is None else {"cosine": float(cosines[place])}),
+            "sentence": found.texts[place],
+        }
+        for place in range(found.n)
+    ]
+
+
+def snippet_rows(found: Found) -> list[SnippetRow]:
+    """The occurrences that take part in the test, as the snippet takes them."""
+    own, trial = found.occurrences, found.trial
+    return [
+        SnippetRow(
+            text=found.texts[place],
+            start=int(own.spans[place, 0]),
+            end=int(own.spans[place, 1]),
+            sense=trial.senses[trial.codes[place]],
+            fold=int(trial.folds[place]),
+        )
+        for place in np.flatnonzero(trial.codes >= 0).tolist()
+    ]
+
+
+def _shown(found: Found, groups: IntArray, only: str) -> IntArray:
+    """The places of a sense or a group; of all where there is no such one."""
+    every = np.arange(found.n)
+    if _ONLY.fullmatch(only):
+        own = (found.codes if only[0] == "s" else groups) == int(only[1:])
+        return np.flatnonzero(own) if own.any() else every
+    return every
+
+
+def _keys(found: Found, groups: IntArray, cosines: FloatArray | None, by: str) -> NDArray[Any]:
+    """(n,) what each is sorted by; equals stay in the order of the text."""
+    own = found.occurrences
+    if by == "cosine" and cosines is not None:
+        return -cosines
+    if by in {"sense", "group"}:  # those without one come last
+        numbers = found.codes if by == "sense" else groups
+        return np.where(numbers < 0, found.n + 1, numbers)
+    if by in {"left", "right"}:
+        words = own.left if by == "left" else own.right
+        return np.unique(np.array(words, dtype=object), return_inverse=True)[1]
+    return np.arange(found.n)
+
+
+def _line(found: Found, groups: IntArray, cosines: FloatArray | None, place: int) -> Line:
+    left, keyword, right = around(found, place, _WIDTH)
+    return Line(
+        place=place,
+        row=int(found.occurrences.rows[place]),
+        number=place + 1,
+        left=left,
+        keyword=keyword,
+        right=right,
+        sense=found.labels[place],
+        group=int(groups[place]),
+        cosine=None if cosines is None else float(cosines[place]),
+    )
+
+
+# --- The word as the model's word table has it: one point, whatever it means
+
+
+@dataclass(frozen=True, eq=False)
+class InTable:
+    """A word in the word table.
+
+    Attributes:
+        surface: as it was looked up: the most frequent way it is written here.
+        pieces: the tokens whose rows are averaged.
+        senses: the labelled senses.
+        cosines: (n_senses,) of the row with each sense's centroid at layer 0.
+        between: (n_senses, n_senses) cosines of these centroids.
+        average: the mean cosine of the row with all occurrences at layer 0.
+        problem: why it cannot be compared, one sentence of plain text; "" where it can.
+    """
+
+    surface: str
+    pieces: tuple[str, ...]
+    senses: tuple[str, ...]
+    cosines: FloatArray
+    between: FloatArray
+    average: float
+    problem: str = ""
+
+
+def in_table(found: Found, corpus: SearchableCorpus, service: EncoderService) -> InTable:
+    """The word's row and what it is near to at layer 0, where both have as many numbers.
+
+    Raises:
+        ContextlensError: the model cannot be used.
+    """
+    own = found.occurrences
+    surface = Counter(own.surfaces).most_common(1)[0][0]
+    place = own.surfaces.index(surface)
+    (tokens,) = service.tokenize(corpus.model, [found.texts[place]])
+    starts, ends = tokens.offsets.T
+    start, end = (int(edge) for edge in own.spans[place])
+    inside = np.flatnonzero((starts < end) & (ends > start) & (tokens.text_ids == 0))
+    pieces = tuple(tokens.tokens[i] for i in inside)
+    row = service.word_rows(corpus.model, tokens.token_ids[inside]).mean(axis=0)
+    problem = _problem(corpus, len(row))
+    if problem:
+        none = np.zeros(0, dtype=np.float32)
+        return InTable(surface, pieces, (), none, none.reshape(0, 0), float("nan"), problem)
+    units = units_at(found, corpus, 0)
+    centres = centroids(units, found.codes, len(found.senses))
+    return InTable(
+        surface=surface,
+        pieces=pieces,
+        senses=found.senses,
+        cosines=cosines_to(centres, row),
+        between=cosine_table(centres),
+        average=float(cosines_to(units, row).mean()),
+    )
+
+
+def _problem(corpus: SearchableCorpus, n: int) -> str:
+    if 0 not in corpus.layers:
+        return say("senses.missing.no_layer_0")
+    if n != corpus.n_dims:
+        return say("senses.missing.table_dims", n=n, other=corpus.n_dims)
+    return ""
+
+
+# --- All that the page shows of one word in one corpus at one layer
+
+
+@dataclass(frozen=True, eq=False)
+class Senses:
+    """One word in one corpus, as a view looks at it.
+
+    Attributes:
+        found: the word, its occurrences and their labels.
+        layer: the layer shown.
+        course: what there is at every layer.
+        grouping: the groups at this layer.
+        chosen: the place of the occurrence that is looked at; None for none.
+        own: the visitor's sentence; None where none is typed.
+        cosines: (n,) to the own sentence, or else to the chosen occurrence; None without either.
+        cosine_to: which of them: "own", "chosen" or "".
+        concordance: the page of it that is shown.
+        notes: what else to know, a sentence of plain text each.
+    """
+
+    found: Found
+    layer: int
+    course: Course
+    grouping: Grouping
+    chosen: int | None
+    own: Own | None
+    cosines: FloatArray | None
+    cosine_to: Literal["own", "chosen", ""]
+    concordance: Concordance
+    notes: tuple[str, ...]
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The layers that the corpus has."""
+        return self.course.layers
+
+    @property
+    def places(self) -> FloatArray:
+        """(n, 2) the occurrences on this layer's plane."""
+        return self.course.at(self.layer).places
+
+    @property
+    def separation(self) -> Separation | None:
+        """How well the labelled senses separate at this layer; None where that cannot be tested."""
+        return self.course.separation(self.layer)
+
+
+def senses_of(
+    view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
+) -> Senses | Missing:
+    """What a view shows, or why there is nothing of its word.
+
+    Args:
+        view: what is chosen.
+        service: encodes what is asked of a live corpus, and the own sentence.
+        open_stored: opens a stored corpus by its name.
+
+    Raises:
+        ContextlensError: the corpus or the model cannot be used.
+    """
+    return senses_in(corpus_of(view, service, open_stored), view, service)
+
+
+def senses_in(
+    corpus: SearchableCorpus, view: ViewState, service: EncoderService
+) -> Senses | Missing:
+    """The same in a corpus that is open already."""
+    typed = WORD.of(view).strip() or first_word(view, corpus)
+    found = word_in(corpus, typed, column_of(view, corpus))
+    if isinstance(found, Missing):
+        return found
+    layer = view.layer_among(corpus.layers)
+    units = units_at(found, corpus, layer)
+    course = course_of(found, corpus)
+    grouping = grouping_of(found, units, layer, GROUPS.of(view))
+    chosen = found.place_of(CHOSEN.of(view))
+    own = own_of(
+        OWN.of(view),
+        found,
+        corpus,
+        service,
+        course=course,
+        layer=layer,
+        units=units,
+        groups=grouping.groups,
+    )
+    cosines, to = _cosines(units, chosen, own)
+    return Senses(
+        found=found,
+        layer=layer,
+        course=course,
+        grouping=grouping,
+        chosen=chosen,
+        own=own,
+        cosines=cosines,
+        cosine_to=to,
+        concordance=concordance(
+            found,
+            grouping.groups,
+            cosines,
+            sort=SORT.of(view),
+            page=ROWS.of(view),
+            only=ONLY.asked(view) or "",
+        ),
+        notes=tuple(_notes(view, corpus, found, layer)),
+    )
+
+
+def other_view(view: ViewState) -> ViewState | None:
+    """The view of what stands beside it; None where nothing that has a view of its own does."""
+    kind = BESIDE.of(view)
+    if kind == "word":
+        return WORD.put(view, OTHER_WORD.of(view)) if OTHER_WORD.of(view).strip() else None
+    if kind == "corpus":
+        name = OTHER_CORPUS.asked(view) or OTHER_CORPUS.default
+        return CORPUS.put(view, name)
+    if kind == "layer":
+        return replace(view, layer=OTHER_LAYER.of(view))
+    model = OTHER_MODEL.asked(view)
+    if kind == "model" and model:
+        return replace(view, model=model)
+    return None
+
+
+def beside(
+    view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
+) -> Senses | Missing | None:
+    """What stands beside a word: it in another corpus, layer or model, or another word.
+
+    The word is the one shown, though none be typed.
+
+    Raises:
+        ContextlensError: the other corpus or model cannot be used.
+    """
+    other = other_view(view)
+    if other is None:
+        return None
+    if BESIDE.of(view) != "word":
+        other = WORD.put(other, one.found.word)
+    return senses_of(other, service, open_stored)
+
+
+def table_of(
+    view: ViewState, one: Senses, service: EncoderService, open_stored: OpenStored = no_store
+) -> InTable | None:
+    """The word as the word table has it; None where that is not asked for.
+
+    Raises:
+        ContextlensError: the corpus or the model cannot be used.
+    """
+    if BESIDE.of(view) != "table":
+        return None
+    return in_table(one.found, corpus_of(view, service, open_stored), service)
+
+
+def linked_places(one: Senses, other: Senses, places: Sequence[int]) -> tuple[int, ...]:
+    """The other side's occurrences that stand at the same place of the same text.
+
+    None between two corpora, or two words.
+    """
+    if (one.found.corpus, one.found.word) != (other.found.corpus, other.found.word):
+        return ()
+    known = {spot: place for place, spot in enumerate(_spots(other))}
+    own = _spots(one)
+    return tuple(known[own[place]] for place in places if own[place] in known)
+
+
+def _spots(own: Senses) -> list[tuple[int, ...]]:
+    found: IntArray = own.found.occurrences.texts
+    return [
+        (int(text), int(start), int(end))
+        for text, (start, end) in zip(found, own.found.occurrences.spans, strict=True)
+    ]
+
+
+def _cosines(
+    units: FloatArray, chosen: int | None, own: Own | None
+) -> tuple[FloatArray | None, Literal["own", "chosen", ""]]:
+    if own is not None and not own.problem:
+        return own.cosines, "own"
+    if chosen is not None:
+        return cosines_to(units, units[chosen]), "chosen"
+    return None, ""
+
+
+def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) -> list[str]:
+    said = []
+    own = found.occurrences
+    if own.is_sample:
+        said.append(say("senses.notes.sample", n=found.n, total=own.n_total))
+    if view.layer is not None and view.layer not in corpus.layers:
+        said.append(say("senses.notes.other_layer", asked=view.layer, layer=layer))
+    if isinstance(corpus, LiveCorpus) and corpus.n_cut:
+        said.append(say("senses.notes.cut", n=corpus.n_cut))
+    if found.trial.left_out:
+        said.append(say("senses.notes.single", n=len(found.trial.left_out)))
+    if found.trial.has_split and found.trial.how == "folds":
+        said.append(say("senses.no_split"))
+    if CORPUS.of(view) == SENTENCES and any(sentence.pair for sentence in view.sentences):
+        said.append(say("meaning.second_text"))
+    return said
+
+
+# --- What the map of a word is drawn from: points, colours, places and titles at every layer
+
+_PICTURE_WIDTH = 40  # characters on each side of the word under the pointer
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What `figures.map.senses_map` takes.
+
+    Attributes:
+        places: (n, 2) by layer.
+        spots: what each occurrence is.
+        names, codes: what colours them, and each one's number; -1 for none.
+        by: "sense" or "group".
+        none: what those are called that have none.
+        titles: the finding at each layer, plain text.
+        own: (2,) by layer, where the own sentence lies; None without one.
+        near: the places of its nearest.
+    """
+
+    places: Mapping[int, FloatArray]
+    spots: tuple[Spot, ...]
+    names: tuple[str, ...]
+    codes: IntArray
+    by: str
+    none: str
+    titles: Mapping[int, str]
+    own: Mapping[int, FloatArray] | None
+    near: tuple[int, ...]
+
+
+def picture_of(senses: Senses, by: str) -> Picture:
+    """The map of a word, coloured by sense where asked for and labelled, else by group."""
+    found, course = senses.found, senses.course
+    is_sense = by == "sense" and bool(found.senses)
+    own = senses.own if senses.own is not None and not senses.own.problem else None
+    return Picture(
+        places={
+            layer: own_places.places
+            for layer, own_places in zip(course.layers, course.placed, strict=True)
+        },
+        spots=_picture_spots(senses),
+        names=found.senses if is_sense else tuple(g.name for g in senses.grouping.each),
+        codes=found.codes if is_sense else senses.grouping.groups,
+        by="sense" if is_sense else "group",
+        none="no sense" if is_sense else "in no group",
+        titles=_titles(found, course),
+        own=None if own is None else dict(zip(course.layers, own.places, strict=True)),
+        near=() if own is None else own.near,
+    )
+
+
+def _titles(found: Found, course: Course) -> dict[int, str]:
+    if course.curve:
+        return {own.layer: senses_title_at(found.word, own, found.trial) for own in course.curve}
+    return {layer: uses_title_at(found.word, found.n, layer) for layer in course.layers}
+
+
+def _picture_spots(senses: Senses) -> tuple[Spot, ...]:
+    found, groups = senses.found, senses.grouping.groups.tolist()
+    contexts = remembered(
+        "senses: contexts",
+        found.key,
+        compute=lambda: tuple(around(found, place, _PICTURE_WIDTH) for place in range(found.n)),
+    )
+    cosines = senses.cosines
+    return tuple(
+        Spot(
+            *contexts[place],
+            sense=found.labels[place],
+            group=f"group {groups[place] + 1}" if groups[place] >= 0 else "",
+            cosine=None if cosines is None else float(cosines[place]),
+        )
+        for place in range(found.n)
+    )
+
+
+# --- What is behind the numbers: the model that gave the vectors, and the corpus
+
+
+def passport_of(senses: Senses, corpus: SearchableCorpus, service: EncoderService) -> Passport:
+    """The passport of a word's occurrences: of a stored corpus what it was indexed with.
+
+    Raises:
+        ContextlensError: a live corpus's model cannot be used.
+    """
+    found = senses.found
+    if isinstance(corpus, StoredCorpus):
+        own = _stored(corpus)
+    else:
+        text, layer = found.texts[0], corpus.layers[0]
+        own = remembered(
+            "senses: passport",
+            found.key,
+            compute=lambda: service.encode(corpus.model, [text], layers=[layer])[0].passport,
+        )
+    settings = {
+        "pooling": "mean",
+        "corpus": found.corpus,
+        "word": found.word,
+        "n_occurrences": found.n,
+        "n_total": found.occurrences.n_total,
+        "senses": found.column,
+        "layer": senses.layer,
+        "groups": senses.grouping.method,
+    }
+    versions = {**own.versions, "scikit-learn": version("scikit-learn")}
+    return replace(own, settings=settings, versions=versions)
+
+
+def _stored(corpus: StoredCorpus) -> Passport:
+    indexing = corpus.about.indexing
+    versions = {name: version(name) for name in ("lancedb", "pyarrow")}
+    return Passport(
+        indexing.model, indexing.revision, indexing.checksum, indexing.precision, versions
+    )
+
+
+# --- What the page shows: a word in a corpus with what was drawn around on its map
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A word as the page shows it.
+
+    Attributes:
+        view: what is chosen.
+        corpus: where the word is looked up.
+        senses: the word.
+        picture: its map.
+        drawn: the rows that were drawn around; none for no lasso.
+    """
+
+    view: ViewState
+    corpus: SearchableCorpus
+    senses: Senses
+    picture: Picture
+    drawn: tuple[int, ...] = ()
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether the concordance shows a part of the occurrences."""
+        return len(self.senses.concordance.order) < self.senses.found.n
+
+    @property
+    def selected(self) -> tuple[int, ...] | None:
+        """The places that stay on the map while others fade; None for no selection."""
+        return tuple(self.senses.concordance.order.tolist()) if self.is_selected else None
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """What names the occurrences that the concordance shows, as it is sorted."""
+        own = self.senses.found.occurrences.rows
+        return tuple(own[self.senses.concordance.order].tolist())
+
+    @property
+    def every_row(self) -> tuple[int, ...]:
+        """What names each occurrence, by its place."""
+        return tuple(self.senses.found.occurrences.rows.tolist())
+
+    def color(self, place: int) -> str:
+        """The colour of an occurrence, the same as its point's."""
+        return color_of_code(int(self.picture.codes[place]), len(self.picture.names))
+
+    def mark(self, place: int) -> str:
+        """What colours an occurrence: its sense or its group, in words."""
+        code = int(self.picture.codes[place])
+        return self.picture.names[code] if code >= 0 else self.picture.none
+
+
+@dataclass(frozen=True)
+class Again:
+    """What it takes to find what is shown again; small, so that a session may keep it."""
+
+    view: ViewState
+
+    def senses(self) -> tuple[Senses, SearchableCorpus]:
+        """The word as it was looked at.
+
+        Raises:
+            ContextlensError: the corpus is gone, or has no such word any more.
+        """
+        corpus = corpus_of(self.view, service(), open_stored)
+        senses = senses_in(corpus, self.view, service())
+        if isinstance(senses, Missing):
+            raise CorpusError(senses.problem)
+        return senses, corpus
+
+
+def shown_of(
+    view: ViewState,
+    corpus: SearchableCorpus,
+    service: EncoderService,
+    drawn: tuple[str, tuple[int, ...]] | None = None,
+) -> Shown | Missing:
+    """What a view shows of a corpus, or why there is nothing of its word.
+
+    Args:
+        view: what is chosen.
+        corpus: where the word is looked up.
+        service: encodes what is asked of a live corpus, and the own sentence.
+        drawn: the name of the word whose map was drawn on, and the rows that were drawn around.
+
+    Raises:
+        ContextlensError: the corpus or the model cannot be used.
+    """
+    senses = senses_in(corpus, view, service)
+    if isinstance(senses, Missing):
+        return senses
+    rows = drawn[1] if drawn is not None and drawn[0] == name_of(senses) else ()
+    if rows:
+        senses = replace(senses, concordance=_within(senses, view, rows))
+    return Shown(view, corpus, senses, picture_of(senses, COLOR.of(view)), rows)
+
+
+def name_of(senses: Senses) -> str:
+    """A short name that only the same occurrences share."""
+    return hashlib.sha256(senses.found.key.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def color_of_code(code: int, n: int) -> str:
+    """The colour of one of `n` senses or groups by its number, as on the map; -1 for none."""
+    if code < 0:
+        return NEUTRAL
+    n_own = n if n <= MAX_COLORED else MAX_COLORED - 1
+    return CATEGORICAL[code] if code < n_own else CATEGORICAL[-1]
+
+
+def arrays(senses: Senses, corpus: SearchableCorpus) -> dict[str, NDArray[Any]]:
+    """What a NPZ has: the vectors at the layer shown, and what was computed of them."""
+    found, course = senses.found, senses.course
+    own = found.occurrences
+    curve = course.curve
+    return {
+        "rows": own.rows,
+        "texts": own.texts,
+        "spans": own.spans,
+        "layer": np.array(senses.layer),
+        "vectors": units_at(found, corpus, senses.layer).astype(np.float32),
+        "layers": np.array(course.layers),
+        "places": np.stack([placed.places for placed in course.placed]),
+        "groups": senses.grouping.groups,
+        "senses": np.array(found.senses, dtype=np.str_),
+        "sense_codes": found.codes,
+        "folds": found.trial.folds,
+        "accuracy": np.array([each.accuracy for each in curve], dtype=np.float64),
+        "interval": np.array([each.interval for each in curve], dtype=np.float64).reshape(-1, 2),
+        "silhouette": np.array([each.silhouette for each in curve], dtype=np.float64),
+    }
+
+
+def _within(senses: Senses, view: ViewState, rows: Sequence[int]) -> Concordance:
+    places = [place for row in rows if (place := senses.found.place_of(row)) is not None]
+    return concordance(
+        senses.found,
+        senses.grouping.groups,
+        senses.cosines,
+        sort=SORT.of(view),
+        page=ROWS.of(view),
+        only=ONLY.asked(view) or "",
+        within=places,
+    )

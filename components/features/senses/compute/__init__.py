@@ -1,1 +1,0 @@
-"""What its page shows, computed from a view and a corpus."""

@@ -1,0 +1,126 @@
+"""Which corpus a view of Senses asks for, and which of its words while none is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from components.analysis.separation import SPLIT
+from components.content.language import say
+from components.core import EncoderService
+from components.core.byte_cache import remembered
+from components.core.errors import CorpusError
+from components.corpus.bundled import ambiguous_corpus, sentiment_corpus
+from components.corpus.corpus import Corpus
+from components.corpus.live import LiveCorpus
+from components.corpus.searchable import SearchableCorpus, WordCount
+from components.features.senses.controls import CORPUS, LIVE, SENTENCES
+from components.ui.corpora.texts import own_sentences
+from components.ui.models.background import store
+from components.ui.state.view import ViewState
+
+__all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "open_stored", "suggested"]
+
+
+# --- Where stored corpora join: the store of this server, asked by name
+
+
+def open_stored(name: str) -> SearchableCorpus:
+    """A stored corpus, as far as it is indexed.
+
+    Raises:
+        CorpusError: there is none of this name, or it is damaged or of a newer version.
+    """
+    return store().open(name)
+
+
+# --- Which corpus a view asks for, and which of its words while none is typed
+
+OpenStored = Callable[[str], SearchableCorpus]
+"""Opens a stored corpus by its name; raises `CorpusError` where it cannot."""
+_FIRST = {"ambiguous": "python"}
+_N_SUGGESTED = 500
+_N_LOOKED = 300  # frequent words among which one is looked for that means something
+_N_TRIED = 30
+_LEAST_LETTERS = 3
+
+
+def no_store(name: str) -> SearchableCorpus:
+    """For a server without a store.
+
+    Raises:
+        CorpusError: always.
+    """
+    raise CorpusError(say("senses.missing.no_corpus", name=name[:40]))
+
+
+def corpus_of(
+    view: ViewState, service: EncoderService, open_stored: OpenStored = no_store
+) -> SearchableCorpus:
+    """The corpus that a view names, its vectors those of the view's model where it is a live one.
+
+    Raises:
+        ContextlensError: it is not there or cannot be used, or the model cannot.
+    """
+    name = CORPUS.asked(view) or CORPUS.default
+    if name not in LIVE:
+        return open_stored(name)
+    corpus = _live(name, view)
+    split = next((title for title in corpus.labels if title == SPLIT), "")
+    return LiveCorpus(corpus, service, view.model, split=split)
+
+
+def first_word(view: ViewState, corpus: SearchableCorpus) -> str:
+    """The word that is shown while none is typed: of the visitor's sentences the chosen one.
+
+    Else a frequent one that is no function word, and marked where the texts are marked; "" for a
+    corpus without words.
+    """
+    name = CORPUS.asked(view) or CORPUS.default
+    sentence = view.sentences[0] if view.sentences else None
+    if name == SENTENCES and sentence is not None and sentence.word is not None:
+        return sentence.text[slice(*sentence.word)].casefold()
+    if name in _FIRST:
+        return _FIRST[name]
+    return remembered(
+        "senses: first word", corpus.name, corpus.n_occurrences, compute=lambda: _frequent(corpus)
+    )
+
+
+def suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
+    """Words to choose from: the most frequent that mean something, then function words."""
+    return remembered(
+        "senses: suggested words",
+        corpus.name,
+        corpus.n_occurrences,
+        compute=lambda: _suggested(corpus),
+    )
+
+
+def _suggested(corpus: SearchableCorpus) -> tuple[WordCount, ...]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = corpus.words(n=_N_SUGGESTED)
+    plain = [own.word in ENGLISH_STOP_WORDS or len(own.word) < _LEAST_LETTERS for own in words]
+    pairs = list(zip(words, plain, strict=True))
+    return tuple(own for wanted in (False, True) for own, is_plain in pairs if is_plain is wanted)
+
+
+def _frequent(corpus: SearchableCorpus) -> str:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = [own.word for own in corpus.words(n=_N_LOOKED)]
+    telling = [
+        word
+        for word in words
+        if len(word) >= _LEAST_LETTERS and word.isalpha() and word not in ENGLISH_STOP_WORDS
+    ]
+    if corpus.has_targets:
+        marked = (w for w in telling[:_N_TRIED] if corpus.occurrences(w, most=50).is_target.any())
+        return next(marked, next(iter([*telling, *words]), ""))
+    return next(iter([*telling, *words]), "")
+
+
+def _live(name: str, view: ViewState) -> Corpus:
+    if name == SENTENCES:
+        return own_sentences(view.sentences)
+    return sentiment_corpus() if name == "sentiment" else ambiguous_corpus()

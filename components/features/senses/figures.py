@@ -1,0 +1,507 @@
+"""The figures of the Senses page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from plotly import graph_objects as go
+
+from components.analysis.separation import Separation
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+from components.figures.frames import add_frames
+from components.figures.labels import spread
+from components.figures.theme import (
+    CATEGORICAL,
+    MAP_AXIS,
+    NEUTRAL,
+    SEQUENTIAL,
+    figure,
+    plain,
+    values,
+)
+
+__all__ = [
+    "FILLED",
+    "MAX_COLORED",
+    "MAX_CONFUSED",
+    "MAX_PLAYED",
+    "Spot",
+    "confusion_heatmap",
+    "kinds_of",
+    "map_order",
+    "ranges_of",
+    "senses_map",
+    "separation_curve",
+]
+
+
+# --- What colours and shapes stand for: senses or groups, the same on every picture of the page
+
+MAX_COLORED = len(CATEGORICAL) - 1
+"""Senses or groups with a colour of their own; the palette's last, a grey, is for the others."""
+SHAPES = ("circle", "diamond", "square", "x", "cross", "triangle-up", "star")
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """The occurrences of one sense or group.
+
+    Attributes:
+        name: safe for plotly.
+        color, shape: of its points.
+        places: which occurrences.
+    """
+
+    name: str
+    color: str
+    shape: str
+    places: IntArray
+
+
+def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind, ...]:
+    """The occurrences by what colours them; those without come first, so that others lie on them.
+
+    Args:
+        names: of senses or groups, by number.
+        codes: (n,) the number of each occurrence, -1 for none.
+        none: what those are called that have none.
+    """
+    n_own = len(names) if len(names) <= MAX_COLORED else MAX_COLORED - 1
+    own = [
+        Kind(plain(names[i]), CATEGORICAL[i], SHAPES[i % len(SHAPES)], np.flatnonzero(codes == i))
+        for i in range(n_own)
+    ]
+    rest = np.flatnonzero(codes >= n_own)
+    others = f"other ({len(names) - n_own})"
+    found = [
+        Kind(none, NEUTRAL, "circle-open", np.flatnonzero(codes < 0)),
+        Kind(others, CATEGORICAL[-1], "hexagon", rest),
+        *own,
+    ]
+    return tuple(kind for kind in found if len(kind.places))
+
+
+# --- How well a word's senses part at every layer, and which are taken for which
+
+MAX_CONFUSED = 12
+"""Senses that the heatmap has room for; the most frequent."""
+_MAX_TICKS = 13
+_SECOND = CATEGORICAL[3]
+_BAND = "rgba(0,114,178,0.18)"
+
+
+def separation_curve(
+    curves: Sequence[tuple[str, Sequence[Separation]]],
+    chance: float,
+    *,
+    layer: int,
+    title: str,
+    narrow: bool = False,
+    height: int = 340,
+) -> go.Figure:
+    """The share that gets the right sense at each layer, with its interval; silhouette beside.
+
+    Args:
+        curves: one word's, or two to compare, each with its name; silhouettes of one alone.
+        chance: what naming the most frequent sense gives, of the first.
+        layer: the layer shown.
+        title: the finding.
+        narrow: whether its title is broken into lines.
+        height: in pixels.
+    """
+    colors = (CATEGORICAL[0], CATEGORICAL[1])
+    traces: list[dict[str, Any]] = []
+    for color, (name, curve) in zip(colors, curves, strict=False):
+        traces += _with_band(curve, plain(name), color)
+    if len(curves) == 1:
+        traces += _silhouettes(curves[0][1])
+    layers = sorted({own.layer for _, curve in curves for own in curve})
+    layout = {
+        "xaxis": {
+            "title": {"text": "layer (0 is the embedding layer)"},
+            "tickvals": layers[:: max(1, ceil(len(layers) / _MAX_TICKS))],
+            "zeroline": False,
+            "showgrid": False,
+        },
+        "yaxis": {
+            "title": {"text": "right sense, and silhouette"},
+            "range": [min([0.0, *_silhouette_floor(curves)]), 1.02],
+            "tickformat": ".0%",
+            "zeroline": False,
+        },
+        "shapes": [_mark(layer), _chance_line(chance)],
+        "annotations": [*_ends(curves), _chance_label(chance)],
+        "margin": {"r": 96, "t": 64 if narrow else 40},
+    }
+    return figure(traces, layout, title=title, height=height, narrow=narrow)
+
+
+def confusion_heatmap(
+    own: Separation, senses: Sequence[str], *, title: str, height: int = 320
+) -> go.Figure:
+    """How often each sense (down) gets each name (across), of the most frequent `MAX_CONFUSED`."""
+    n = min(len(senses), MAX_CONFUSED)
+    counts = own.confusion[:n, :n]
+    names = _different([plain(sense) for sense in senses[:n]])
+    shares = counts / np.maximum(own.confusion[:n].sum(axis=1, keepdims=True), 1)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": names,
+        "y": names,
+        "z": [values(row) for row in shares],
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "colorscale": SEQUENTIAL,
+        "xgap": 2,
+        "ygap": 2,
+        "customdata": counts.tolist(),
+        "texttemplate": "%{customdata}",
+        "hovertemplate": (
+            "%{y} is taken for %{x}<br>%{customdata} times, %{z:.4f} of its own<extra></extra>"
+        ),
+        "colorbar": {"title": {"text": "share of the sense"}, "thickness": 8, "len": 0.9},
+    }
+    layout = {
+        "xaxis": {"title": {"text": "taken for"}, "type": "category", "showgrid": False},
+        "yaxis": {
+            "title": {"text": "sense"},
+            "type": "category",
+            "autorange": "reversed",
+            "showgrid": False,
+            "automargin": True,
+        },
+    }
+    return figure([trace], layout, title=title, height=height)
+
+
+def _with_band(curve: Sequence[Separation], name: str, color: str) -> list[dict[str, Any]]:
+    x = [own.layer for own in curve]
+    low, high = ([own.interval[i] for own in curve] for i in (0, 1))
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*x, *x[::-1]],
+        "y": [*_rounded(high), *_rounded(low)[::-1]],
+        "fill": "toself",
+        "fillcolor": _BAND if color == CATEGORICAL[0] else "rgba(230,159,0,0.18)",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": _rounded([own.accuracy for own in curve]),
+        "name": name,
+        "line": {"color": color, "width": 2.5},
+        "marker": {"size": 7},
+        "customdata": [[own.right, own.n, *own.interval] for own in curve],
+        "hovertemplate": (
+            f"{name}<br>layer %{{x}}: %{{y:.4f}}<br>%{{customdata[0]}} of %{{customdata[1]}} "
+            "right<br>95% from %{customdata[2]:.4f} to %{customdata[3]:.4f}<extra></extra>"
+        ),
+    }
+    return [band, line]
+
+
+def _silhouettes(curve: Sequence[Separation]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": [own.layer for own in curve],
+            "y": [None if np.isnan(own.silhouette) else round(own.silhouette, 5) for own in curve],
+            "name": "silhouette",
+            "line": {"color": _SECOND, "width": 1.75, "dash": "dot"},
+            "marker": {"size": 5},
+            "hovertemplate": "silhouette<br>layer %{x}: %{y:.4f}<extra></extra>",
+        }
+    ]
+
+
+def _silhouette_floor(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[float]:
+    if len(curves) != 1:
+        return []
+    return [own.silhouette - 0.02 for own in curves[0][1] if own.silhouette < 0]
+
+
+def _ends(curves: Sequence[tuple[str, Sequence[Separation]]]) -> list[dict[str, Any]]:
+    """The lines' names at their right ends."""
+    labels = [(plain(name, 14), curve[-1].accuracy) for name, curve in curves if curve]
+    if len(curves) == 1 and curves[0][1] and not np.isnan(curves[0][1][-1].silhouette):
+        labels.append(("silhouette", curves[0][1][-1].silhouette))
+    where = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
+    spots = spread([y for _, y in labels], 0.08, (-0.2, 1.0))
+    return [{"text": text, "y": y, **where} for (text, _), y in zip(labels, spots, strict=True)]
+
+
+def _chance_line(chance: float) -> dict[str, Any]:
+    ends = {"x0": 0, "x1": 1, "xref": "paper", "y0": chance, "y1": chance}
+    return {"type": "line", **ends, "line": {"color": NEUTRAL, "width": 1.5, "dash": "dash"}}
+
+
+def _chance_label(chance: float) -> dict[str, Any]:
+    where = {"x": 0, "xref": "paper", "xanchor": "left", "y": chance, "yanchor": "bottom"}
+    return {"text": "always guessing", **where, "showarrow": False}
+
+
+def _mark(layer: int) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": "dot"}
+    ends = {"x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper"}
+    return {"type": "line", **ends, "line": line}
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names made different where two read alike when cut."""
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: i + 1].count(name)})"
+        for i, name in enumerate(names)
+    ]
+
+
+def _rounded(numbers: Sequence[float]) -> list[float]:
+    return [round(float(number), 5) for number in numbers]
+
+
+# --- A word's occurrences on a plane: each can be pointed at, and read in its sentence
+
+Ranges = tuple[tuple[float, float], tuple[float, float]]
+FILLED = 0.7
+"""What points span of the frame at least, each way, unless they lie on a line."""
+MAX_PLAYED = 40_000
+"""Points in all frames together that are sent to be played by the browser."""
+_AIR = 0.06  # of each side's own length, on both ends
+_LINE = 0.02  # of the longer side: what there is beside points on a line
+_SIZES = ((300, 9.0, 0.85), (2_000, 7.0, 0.75), (10**9, 5.0, 0.7))
+_FADED = 0.15
+_BAR = 32  # pixels: plotly's buttons, beside the frame
+_HALF_LINE = 24  # characters before the word from which it begins a line
+_INK = "#000037"
+"""Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
+_LEGEND = {
+    "orientation": "h",
+    "x": 0,
+    "y": -0.03,
+    "yanchor": "top",
+    "itemsizing": "constant",
+    "bgcolor": "rgba(0,0,0,0)",
+}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What is written on a point: its context, its sense, its group, its cosine.
+
+    Attributes:
+        left, keyword, right: as they stand in the text.
+        sense, group: "" for none.
+        cosine: to what is compared with, or None.
+    """
+
+    left: str
+    keyword: str
+    right: str
+    sense: str = ""
+    group: str = ""
+    cosine: float | None = None
+
+
+def senses_map(
+    places: Mapping[int, FloatArray],
+    layer: int,
+    spots: Sequence[Spot],
+    names: Sequence[str],
+    codes: IntArray,
+    *,
+    titles: Mapping[int, str],
+    none: str = "no sense",
+    chosen: int | None = None,
+    selected: Sequence[int] | None = None,
+    near: Sequence[int] = (),
+    own: Mapping[int, FloatArray] | None = None,
+    narrow: bool = False,
+    height: int = 520,
+) -> go.Figure:
+    """The occurrences at one layer, and a frame for each layer that the layer bar moves between.
+
+    Args:
+        places: (n, 2) by layer.
+        layer: the layer shown.
+        spots: what each occurrence is.
+        names, codes: what colours them: senses or groups, and the number of each one's own.
+        titles: the finding at each layer.
+        none: what those are called that have no sense or group.
+        chosen: the occurrence with a ring and its word; None for none.
+        selected: those that stay while all others fade; None for no selection.
+        near: occurrences with a thin ring: the nearest to the own sentence.
+        own: (2,) by layer, where the visitor's own sentence lies; None without one.
+        narrow: whether it has a phone's width.
+        height: in pixels.
+
+    Raises:
+        RequestError: places, spots and codes are not as many, or the layer has no places.
+    """
+    n = _checked(places, layer, spots, codes)
+    kinds = kinds_of(names, codes, none=none)
+    hovers = [_hover(spot) for spot in spots]
+    traces = [_points(kind, places[layer], hovers, n, selected) for kind in kinds]
+    traces += _rings(places[layer], chosen, near, own=None if own is None else own[layer])
+    ranges = {at: ranges_of(_with_own(own_places, own, at)) for at, own_places in places.items()}
+    x, y = _axes(ranges[layer])
+    layout: dict[str, Any] = {
+        "xaxis": x,
+        "yaxis": y,
+        "dragmode": "pan",
+        "hovermode": "closest",
+        "showlegend": True,
+        "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
+        "legend": _LEGEND,
+        "margin": {"l": 8, "r": _BAR, "t": 64 if narrow else 40, "b": 8},
+    }
+    whole = figure(traces, layout, title=titles[layer], height=height, narrow=narrow)
+    if len(places) > 1 and len(places) * n <= MAX_PLAYED:
+        moved = {
+            at: _moved(kinds, own_places, chosen, near, own, at)
+            for at, own_places in places.items()
+        }
+        looks = {
+            at: dict(zip(("xaxis", "yaxis"), _axes(own), strict=True)) for at, own in ranges.items()
+        }
+        add_frames(whole, moved, layer, [titles[at] for at in moved], looks=looks, narrow=narrow)
+    return whole
+
+
+def map_order(names: Sequence[str], codes: IntArray) -> tuple[IntArray, ...]:
+    """The occurrences of each of the first traces, to tell which one was clicked."""
+    return tuple(kind.places for kind in kinds_of(names, codes, none=""))
+
+
+def ranges_of(places: FloatArray) -> Ranges:
+    """What each axis shows: all points, and some air around them."""
+    if not len(places):
+        return (-1.0, 1.0), (-1.0, 1.0)
+    low, high = (edge.astype(float) for edge in (places.min(axis=0), places.max(axis=0)))
+    spans = high - low
+    longest = max(float(spans.max()), 1e-6)
+    air = np.maximum(_AIR * spans, _LINE * longest)
+    x, y = zip((low - air).tolist(), (high + air).tolist(), strict=True)
+    return (x[0], x[1]), (y[0], y[1])
+
+
+def _checked(
+    places: Mapping[int, FloatArray], layer: int, spots: Sequence[Spot], codes: IntArray
+) -> int:
+    n = len(spots)
+    shapes = {own.shape for own in places.values()}
+    if shapes != {(n, 2)} or len(codes) != n or layer not in places:
+        raise RequestError(
+            f"{n} occurrences at layer {layer} need two coordinates and a number for each; given "
+            f"were coordinates {sorted(shapes)} and {len(codes)} numbers."
+        )
+    return n
+
+
+def _with_own(places: FloatArray, own: Mapping[int, FloatArray] | None, layer: int) -> FloatArray:
+    return places if own is None else np.concatenate([places, own[layer][None]])
+
+
+def _axes(ranges: Ranges) -> tuple[dict[str, Any], dict[str, Any]]:
+    x, y = ranges
+    return {"range": list(x), **MAP_AXIS}, {"range": list(y), **MAP_AXIS, "scaleanchor": "x"}
+
+
+def _xy(places: FloatArray) -> dict[str, Any]:
+    return {
+        axis: np.ascontiguousarray(places[:, i], dtype=np.float32) for i, axis in enumerate("xy")
+    }
+
+
+def _points(
+    kind: Kind,
+    places: FloatArray,
+    hovers: Sequence[str],
+    n: int,
+    selected: Sequence[int] | None,
+) -> dict[str, Any]:
+    size, opacity = next((size, opacity) for most, size, opacity in _SIZES if n <= most)
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers",
+        **_xy(places[kind.places]),
+        "marker": {"size": size, "opacity": opacity, "color": kind.color, "symbol": kind.shape},
+        "name": kind.name,
+        "hovertext": [hovers[i] for i in kind.places],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "unselected": {"marker": {"opacity": _FADED}},
+    }
+    if selected is not None:
+        trace["selectedpoints"] = np.flatnonzero(np.isin(kind.places, list(selected))).tolist()
+    return trace
+
+
+def _rings(
+    places: FloatArray, chosen: int | None, near: Sequence[int], own: FloatArray | None
+) -> list[dict[str, Any]]:
+    """Thin rings for the nearest, a thick one for the chosen, a star for the own sentence."""
+    rings = []
+    if len(near):
+        rings.append(_ring(places[list(near)], "nearest to your sentence", "circle-open", 13, 1))
+    if chosen is not None:
+        rings.append(_ring(places[[chosen]], "chosen", "circle-open", 16, 3))
+    if own is not None:
+        rings.append(_ring(own[None], "your sentence", "star", 15, 1))
+    return rings
+
+
+def _ring(places: FloatArray, name: str, shape: str, size: int, line: int) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        **_xy(places),
+        "marker": {
+            "symbol": shape,
+            "size": size,
+            "color": _INK,
+            "line": {"width": line, "color": _INK},
+        },
+        "name": name,
+        "hoverinfo": "skip",
+    }
+
+
+def _moved(
+    kinds: Sequence[Kind],
+    places: FloatArray,
+    chosen: int | None,
+    near: Sequence[int],
+    own: Mapping[int, FloatArray] | None,
+    layer: int,
+) -> list[dict[str, Any]]:
+    """Where the traces are at another layer."""
+    moved = [_xy(places[kind.places]) for kind in kinds]
+    star = None if own is None else own[layer]
+    return moved + [
+        {axis: ring[axis] for axis in "xy"} for ring in _rings(places, chosen, near, star)
+    ]
+
+
+def _hover(spot: Spot) -> str:
+    """A point's context with the word in bold, then what is known of it; safe for plotly."""
+    left, word, right = (
+        html.escape(part, quote=False) for part in (spot.left, spot.keyword, spot.right)
+    )
+    is_long = len(spot.left) > _HALF_LINE and len(spot.right) > 0
+    lines = [left.rstrip(), f"<b>{word}</b>{right}"] if is_long else [f"{left}<b>{word}</b>{right}"]
+    if spot.sense:
+        lines.append(f"sense: {plain(spot.sense)}")
+    if spot.group:
+        lines.append(plain(spot.group))
+    if spot.cosine is not None:
+        lines.append(f"cosine {spot.cosine:.4f}")
+    return "<br>".join(lines)

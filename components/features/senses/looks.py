@@ -1,0 +1,872 @@
+"""The picture, the lists and the closer looks of the Senses page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from components.analysis.baseline import Band
+from components.content.language import claim, say
+from components.content.wording import escape, shortened
+from components.core import ModelCard
+from components.core.errors import ContextlensError, CorpusError, ModelError
+from components.core.schema import IntArray
+from components.corpus.searchable import SearchableCorpus, WordCount
+from components.corpus.store.stored_corpus import StoredCorpus
+from components.features.senses import controls, looks
+from components.features.senses.compute import (
+    PAGE_SIZE,
+    Senses,
+    Shown,
+    beside,
+    color_of_code,
+    lines_at,
+    linked_places,
+    name_of,
+    other_view,
+    picture_of,
+    table_of,
+)
+from components.features.senses.controls import (
+    CHOSEN,
+    CORPUS,
+    LIVE,
+    ONLY,
+    OWN,
+    ROWS,
+    SORT,
+    only_among,
+)
+from components.features.senses.corpora import corpus_of, first_word, open_stored, suggested
+from components.features.senses.figures import (
+    MAX_CONFUSED,
+    confusion_heatmap,
+    map_order,
+    senses_map,
+    separation_curve,
+)
+from components.features.senses.reading import (
+    groups_claims,
+    own_claims,
+    own_sure,
+    side_names,
+    sides_claims,
+    sides_sure,
+    table_claims,
+    uses_claim,
+)
+from components.features.senses.widgets import (
+    Card,
+    Cosines,
+    Example,
+    Part,
+    Row,
+    concordance_lines,
+    group_cards,
+)
+from components.features.senses.words import (
+    Group,
+    Missing,
+    Own,
+    around,
+    column_of,
+)
+from components.ui.corpora.known import titles
+from components.ui.models import runtime, second
+from components.ui.models.services import settings
+from components.ui.state import session
+from components.ui.state.controls import Choice, Control, Text
+from components.ui.state.view import ViewState
+from components.ui.widgets import inputs, kit
+from components.ui.widgets.layer_bar import layer_bar
+from components.ui.widgets.sense_claims import senses_claim, senses_sure, senses_title
+
+__all__ = [
+    "CHART",
+    "HEIGHT",
+    "anew",
+    "await_model",
+    "beside_look",
+    "concordance",
+    "drawn",
+    "groups",
+    "in_words",
+    "model_card",
+    "opened",
+    "own_look",
+    "picture",
+    "places_of",
+    "taken_look",
+    "toolbar",
+]
+
+
+# --- Above the picture: which corpus, which word, what colours it, how many groups
+
+Then = Callable[[ViewState], ViewState]
+_LONGEST = 200  # characters that an address takes
+
+
+def toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
+    """The controls of the page; without a corpus, the one that chooses another."""
+    with kit.controls("senses"):
+        select(
+            view, controls.corpus_among(corpus_options(view, controls.CORPUS)), _of_another_corpus
+        )
+        if corpus is None:
+            return
+        word_field(view, controls.WORD, first_word(view, corpus), suggested(corpus), looks.anew)
+        if column_of(view, corpus):
+            inputs.choice(view, controls.COLOR)
+        inputs.select(view, controls.GROUPS)
+        if corpus.columns:
+            with st.popover("Senses", icon=":material/label:", type="tertiary"):
+                st.caption(say("senses.labels_help"))
+                inputs.select(view, controls.labels_among(corpus.columns))
+
+
+def corpus_options(view: ViewState, control: Choice) -> Mapping[str, str]:
+    """The stored corpora that a visit knows, by name; the one that is asked for among them."""
+    asked = control.asked(view) or ""
+    known = titles(view, *([asked] if asked and asked not in controls.LIVE else []))
+    if asked and asked not in {*controls.LIVE, *known}:
+        return {**known, asked: say("senses.not_here")}
+    return known
+
+
+def word_field(
+    view: ViewState,
+    control: Text,
+    first: str,
+    words: tuple[WordCount, ...],
+    then: Then | None = None,
+) -> None:
+    """A field for a word, with words of the corpus and their counts; any other can be typed.
+
+    Args:
+        view: what is chosen.
+        control: what is typed.
+        first: the word that counts while none is typed.
+        words: what is suggested.
+        then: what else is different of a view with another word.
+    """
+    counts = {own.word: f"{shortened(own.word, 40)} · {own.n:,}" for own in words}
+    chosen = control.of(view).strip() or first
+    options = list(dict.fromkeys([*counts, *([chosen] if chosen else [])]))
+    key = session.bind(control.key, chosen or None)
+    st.selectbox(
+        control.label,
+        options,
+        index=options.index(chosen) if chosen else None,
+        key=key,
+        format_func=lambda word: counts.get(word, word),
+        placeholder=control.placeholder,
+        accept_new_options=True,
+        help=say("senses.word_help"),
+        on_change=_write(control, key, then or _as_it_is, _typed),
+    )
+
+
+def _typed(value: Any) -> str:
+    return str(value or "")[:_LONGEST]
+
+
+def select(view: ViewState, control: Choice, then: Then) -> None:
+    """A control as a menu; `then` gives what else is different of a view with another choice."""
+    chosen, values = control.of(view), list(control.options)
+    key = session.bind(control.key, chosen)
+    st.selectbox(
+        control.label,
+        values,
+        index=values.index(chosen),
+        key=key,
+        format_func=control.options.__getitem__,
+        on_change=_write(control, key, then, str),
+    )
+
+
+def _write(
+    control: Control[Any], key: str, then: Then, read: Callable[[Any], str]
+) -> Callable[[], None]:
+    def write() -> None:
+        if session.is_shown(key):
+            session.write(then(control.put(session.current(), read(session.value(key)))))
+
+    return write
+
+
+def _of_another_corpus(view: ViewState) -> ViewState:
+    """Its word and its labels are others."""
+    view = controls.LABELS.put(view, controls.LABELS.default)
+    return looks.anew(controls.WORD.put(view, controls.WORD.default))
+
+
+def _as_it_is(view: ViewState) -> ViewState:
+    return view
+
+
+# --- What a click does, wherever it falls: an occurrence, a group, or what was drawn around
+
+_DRAWN = "senses_drawn"
+"""Under which a visit keeps the name of the word that it drew on, and the rows inside."""
+
+
+def drawn() -> tuple[str, tuple[int, ...]] | None:
+    """The name of a word and the rows that were drawn around on its map; None for none."""
+    own: tuple[str, tuple[int, ...]] | None = session.kept(_DRAWN)
+    return own
+
+
+def choose(row: int, shown: Sequence[int]) -> None:
+    """Look at an occurrence, or let it go where it is looked at; the concordance turns to it.
+
+    Args:
+        row: what names it.
+        shown: the rows of the concordance in order; where it is none of them, all are shown.
+    """
+    view = session.current()
+    if CHOSEN.of(view) == row:
+        let_go()
+        return
+    view = CHOSEN.put(view, row)
+    if row not in shown:
+        session.keep(_DRAWN, None)
+        view = _all(view)
+    elif SORT.of(view) == "cosine":
+        view = first_page(view)
+    else:
+        view = ROWS.put(view, shown.index(row) // PAGE_SIZE + 1)
+    session.write(view)
+
+
+def anew(view: ViewState) -> ViewState:
+    """The view with nothing selected, at the first page: for another word or corpus."""
+    session.keep(_DRAWN, None)
+    return CHOSEN.put(_all(view), CHOSEN.default)
+
+
+def undrawn(view: ViewState) -> ViewState:
+    """The view at the first page, without what was drawn around: for another sense or group."""
+    session.keep(_DRAWN, None)
+    return first_page(view)
+
+
+def first_page(view: ViewState) -> ViewState:
+    """The view at the first page of the concordance: for another order."""
+    return ROWS.put(view, ROWS.default)
+
+
+def let_go() -> None:
+    """Look at no occurrence."""
+    session.write(CHOSEN.put(session.current(), CHOSEN.default))
+
+
+def choose_group(key: str) -> None:
+    """Show a group or a sense alone, or all where it is shown alone."""
+    view = session.current()
+    now = "" if ONLY.asked(view) == key else key
+    session.keep(_DRAWN, None)
+    session.write(ROWS.put(ONLY.put(view, now), ROWS.default))
+
+
+def clear() -> None:
+    """Show all occurrences."""
+    session.keep(_DRAWN, None)
+    session.write(_all(session.current()))
+
+
+def to_page(page: int) -> None:
+    """Turn the concordance to a page."""
+    session.write(ROWS.put(session.current(), page))
+
+
+def on_map(
+    key: str, name: str, order: Sequence[IntArray], rows: Sequence[int], shown: Sequence[int]
+) -> Callable[[], None]:
+    """The callback of a map: a click chooses an occurrence, a lasso selects many.
+
+    A session keeps it, so it must not refer to what is shown.
+
+    Args:
+        key: of the chart.
+        name: of the word.
+        order: the places of each of its first traces.
+        rows: what names the occurrence at each place; -1 for one that cannot be chosen.
+        shown: the rows of the concordance in order.
+    """
+
+    def selected() -> None:
+        event = session.value(key)
+        if event is None:
+            return
+        happened = event["selection"]
+        found = [rows[place] for place in places_of(happened["points"], order)]
+        own = [row for row in found if row >= 0]
+        if happened["box"] or happened["lasso"]:
+            session.keep(_DRAWN, (name, tuple(sorted(set(own)))) if own else None)
+            session.write(_all(session.current()))
+        elif own:
+            choose(own[0], shown)
+        elif not happened["points"]:  # the same point again, or twice beside all of them
+            session.keep(_DRAWN, None)
+            let_go()
+
+    return selected
+
+
+def places_of(points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]) -> list[int]:
+    """The occurrences that a chart reports; rings and what is no occurrence are left out."""
+    found = []
+    for point in points:
+        trace, index = point.get("curve_number"), point.get("point_index")
+        if type(trace) is not int or type(index) is not int:
+            continue
+        if 0 <= trace < len(order) and 0 <= index < len(order[trace]):
+            found.append(int(order[trace][index]))
+    return found
+
+
+def _all(view: ViewState) -> ViewState:
+    return first_page(ONLY.put(view, ONLY.default))
+
+
+# --- The corpus that a view names, and its model where that is at hand
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A corpus, or why there is none, in a sentence of plain text."""
+
+    corpus: SearchableCorpus | None
+    problem: str = ""
+
+
+def is_stored(view: ViewState) -> bool:
+    """Whether a view names a corpus that is kept, whose vectors are there already."""
+    return (CORPUS.asked(view) or CORPUS.default) not in LIVE
+
+
+def opened(view: ViewState, *, height: int) -> Opened:
+    """The corpus that a view names; of a live one the page's model is loaded first.
+
+    Args:
+        view: what is chosen.
+        height: of the picture, in pixels, whose place is kept meanwhile.
+    """
+    if not is_stored(view):
+        runtime.load(view.model, height=height)
+    try:
+        return Opened(corpus_of(view, runtime.service(), open_stored))
+    except CorpusError as exc:
+        return Opened(None, str(exc))
+
+
+def await_model(view: ViewState, corpus: SearchableCorpus) -> None:
+    """Wait for the page's model where it is that of a stored corpus: the rest needs it later."""
+    if corpus.model == view.model and runtime.is_near(view.model):
+        runtime.load(view.model)
+
+
+def model_card(corpus: SearchableCorpus) -> ModelCard | None:
+    """The card of the model that a corpus's vectors come from; None where it is not in memory.
+
+    A model of that name with other weights is another one.
+    """
+    try:
+        card = runtime.service().load(corpus.model) if runtime.is_loaded(corpus.model) else None
+    except ContextlensError:  # it is not to be had any more
+        return None
+    return None if card is None or _has_changed(corpus, card) else card
+
+
+def get_model(corpus: SearchableCorpus) -> bool:
+    """Whether a corpus's model is in memory; where it is not, what is to be waited for is shown."""
+    try:
+        spec = runtime.service().spec(corpus.model)
+        runtime.check_model(corpus.model)
+        is_away = spec.source == "hub" and not (spec.on_disk or spec.loaded)
+        if is_away and not settings().allow_downloads:
+            raise ModelError(say("senses.no_download"))
+        card = second.model_card(spec)
+        if card is not None and _has_changed(corpus, card):
+            raise ModelError(say("senses.other_weights"))
+    except ContextlensError as exc:
+        st.info(
+            say("senses.needs_model", model=escape(corpus.model), why=escape(str(exc))),
+            icon=":material/info:",
+        )
+        return False
+    return card is not None
+
+
+def _has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
+    """Whether a corpus was indexed with other weights than these."""
+    return isinstance(corpus, StoredCorpus) and corpus.about.indexing.checksum != card.checksum
+
+
+# --- The groups of the occurrences as cards, each with its words and its central examples
+
+_N_NAMED = 4
+_MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards than that scroll
+_AROUND = 44  # characters on each side of an example's word
+
+
+def groups(shown: Shown, *, height: int | None = None) -> None:
+    """What groups there are, in words and as cards.
+
+    Args:
+        shown: the word.
+        height: in pixels, of cards that scroll; None for as much as they take.
+    """
+    senses = shown.senses
+    if len(senses.grouping.each) > _MOST_AT_ONCE:
+        height = height or _HEIGHT
+    with st.container(height=height or "content", border=False, key="senses_group_box"):
+        problem = escape(senses.grouping.problem)
+        claims = [problem] if problem else groups_claims(senses.grouping, senses.layer)
+        kit.reading(claims, key="reading_groups")
+        if senses.grouping.each:
+            rows = shown.rows
+            group_cards(
+                [_card(shown, group) for group in senses.grouping.each],
+                key="senses_group_cards",
+                chosen=ONLY.asked(shown.view) or "" if shown.is_selected else "",
+                row=None if senses.chosen is None else shown.every_row[senses.chosen],
+                on_group=choose_group,
+                on_row=lambda row: choose(row, rows),
+            )
+
+
+def _card(shown: Shown, group: Group) -> Card:
+    return Card(
+        key=f"g{group.number}",
+        title=group.name,
+        n=group.n,
+        words=", ".join(group.words),
+        parts=tuple(_parts(shown, group)),
+        made_of=_made_of(group),
+        examples=tuple(_example(shown, place) for place in group.central),
+    )
+
+
+def _parts(shown: Shown, group: Group) -> Iterator[Part]:
+    """Its senses in their colours, or where groups are coloured its own colour."""
+    found, n_groups = shown.senses.found, len(shown.senses.grouping.each)
+    if shown.picture.by == "group":
+        yield Part(color_of_code(group.number, n_groups), group.n)
+        return
+    for name, n in group.senses:
+        yield Part(color_of_code(found.senses.index(name), len(found.senses)), n)
+    n_none = group.n - sum(n for _, n in group.senses)
+    if n_none:
+        yield Part(color_of_code(-1, 0), n_none)
+
+
+def _made_of(group: Group) -> str:
+    """Its most frequent senses and how often each is in it."""
+    if group.senses and group.senses[0][1] == group.n:
+        return f"all {group.senses[0][0]}"
+    return ", ".join(f"{name} {n:,}" for name, n in group.senses[:_N_NAMED])
+
+
+def _example(shown: Shown, place: int) -> Example:
+    return Example(shown.every_row[place], *around(shown.senses.found, place, _AROUND))
+
+
+# --- The first screen of Senses: the map of the occurrences, the curve over layers, the reading
+
+CHART = "senses_chart"
+HEIGHT = 400
+_PHONE_HEIGHT = 360
+_CONFIG = {
+    "displaylogo": False,
+    "displayModeBar": True,
+    "scrollZoom": False,
+    "modeBarButtonsToRemove": ["autoScale2d", "toImage", "zoom2d", "zoomIn2d", "zoomOut2d"],
+}
+
+
+def picture(shown: Shown) -> None:
+    """The map, and beside it the curve; of a word whose senses cannot be tested its groups."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        word_map(shown, key=CHART, rows=shown.every_row, selected=shown.selected)
+        layer_bar(
+            shown.view, shown.senses.layers, shown=shown.senses.layer, framed=[CHART], plays=True
+        )
+    with right:
+        if shown.senses.course.curve:
+            _curve(shown)
+        else:
+            groups(shown, height=HEIGHT)
+
+
+def in_words(shown: Shown) -> None:
+    """The reading, and in small type what it rests on."""
+    senses = shown.senses
+    found, curve = senses.found, senses.course.curve
+    claim = senses_claim(found.word, curve, found.trial, senses.layer)
+    kit.reading([*claim, uses_claim(found)], sure=senses_sure(curve, found.trial))
+    for note in senses.notes:
+        st.caption(escape(note))
+
+
+def word_map(
+    shown: Shown,
+    *,
+    key: str,
+    rows: tuple[int, ...],
+    selected: tuple[int, ...] | None,
+    listed: tuple[int, ...] | None = None,
+) -> None:
+    """A map that can be clicked and drawn around.
+
+    Args:
+        shown: the word.
+        key: of the chart.
+        rows: what names each occurrence on the page's own side; -1 for none.
+        selected: places that stay while others fade; None for no selection.
+        listed: the rows that the page's concordance shows; its own where not given.
+    """
+    senses, own = shown.senses, shown.picture
+    figure = senses_map(
+        own.places,
+        senses.layer,
+        own.spots,
+        own.names,
+        own.codes,
+        titles=own.titles,
+        none=own.none,
+        chosen=senses.chosen,
+        selected=selected,
+        near=own.near,
+        own=own.own,
+        narrow=True,
+        height=_PHONE_HEIGHT if _is_phone() else HEIGHT,
+    )
+    kit.chart(
+        figure,
+        key=key,
+        config={**_CONFIG, "displayModeBar": not _is_phone()},
+        on_select=on_map(
+            key,
+            name_of(senses),
+            map_order(own.names, own.codes),
+            rows,
+            shown.rows if listed is None else listed,
+        ),
+        selection_mode=("points", "box", "lasso"),
+        alt=say("senses.map_alt", title=own.titles[senses.layer], n=senses.found.n, by=own.by),
+    )
+
+
+def _is_phone() -> bool:
+    """Whether it is drawn for a phone."""
+    return "Mobi" in str(st.context.headers.get("User-Agent", ""))
+
+
+def _curve(shown: Shown) -> None:
+    senses = shown.senses
+    found, curve = senses.found, senses.course.curve
+    title = senses_title(found.word, curve, found.trial)
+    figure = separation_curve(
+        [("right sense", curve)],
+        senses.found.trial.chance,
+        layer=senses.layer,
+        title=title,
+        narrow=True,
+        height=HEIGHT,
+    )
+    kit.chart(
+        figure,
+        key="senses_curve",
+        alt=say("senses.curve_alt", title=title),
+    )
+
+
+# --- The concordance: every occurrence in its context, sorted, a page at a time
+
+
+def concordance(shown: Shown, band: Band | None) -> None:
+    """The occurrences that are selected, or all.
+
+    Args:
+        shown: the word.
+        band: cosines of random pairs of words by layer; None where they are not known.
+    """
+    senses = shown.senses
+    own = senses.concordance
+    with kit.controls("concordance"):
+        _sort(shown)
+        _only(shown)
+        if shown.drawn and shown.is_selected:
+            st.button("Show all", icon=":material/close:", key="senses_clear", type="tertiary",
+                      on_click=clear)  # fmt: skip
+        if senses.chosen is not None:
+            st.button(
+                "Clear selection",
+                icon=":material/close:",
+                key="senses_let_go",
+                type="tertiary",
+                on_click=let_go,
+            )
+        _pages(shown)
+    row = None if senses.chosen is None else shown.every_row[senses.chosen]
+    to = "to your sentence" if senses.cosine_to == "own" else "to the chosen"
+    rows = shown.rows
+    concordance_lines(
+        [Row(line, shown.color(line.place), shown.mark(line.place)) for line in own.lines],
+        key="senses_concordance",
+        name=f"Occurrences of {senses.found.word}, page {own.page} of {own.n_pages}",
+        marked_by=shown.picture.by,
+        chosen=row,
+        cosines=Cosines(f"cosine {to}", random_mean(shown, band)) if senses.cosine_to else None,
+        on_pick=lambda picked: choose(picked, rows),
+    )
+
+
+def random_mean(shown: Shown, band: Band | None) -> float | None:
+    """The mean cosine of random pairs at the layer shown; None where it is not known."""
+    layer = shown.senses.layer
+    return float(band.mean[layer]) if band is not None and layer < len(band.mean) else None
+
+
+def _sort(shown: Shown) -> None:
+    """What they can be sorted by: only what there is."""
+    senses, offered = shown.senses, dict(SORT.options)
+    if senses.cosines is None:
+        offered.pop("cosine")
+    if not senses.found.senses:
+        offered.pop("sense")
+    if not senses.grouping.each:
+        offered.pop("group")
+    select(shown.view, SORT.among(offered), first_page)
+
+
+def _only(shown: Shown) -> None:
+    senses = shown.senses
+    grouping = senses.grouping
+    some = bool(grouping.n_none and grouping.each)
+    control = only_among(senses.found.senses, len(grouping.each), some_in_none=some)
+    if len(control.options) > 2:
+        select(shown.view, control, undrawn)
+
+
+def _to(first: int) -> None:
+    to_page(first // PAGE_SIZE + 1)
+
+
+def _pages(shown: Shown) -> None:
+    """Which of them are shown, and a step back and on."""
+    own = shown.senses.concordance
+    n, first = len(own.order), (own.page - 1) * PAGE_SIZE
+    if n <= PAGE_SIZE:
+        what = "occurrence" if n == 1 else "occurrences"
+        st.markdown(f"{n:,} {what}", width="content")
+        return
+    inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
+
+
+# --- Another word, corpus, layer or model beside the one shown, and the word in the word table
+
+_OTHER_CHART = "senses_chart_other"
+_OWN_CHART = "senses_chart_beside"
+
+
+def beside_look(view: ViewState, shown: Shown) -> None:
+    """What stands beside the word, chosen here."""
+    with kit.controls("beside"):
+        is_ready = _choices(view, shown)
+    kind = controls.BESIDE.of(view)
+    if not kind:
+        st.caption(say("senses.sides.empty"))
+    elif is_ready and kind == "table":
+        _table(view, shown)
+    elif is_ready:
+        _sides(view, shown)
+
+
+def _choices(view: ViewState, shown: Shown) -> bool:
+    """What stands beside it and which; whether it can be had."""
+    offered = dict(controls.BESIDE.options)
+    if is_stored(view):  # its vectors are those of its own model
+        offered.pop("model")
+    if len(shown.senses.layers) < 2:
+        offered.pop("layer")
+    kind = inputs.select(view, controls.BESIDE.among(offered))
+    if kind == "word":
+        words = tuple(w for w in suggested(shown.corpus) if w.word != shown.senses.found.word)
+        word_field(view, controls.OTHER_WORD, "", words)
+        return bool(controls.OTHER_WORD.of(view).strip())
+    if kind == "corpus":
+        inputs.select(
+            view, controls.other_corpus_among(corpus_options(view, controls.OTHER_CORPUS))
+        )
+    if kind == "layer":
+        layers = shown.senses.layers
+        inputs.number(view, controls.OTHER_LAYER.between(layers[0], layers[-1]))
+    if kind == "model":
+        return _model(view)
+    if kind == "table" and model_card(shown.corpus) is None:
+        return get_model(shown.corpus)
+    return True
+
+
+def _model(view: ViewState) -> bool:
+    offered = (*runtime.service().models(), *runtime.own_models())
+    control = controls.other_model_among(offered, view.model)
+    if not control.options:
+        st.info(say("senses.sides.no_second_model"))
+        return False
+    chosen = inputs.select(view, control)
+    return second.model_card(next(spec for spec in offered if spec.id == chosen)) is not None
+
+
+def _named(view: ViewState) -> ViewState:
+    """The view with the model named that is shown as chosen while none is."""
+    if controls.BESIDE.of(view) != "model" or controls.OTHER_MODEL.asked(view):
+        return view
+    offered = (*runtime.service().models(), *runtime.own_models())
+    control = controls.other_model_among(offered, view.model)
+    return controls.OTHER_MODEL.put(view, control.of(view))
+
+
+def _sides(view: ViewState, shown: Shown) -> None:
+    own_view = _named(view)
+    try:
+        other = beside(own_view, shown.senses, runtime.service(), open_stored)
+    except ContextlensError as exc:
+        st.info(escape(str(exc)), icon=":material/info:")
+        return
+    if isinstance(other, Missing):
+        st.info(escape(other.problem), icon=":material/search_off:")
+        return
+    far = other_view(own_view)
+    if other is None or far is None:
+        return
+    _maps(shown, Shown(far, shown.corpus, other, picture_of(other, controls.COLOR.of(view))))
+    _curves(shown.senses, other)
+
+
+def _maps(shown: Shown, other: Shown) -> None:
+    """Both maps; what is chosen or selected in one is so in the other, where it is the same."""
+    one, two = shown.senses, other.senses
+    names = side_names(one, two)
+    chosen = () if one.chosen is None else linked_places(one, two, (one.chosen,))
+    linked = replace(two, chosen=chosen[0] if chosen else None)
+    selected = None if shown.selected is None else linked_places(one, two, shown.selected)
+    back = dict(zip(linked_places(one, two, range(one.found.n)), shown.every_row, strict=False))
+    rows = tuple(back.get(place, -1) for place in range(two.found.n))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.caption(f"**{escape(names[0])}**")
+        word_map(shown, key=_OWN_CHART, rows=shown.every_row, selected=shown.selected)
+    with right:
+        st.caption(f"**{escape(names[1])}**")
+        word_map(
+            replace(other, senses=linked),
+            key=_OTHER_CHART,
+            rows=rows,
+            selected=selected or None,
+            listed=shown.rows,
+        )
+
+
+def _curves(one: Senses, other: Senses) -> None:
+    """How well senses separate on both sides, where they can be tested."""
+    names = side_names(one, other)
+    kit.reading(sides_claims(one, other), sure=sides_sure(one, other), key="reading_sides")
+    if not (one.course.curve and other.course.curve) or one.course is other.course:
+        return
+    title = say("senses.sides.curves", a=names[0], b=names[1])
+    figure = separation_curve(
+        [(names[0], one.course.curve), (names[1], other.course.curve)],
+        one.found.trial.chance,
+        layer=one.layer,
+        title=title,
+        height=320,
+    )
+    kit.chart(figure, key="senses_curves", alt=say("senses.sides.curves_alt", title=title))
+
+
+def _table(view: ViewState, shown: Shown) -> None:
+    own = table_of(view, shown.senses, runtime.service(), open_stored)
+    if own is None:
+        return
+    kit.reading([escape(own.problem)] if own.problem else table_claims(own), key="reading_table")
+    if own.problem or len(own.senses) < 2:
+        return
+    rows = [
+        {"sense": name, "the word's row": float(own.cosines[i])}
+        | {f"to {other}": float(own.between[i, j]) for j, other in enumerate(own.senses[:6])}
+        for i, name in enumerate(own.senses)
+    ]
+    kit.table(rows, key="senses_in_table", after=1)
+    st.caption(say("senses.table.caption"))
+
+
+# --- A sentence of the visitor's own: its nearest contexts, and the closest sense or group
+
+
+def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:
+    """The field, and once something is typed what it is near to."""
+    inputs.text(view, OWN)
+    if not OWN.of(view).strip():
+        st.caption(say("senses.own.empty"))
+        return
+    if model_card(shown.corpus) is None:
+        if get_model(shown.corpus):
+            st.rerun()  # now that it is there, the sentence counts above too
+        return
+    own = shown.senses.own
+    if own is None:
+        return
+    if own.problem:
+        st.info(escape(own.problem), icon=":material/info:")
+        return
+    claims = own_claims(own, shown.senses.found, shown.senses.layer)
+    kit.reading(claims, sure=own_sure(own), key="reading_own")
+    _near(shown, own, band)
+
+
+def _near(shown: Shown, own: Own, band: Band | None) -> None:
+    senses, rows = shown.senses, shown.rows
+    lines = lines_at(senses.found, senses.grouping.groups, own.cosines, own.near)
+    random = random_mean(shown, band)
+    concordance_lines(
+        [Row(line, shown.color(line.place), shown.mark(line.place)) for line in lines],
+        key="senses_near",
+        name="The contexts nearest to your sentence",
+        marked_by=shown.picture.by,
+        chosen=None if senses.chosen is None else shown.every_row[senses.chosen],
+        cosines=Cosines("cosine", random),
+        on_pick=lambda picked: choose(picked, rows),
+    )
+    if random is not None:
+        st.caption(say("senses.own.mark"))
+
+
+# --- Which sense is taken for which at the layer shown
+
+
+def taken_look(shown: Shown) -> None:
+    """The counts, senses down and names across; why there are none where nothing is tested."""
+    senses = shown.senses
+    own, trial = senses.separation, senses.found.trial
+    if own is None:
+        st.caption(" ".join(senses_claim(senses.found.word, (), trial, senses.layer)))
+        return
+    title = say("senses.mixups.title", layer=own.layer, right=own.right, n=own.n)
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with left:
+        figure = confusion_heatmap(own, trial.senses, title=title)
+        kit.chart(figure, key="senses_taken", alt=say("senses.mixups.alt", title=title))
+    with right:
+        numbers = {"share": own.accuracy, "right": own.right, "n": own.n}
+        claims = [claim("senses.mixups.share", layer=own.layer, **numbers)]
+        kit.reading(claims, key="reading_taken")
+        if len(trial.senses) > MAX_CONFUSED:
+            st.caption(say("senses.mixups.most", most=MAX_CONFUSED, n=len(trial.senses)))

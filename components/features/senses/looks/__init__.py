@@ -1,1 +1,0 @@
-"""The closer looks of its page, by what they are about."""

@@ -1,0 +1,207 @@
+"""Groups of occurrences, and where one sentence stands among them.
+
+Numpy in, numpy out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.separation import scaled, silhouette
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, IntArray
+from components.maps.clusters import cluster
+
+__all__ = [
+    "MOST_GROUPS",
+    "MOST_TRIED",
+    "N_COMPONENTS",
+    "N_SHUFFLES",
+    "Placed",
+    "agreement",
+    "best_k",
+    "central",
+    "components_of",
+    "first_placed",
+    "found_groups",
+    "k_groups",
+    "next_placed",
+    "shuffled_agreement",
+]
+
+
+# --- A picture of a word's occurrences at every layer: principal components, each layer turned a
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Occurrences on the plane at one layer.
+
+    Attributes:
+        places: (n, 2) float32.
+        middle: (n_dims,) the mean that was taken off.
+        axes: (2, n_dims) what each coordinate is the product with.
+        held: the share of the variance that the two coordinates hold; nan where all are equal.
+    """
+
+    places: FloatArray
+    middle: FloatArray
+    axes: FloatArray
+    held: float
+
+    def put(self, unit: FloatArray) -> FloatArray:
+        """(2,) where a further scaled vector lies."""
+        place: FloatArray = (self.axes @ (unit - self.middle)).astype(np.float32)
+        return place
+
+
+def first_placed(units: FloatArray) -> Placed:
+    """The first two principal components of scaled vectors, the longer one across."""
+    n, n_dims = units.shape
+    middle = units.mean(axis=0, dtype=np.float64) if n else np.zeros(n_dims)
+    axes, held = np.zeros((2, n_dims)), float("nan")
+    own = principal(units, 2)
+    if own is not None:
+        axes[: len(own.components_)] = own.components_
+        held = float(own.explained_variance_ratio_.sum())
+    return _placed(units, middle, axes, held)
+
+
+def principal(units: FloatArray, n: int) -> Any | None:
+    """scikit-learn's fitted PCA of at most n components; None where all vectors are equal."""
+    from sklearn.decomposition import PCA
+
+    most = min(n, len(units) - 1, units.shape[1])
+    if most < 1 or not np.ptp(units, axis=0).any():
+        return None
+    solver = "covariance_eigh" if len(units) > units.shape[1] else "auto"  # a tenth of the time
+    return PCA(most, svd_solver=solver, random_state=_SEED).fit(units.astype(np.float64))
+
+
+def next_placed(units: FloatArray, before: Placed) -> Placed:
+    """The same for a later layer, turned or mirrored so that it lies best on the one before.
+
+    Orthogonal Procrustes (Schönemann 1966).
+    """
+    own = first_placed(units)
+    left, _, right = np.linalg.svd(own.places.T.astype(np.float64) @ before.places)
+    turned = (left @ right).T @ own.axes
+    return _placed(units, own.middle, turned, own.held)
+
+
+def _placed(units: FloatArray, middle: NDArray[Any], axes: NDArray[Any], held: float) -> Placed:
+    places = ((units - middle) @ axes.T).astype(np.float32)
+    return Placed(places, middle.astype(np.float32), axes.astype(np.float32), held)
+
+
+# --- Groups of a word's occurrences at one layer, and how far they agree with labelled senses
+
+N_COMPONENTS = 10
+"""Principal components that HDBSCAN sees at most."""
+MOST_GROUPS = 12
+MOST_TRIED = 6
+"""Groups up to which the best number is looked for."""
+N_SHUFFLES = 100
+_SEED = 0
+_LEAST = 5
+_MANY = 500  # vectors from which k-means has fewer starts, and the best number is of a sample
+_HIGH = 0.95
+
+
+def components_of(units: FloatArray, n: int = N_COMPONENTS) -> FloatArray:
+    """(n_vectors, at most n) float32: the vectors on their first principal components."""
+    own = principal(units, n)
+    if own is None:
+        return np.zeros((len(units), 1), dtype=np.float32)
+    places: FloatArray = own.transform(units.astype(np.float64)).astype(np.float32)
+    return places
+
+
+def found_groups(units: FloatArray) -> IntArray:
+    """(n,) the group of each, 0 the largest, -1 for those in none: HDBSCAN, as maps use it.
+
+    A group has at least 5 members, and half the square root of the number of vectors where that is
+    more.
+    """
+    return cluster(components_of(units))
+
+
+def best_k(units: FloatArray) -> int:
+    """The number of groups, from 2 to `MOST_TRIED`, of the highest silhouette; 0 for too few.
+
+    Groups have five members or more on average; they are looked for on the components that HDBSCAN
+    sees, and of more than 500 vectors in a sample with a fixed seed.
+    """
+    if len(units) > _MANY:
+        rows = np.random.default_rng(_SEED).choice(len(units), _MANY, replace=False)
+        units = units[np.sort(rows)]
+    n, places = len(np.unique(units, axis=0)), components_of(units)
+    found = {
+        k: silhouette(units, _k_means(places, k, n_starts=3))
+        for k in range(2, min(MOST_TRIED, n // _LEAST) + 1)
+    }
+    return max(found, key=lambda k: found[k]) if found else 0
+
+
+def k_groups(units: FloatArray, k: int) -> IntArray:
+    """(n,) the group of each of a chosen number of groups, 0 the largest: k-means, seeded.
+
+    Of scaled vectors, so that distances rank as cosines do.
+
+    Raises:
+        RequestError: there are fewer different vectors than groups.
+    """
+    n = len(np.unique(units, axis=0))
+    if not 1 <= k <= n:
+        raise RequestError(
+            f"{n} different vectors cannot make {k} groups. Choose {n} groups at most."
+        )
+    return _k_means(units, k, n_starts=10 if len(units) <= _MANY else 3)
+
+
+def _k_means(vectors: FloatArray, k: int, *, n_starts: int) -> IntArray:
+    from sklearn.cluster import KMeans
+
+    own = KMeans(k, n_init=n_starts, random_state=_SEED).fit(vectors.astype(np.float64)).labels_
+    numbers, counts = np.unique(own, return_counts=True)
+    new = np.zeros(k, dtype=np.int64)
+    new[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))
+    groups: IntArray = new[own]
+    return groups
+
+
+def agreement(groups: IntArray, codes: IntArray) -> float:
+    """Adjusted Rand index (Hubert and Arabie 1985) of groups and senses; nan for under two.
+
+    Over the labelled occurrences; those in no group count as one more group, so that a grouping
+    which leaves most out is not praised for it.
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    own = codes >= 0
+    if own.sum() < 2:
+        return float("nan")
+    return float(adjusted_rand_score(codes[own], groups[own]))
+
+
+def shuffled_agreement(groups: IntArray, codes: IntArray) -> float:
+    """What the agreement reaches in 5 of 100 cases with the labels shuffled; nan for under two."""
+    own = codes >= 0
+    if own.sum() < 2:
+        return float("nan")
+    random = np.random.default_rng(_SEED)
+    labels, kept = codes[own], groups[own]
+    values = [agreement(kept, random.permutation(labels)) for _ in range(N_SHUFFLES)]
+    return float(np.quantile(values, _HIGH))
+
+
+def central(units: FloatArray, groups: IntArray, group: int, n: int = 3) -> list[int]:
+    """The members of a group that are nearest to its scaled mean, nearest first."""
+    members = np.flatnonzero(groups == group)
+    cosines = units[members] @ scaled(units[members].mean(axis=0))
+    chosen: list[int] = members[np.argsort(-cosines, kind="stable")[:n]].tolist()
+    return chosen

@@ -1,1 +1,0 @@
-"""The numbers of its page, by what they are about: numpy in, numpy out."""

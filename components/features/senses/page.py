@@ -1,0 +1,246 @@
+"""The frame of the Senses page: toolbar, tabs, and what shows while something is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.analysis.baseline import Band
+from components.content.language import say
+from components.content.wording import escape, shortened
+from components.core import ModelCard
+from components.core.schema import Passport
+from components.corpus.searchable import SearchableCorpus, WordCount
+from components.features.senses import looks
+from components.features.senses.compute import (
+    Again,
+    Shown,
+    arrays,
+    concordance_rows,
+    passport_of,
+    shown_of,
+    snippet_rows,
+)
+from components.features.senses.controls import GROUPS, OWN, PAGE, PANEL, WORD
+from components.features.senses.corpora import first_word
+from components.features.senses.explain import FORMULA, GROUPING, OWN_SENTENCE, TABLE
+from components.features.senses.looks import CHART, beside_look, model_card, own_look, taken_look
+from components.features.senses.snippet import separation_snippet
+from components.features.senses.words import (
+    Found,
+    Missing,
+    column_of,
+    course_of,
+    curve_rows,
+    grouping_of,
+    groups_rows,
+    units_at,
+    word_in,
+)
+from components.jobs import Job, Kind, Report, Task
+from components.ui.models import runtime, waiting
+from components.ui.models.background import jobs
+from components.ui.state import session
+from components.ui.state.view import ViewState
+from components.ui.widgets import export, kit
+
+__all__ = [
+    "WORDS",
+    "downloads",
+    "explain",
+    "look_closer",
+    "missing",
+    "no_corpus",
+    "shown",
+]
+
+
+# --- What stands in the picture's place where there is no such word, or no such corpus
+
+_MOST = 8
+
+
+def missing(found: Missing) -> None:
+    """Why there is nothing of a word, with those that may have been meant."""
+    st.info(escape(found.problem), icon=":material/search_off:")
+    words = {own.word: own for own in (*found.similar, *found.inside)}
+    if words:
+        with st.container(horizontal=True, gap="small", key="senses_instead"):
+            for own in list(words.values())[:_MOST]:
+                _button(own)
+
+
+def no_corpus(problem: str) -> None:
+    """Why there is no corpus; another can be chosen above."""
+    st.info(f"{escape(problem)}", icon=":material/folder_off:")
+
+
+def _button(own: WordCount) -> None:
+    label = f"{escape(shortened(own.word, 40))} · {own.n:,}"
+    st.button(label, key=f"senses_instead_{own.word}", on_click=partial(_look_at, own.word))
+
+
+def _look_at(word: str) -> None:
+    session.write(WORD.put(looks.anew(session.current()), word))
+
+
+# --- What stands below the picture of Senses: closer looks, terms, tabs and downloads
+
+_FILE = "senses"
+
+
+def look_closer(view: ViewState, shown: Shown, band: Band | None) -> None:
+    """One of the closer looks."""
+    looks = {
+        "own": lambda: own_look(view, shown, band),
+        "beside": lambda: beside_look(view, shown),
+        "taken": lambda: taken_look(shown),
+    }
+    offered = dict(PANEL.options)
+    if not shown.senses.course.curve:
+        offered.pop("taken")
+    kit.look_closer(view, PANEL.among(offered), {name: looks[name] for name in offered})
+
+
+def explain(shown: Shown, card: ModelCard | None) -> None:
+    """The tabs under the picture.
+
+    Args:
+        shown: the word.
+        card: of the corpus's model; None where it is not in memory.
+    """
+    kit.tabs(lambda: _numbers(shown), lambda: _under_the_hood(shown, card), say("senses.limits"))
+
+
+def downloads(shown: Shown, place: DeltaGenerator) -> None:
+    """The page's Download menu."""
+    passport, again = _passport(shown), Again(shown.view)
+    with kit.downloads(place, export.caption(passport), chart=CHART, name=_FILE):
+        kit.download_files(
+            _FILE,
+            passport,
+            rows=lambda: _rows(again),
+            arrays=lambda: arrays(*again.senses()),
+        )
+
+
+def _rows(again: Again) -> list[dict[str, str | int | float]]:
+    senses, _ = again.senses()
+    return concordance_rows(senses.found, senses.grouping.groups, senses.cosines)
+
+
+def _passport(shown: Shown) -> Passport:
+    return passport_of(shown.senses, shown.corpus, runtime.service())
+
+
+def _numbers(shown: Shown) -> None:
+    senses = shown.senses
+    if senses.course.curve:
+        rows = curve_rows(senses.found, senses.course.curve)
+        exact = ["accuracy", "95% from", "95% to", "always guessing", "silhouette"]
+        kit.table(rows, key="senses_layers", exact=exact)
+    if senses.grouping.each:
+        kit.table(groups_rows(senses.found, senses.grouping), key="senses_groups_table")
+    if not senses.course.curve and not senses.grouping.each:
+        st.caption(say("senses.no_numbers"))
+
+
+def _under_the_hood(shown: Shown, card: ModelCard | None) -> None:
+    senses = shown.senses
+    snippet = ""
+    if card is not None and senses.course.curve:
+        snippet = separation_snippet(card, snippet_rows(senses.found))
+    kit.under_the_hood(
+        formula=[FORMULA, GROUPING, OWN_SENTENCE, TABLE],
+        snippet=snippet or [],
+        passport=_passport(shown),
+        shapes=kit.shapes(_shapes(shown), key="senses_shapes"),
+    )
+
+
+def _shapes(shown: Shown) -> list[dict[str, str]]:
+    senses, corpus = shown.senses, shown.corpus
+    return [
+        {"array": "vectors (occurrences, dims)", "shape": f"({senses.found.n}, {corpus.n_dims})"},
+        {"array": "places (layers, occurrences, 2)",
+         "shape": f"({len(senses.layers)}, {senses.found.n}, 2)"},
+    ]  # fmt: skip
+
+
+# --- What a view shows of a corpus: at once where it is soon done, else as a job with its progre
+
+WORDS = Kind(
+    "words at every layer",
+    n_at_once=2,
+    n_at_once_each=1,
+    forgotten_seconds=30.0,
+    first_words="Reading the word",
+)
+_PLACE = "senses_progress"
+_AT_ONCE = 4_000
+"""Occurrences times layers up to which the page works by itself: some tenths of a second."""
+_COURSE = 0.5
+"""The share of the work that all layers are; the groups of one are the rest."""
+
+
+def shown(view: ViewState, corpus: SearchableCorpus, *, height: int) -> Shown | Missing | None:
+    """What is shown; None, with what is to be waited for, while it is worked out.
+
+    The own sentence counts once the model of the corpus is in memory.
+
+    Args:
+        view: what is chosen.
+        corpus: where the word is looked up.
+        height: of the picture, in pixels, whose place is kept meanwhile.
+
+    Raises:
+        ContextlensError: the corpus or the model cannot be used.
+    """
+    if OWN.of(view).strip() and model_card(corpus) is None:
+        view = OWN.put(view, OWN.default)
+    place = st.empty()  # in every run, or what follows would be another element to the browser
+    job, found = _job(view, corpus), None
+    with kit.room(PAGE, height=height):
+        is_ready = job is None or waiting.shortly(job)
+        if is_ready:
+            error = None if job is None or job.was_stopped else job.exception()
+            if error is not None:
+                raise error
+            found = shown_of(view, corpus, runtime.service(), looks.drawn())
+    if job is not None and not is_ready:
+        with place.container():
+            waiting.follow(job, _PLACE, cancel="")
+            _room(height)
+    return found
+
+
+def _room(height: int) -> None:
+    with st.container(
+        height=height, border=True, horizontal_alignment="center", vertical_alignment="center"
+    ):
+        st.caption(say("senses.place"), width="content")
+
+
+def _job(view: ViewState, corpus: SearchableCorpus) -> Job | None:
+    """The job that reads a word at every layer; None where that takes no time."""
+    typed = WORD.of(view).strip() or first_word(view, corpus)
+    found = word_in(corpus, typed, column_of(view, corpus))
+    if not isinstance(found, Found) or found.n * len(corpus.layers) <= _AT_ONCE:
+        return None
+    layer, how = view.layer_among(corpus.layers), GROUPS.of(view)
+    key: Hashable = ("senses", found.key, layer, how)
+
+    def work(report: Report) -> bool:
+        report("Reading the word at every layer", 0.0)
+        course_of(found, corpus)
+        report(f"Looking for groups at layer {layer}", _COURSE)
+        grouping_of(found, units_at(found, corpus, layer), layer, how)
+        return True
+
+    known = jobs().get(key)
+    if known is not None and known.state == "done":
+        return known
+    return jobs().start(Task(key, WORDS, work), waiting.me(_PLACE))

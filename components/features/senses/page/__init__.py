@@ -1,1 +1,0 @@
-"""The parts of the Senses page, by what they hold."""

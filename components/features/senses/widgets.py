@@ -1,0 +1,201 @@
+"""The components of the Senses page: its concordance, and its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from components.features.senses.compute import Line
+from components.ui.widgets.chips import direction_of, visible
+from components.ui.widgets.component import component
+
+__all__ = ["Card", "Cosines", "Example", "Part", "Row", "concordance_lines", "group_cards"]
+
+
+# --- Occurrences in their contexts, one below another with the word aligned: a component of the
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the concordance, and how it is marked.
+
+    Attributes:
+        line: the occurrence in its context.
+        color: of its sense or group, "#0072B2".
+        mark: its sense or group, in words.
+    """
+
+    line: Line
+    color: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class Cosines:
+    """What the column of cosines is about.
+
+    Attributes:
+        to: what they are cosines to: "cosine to your sentence".
+        random: the mean of random pairs, drawn as a mark; None where it is not known.
+    """
+
+    to: str
+    random: float | None = None
+
+
+def concordance_lines(
+    rows: Sequence[Row],
+    *,
+    key: str,
+    name: str,
+    marked_by: str,
+    chosen: int | None,
+    cosines: Cosines | None,
+    on_pick: Callable[[int], None],
+) -> None:
+    """Shows lines; calls `on_pick(row)` when one is picked, by what names it in its corpus.
+
+    Args:
+        rows: what is shown, in order.
+        key: the component's own key.
+        name: what the list is, for who cannot see it.
+        marked_by: the title of the column with senses or groups.
+        chosen: the row of the occurrence that is looked at; None for none.
+        cosines: what the column of cosines is about; None for no such column.
+        on_pick: a callback in Streamlit's sense.
+    """
+    known = frozenset(row.line.row for row in rows)
+
+    def receive(sent: object) -> None:
+        if type(sent) is int and sent in known:  # `type`, because True is an int too
+            on_pick(sent)
+
+    data = {
+        "lines": [_line(row) for row in rows],
+        "name": name,
+        "markedBy": marked_by,
+        "chosen": chosen,
+        "cosineTo": "" if cosines is None else cosines.to,
+        "random": None if cosines is None else cosines.random,
+    }
+    component("components.features.senses", "concordance", data, key=key, on_pick=receive)
+
+
+def _line(row: Row) -> dict[str, object]:
+    line = row.line
+    return {
+        "row": line.row,
+        "number": line.number,
+        "left": visible(line.left),
+        "keyword": visible(line.keyword),
+        "right": visible(line.right),
+        "dir": _direction(line),
+        "color": row.color,
+        "mark": visible(row.mark),
+        "cosine": None if line.cosine is None else round(line.cosine, 4),
+    }
+
+
+def _direction(line: Line) -> Literal["ltr", "rtl"]:
+    """Which way the word runs, or else its context."""
+    return direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr"
+
+
+# --- Groups of occurrences as cards: size, typical words, what is in them, central examples
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a group: its colour and how many there are."""
+
+    color: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Example:
+    """A central example: what names the occurrence in its corpus, and its context."""
+
+    row: int
+    left: str
+    keyword: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A group.
+
+    Attributes:
+        key: by which it is chosen: "g0".
+        title: "group 1".
+        n: how many occurrences it has.
+        words: what is typical of it, in one line; "" for nothing.
+        parts: what it is made of, the largest first, as a strip of colours.
+        made_of: the same in words; "" for nothing.
+        examples: its most central occurrences.
+    """
+
+    key: str
+    title: str
+    n: int
+    words: str
+    parts: tuple[Part, ...]
+    made_of: str
+    examples: tuple[Example, ...]
+
+
+def group_cards(
+    cards: Sequence[Card],
+    *,
+    key: str,
+    chosen: str,
+    row: int | None,
+    on_group: Callable[[str], None],
+    on_row: Callable[[int], None],
+) -> None:
+    """Shows cards; calls back when a group or one of its examples is picked.
+
+    Args:
+        cards: the groups.
+        key: the component's own key.
+        chosen: the key of the group that is selected; "" for none.
+        row: the occurrence that is looked at; None for none.
+        on_group: gets the key of a group; a callback in Streamlit's sense.
+        on_row: gets what names an occurrence.
+    """
+    groups = frozenset(card.key for card in cards)
+    rows = frozenset(example.row for card in cards for example in card.examples)
+
+    def receive(sent: object) -> None:
+        if not isinstance(sent, Mapping):
+            return
+        group, picked = sent.get("group"), sent.get("row")
+        if isinstance(group, str) and group in groups:
+            on_group(group)
+        elif type(picked) is int and picked in rows:
+            on_row(picked)
+
+    data = {"cards": [_card(card) for card in cards], "chosen": chosen, "row": row}
+    component("components.features.senses", "groups", data, key=key, on_pick=receive)
+
+
+def _card(card: Card) -> dict[str, object]:
+    return {
+        "key": card.key,
+        "title": card.title,
+        "n": card.n,
+        "words": visible(card.words),
+        "parts": [asdict(part) for part in card.parts],
+        "madeOf": visible(card.made_of),
+        "examples": [
+            {
+                "row": own.row,
+                "left": visible(own.left),
+                "keyword": visible(own.keyword),
+                "right": visible(own.right),
+            }
+            for own in card.examples
+        ],
+    }

@@ -1,0 +1,664 @@
+"""The occurrences of a word: their senses, groups and contexts, and one's own sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from components.analysis.separation import (
+    Separation,
+    Trial,
+    centroids,
+    cosines_to,
+    scaled,
+    separation,
+    silhouette,
+    trial_of,
+    two_nearest,
+)
+from components.content.language import say
+from components.content.wording import shortened
+from components.core import EncoderService
+from components.core.byte_cache import remembered
+from components.core.errors import ContextlensError, RequestError
+from components.core.schema import Encoding, FloatArray, IntArray
+from components.core.words import Span, find_words
+from components.corpus.searchable import Occurrences, SearchableCorpus, WordCount
+from components.features.senses import measures
+from components.features.senses.controls import FOUND, GUESSED, LABELS, NO_LABELS
+from components.features.senses.measures import Placed, first_placed, next_placed
+from components.maps.typical import count_terms, typical_of
+from components.ui.state.view import ViewState
+
+__all__ = [
+    "LONGEST_OWN",
+    "Course",
+    "Fall",
+    "Found",
+    "Group",
+    "Grouping",
+    "Missing",
+    "Own",
+    "around",
+    "column_of",
+    "course_of",
+    "curve_rows",
+    "grouping_of",
+    "groups_rows",
+    "own_of",
+    "units_at",
+    "word_in",
+]
+
+
+# --- A word in a corpus: its occurrences, their texts, and the senses that somebody gave them
+
+MOST = 2_000
+"""Occurrences that are looked at; of more, a random sample with a fixed seed."""
+LONGEST_WORD = 64
+_LABEL_TITLES = (
+    *("sense", "senses", "meaning", "meanings", "sense_id", "word_sense"),
+    *("label", "labels", "sentiment", "class", "category", "tag"),
+)
+"""Titles of a column that holds senses, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A word that the corpus does not have.
+
+    Attributes:
+        word: as it was typed, without blanks around it.
+        problem: one sentence, plain text.
+        similar: words spelled alike, nearest first.
+        inside: longer words that contain it, most frequent first.
+    """
+
+    word: str
+    problem: str
+    similar: tuple[WordCount, ...] = ()
+    inside: tuple[WordCount, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A word's occurrences in a corpus; what lies at one layer is computed elsewhere.
+
+    Attributes:
+        key: short, the same for the same corpus, model, word, labels and split.
+        word: casefolded.
+        corpus, model: their titles as the corpus gives them.
+        occurrences: at most `MOST`, in the order of the text.
+        texts: the text of each.
+        column: the title of the labels; "" where there are none.
+        labels: the sense of each, "" for none.
+        senses: the different ones, the most frequent first.
+        codes: (n,) the number of each one's sense; -1 for none.
+        trial: how the senses are tested.
+    """
+
+    key: str
+    word: str
+    corpus: str
+    model: str
+    occurrences: Occurrences
+    texts: tuple[str, ...]
+    column: str
+    labels: tuple[str, ...]
+    senses: tuple[str, ...]
+    codes: IntArray
+    trial: Trial
+
+    @property
+    def n(self) -> int:
+        """How many occurrences are looked at."""
+        return len(self.occurrences)
+
+    def place_of(self, row: int) -> int | None:
+        """Where an occurrence stands among these, by what names it in its corpus."""
+        rows = self.occurrences.rows
+        place = int(np.searchsorted(rows, row))
+        return place if place < len(rows) and int(rows[place]) == row else None
+
+
+def word_in(corpus: SearchableCorpus, typed: str, column: str) -> Found | Missing:
+    """A word's occurrences in a corpus, or why there are none.
+
+    Args:
+        corpus: where it is looked for.
+        typed: the word, whatever its letter case and the blanks around it.
+        column: the title of the column with its senses; "" for none.
+    """
+    word = " ".join(typed.split())
+    if not word:
+        return Missing("", say("senses.missing.nothing_typed"))
+    if len(word) > LONGEST_WORD:
+        return Missing(
+            shortened(word, LONGEST_WORD),
+            say("senses.missing.too_long", n=len(word), most=LONGEST_WORD),
+        )
+    version = corpus.name, corpus.model, corpus.n_occurrences
+    key = repr((*version, word.casefold(), column, corpus.split))
+    found = remembered("senses: word", key, compute=lambda: _found(corpus, word, column, key))
+    return found if found.n else _missing(corpus, word)
+
+
+def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
+    """The title of the column with the senses that a view names, or the one that suits; or ""."""
+    asked = LABELS.asked(view) or GUESSED
+    if asked == NO_LABELS:
+        return ""
+    if asked.isascii() and asked.isdigit() and int(asked) < len(corpus.columns):
+        return corpus.columns[int(asked)]
+    titles = {title.strip().casefold(): title for title in corpus.columns if title != corpus.split}
+    return next((titles[known] for known in _LABEL_TITLES if known in titles), "")
+
+
+def _found(corpus: SearchableCorpus, word: str, column: str, key: str) -> Found:
+    own = corpus.occurrences(word, most=MOST)
+    labels = _labels(corpus, own, column) if column else ("",) * len(own)
+    split = corpus.column(corpus.split, own.texts) if corpus.split else ()
+    trial = trial_of(labels, split)
+    counts = {label: labels.count(label) for label in set(labels) - {""}}
+    senses = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
+    places = {sense: i for i, sense in enumerate(senses)}
+    return Found(
+        key=key,
+        word=own.word,
+        corpus=corpus.title,
+        model=corpus.model,
+        occurrences=own,
+        texts=corpus.text(own.texts),
+        column=column if counts else "",
+        labels=labels,
+        senses=senses,
+        codes=np.array([places.get(label, -1) for label in labels], dtype=np.int64),
+        trial=trial,
+    )
+
+
+def _labels(corpus: SearchableCorpus, own: Occurrences, column: str) -> tuple[str, ...]:
+    """Each one's label: only marked words have their text's where texts are marked.
+
+    A label that begins with the word and a colon is said without them: "python: animal".
+    """
+    every = [label.strip() for label in corpus.column(column, own.texts)]
+    if corpus.has_targets:
+        every = [
+            label if target else ""
+            for label, target in zip(every, own.is_target.tolist(), strict=True)
+        ]
+    start = f"{own.word}:"
+    bare = [label[len(start) :].strip() for label in every]
+    prefixed = all(label.casefold().startswith(start) for label in every if label)
+    is_long = all(rest for label, rest in zip(every, bare, strict=True) if label)
+    return tuple(bare if prefixed and is_long else every)
+
+
+def _missing(corpus: SearchableCorpus, word: str) -> Missing:
+    said = say("senses.missing.word", word=shortened(word, 40), corpus=corpus.title)
+    if any(map(str.isspace, word)):
+        return Missing(word, f"{said} {say('senses.missing.blanks')}")
+    similar, inside = corpus.similar(word), corpus.inside(word)
+    return Missing(word, f"{said} {_instead(similar, inside)}", similar, inside)
+
+
+def _instead(similar: tuple[WordCount, ...], inside: tuple[WordCount, ...]) -> str:
+    said = []
+    if inside:
+        said.append(say("senses.missing.inside", words=_listed(inside)))
+    if similar:
+        said.append(say("senses.missing.similar", words=_listed(similar)))
+    return " ".join(said) or say("senses.missing.another")
+
+
+def _listed(words: tuple[WordCount, ...]) -> str:
+    return ", ".join(f"{shortened(own.word, 24)} ({own.n:,})" for own in words[:5])
+
+
+# --- What stands around an occurrence, cut to a length
+
+_BLANKS = re.compile(r"\s+")
+
+
+def around(found: Found, place: int, width: int) -> tuple[str, str, str]:
+    """The text before an occurrence, itself, and after it, each on one line.
+
+    Args:
+        found: the word.
+        place: which of its occurrences.
+        width: characters on each side; they are cut between words, with "…" where more follows.
+    """
+    text = found.texts[place]
+    start, end = (int(edge) for edge in found.occurrences.spans[place])
+    return _left(text, start, width), _flat(text[start:end]), _right(text, end, width)
+
+
+def _left(text: str, start: int, width: int) -> str:
+    flat = _flat(text[max(0, start - 4 * width) : start])
+    if len(flat) <= width:
+        return flat.lstrip() if start <= 4 * width else f"… {flat.lstrip()}"
+    cut = flat[-width:]
+    _, space, whole = cut.partition(" ")
+    return f"… {whole}" if space and whole.strip() else f"…{cut}"
+
+
+def _right(text: str, end: int, width: int) -> str:
+    flat = _flat(text[end : end + 4 * width])
+    if len(flat) <= width:
+        return flat.rstrip() if end + 4 * width >= len(text) else f"{flat.rstrip()} …"
+    cut = flat[:width]
+    whole, space, _ = cut.rpartition(" ")
+    return f"{whole} …" if space and whole.strip() else f"{cut}…"
+
+
+def _flat(text: str) -> str:
+    return _BLANKS.sub(" ", text)
+
+
+# --- A word's occurrences at every layer: where they lie on a plane, and how well senses part
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What there is at every layer of a corpus.
+
+    Attributes:
+        layers: those that the corpus has.
+        placed: the occurrences on a plane, for each layer.
+        curve: the test of the nearest centroid at each layer; nothing where it has a problem.
+    """
+
+    layers: tuple[int, ...]
+    placed: tuple[Placed, ...]
+    curve: tuple[Separation, ...]
+
+    def at(self, layer: int) -> Placed:
+        """The plane at a layer."""
+        return self.placed[self.layers.index(layer)]
+
+    def separation(self, layer: int) -> Separation | None:
+        """The test at a layer; None where the senses cannot be tested."""
+        return self.curve[self.layers.index(layer)] if self.curve else None
+
+
+def units_at(found: Found, corpus: SearchableCorpus, layer: int) -> FloatArray:
+    """(n, n_dims) float32: the occurrences' vectors at a layer, scaled to length 1."""
+    return scaled(corpus.vectors(found.occurrences, layer))
+
+
+def course_of(found: Found, corpus: SearchableCorpus) -> Course:
+    """What there is at every layer; computed once, a layer at a time."""
+    return remembered("senses: course", found.key, compute=lambda: _course(found, corpus))
+
+
+def curve_rows(found: Found, curve: Sequence[Separation]) -> list[dict[str, float | int | str]]:
+    """A row for each layer: what a table and a download show of the curve."""
+    return [
+        {
+            "layer": own.layer,
+            "accuracy": own.accuracy,
+            "right": own.right,
+            "tested": own.n,
+            "95% from": own.interval[0],
+            "95% to": own.interval[1],
+            "always guessing": found.trial.chance,
+            "silhouette": own.silhouette,
+        }
+        for own in curve
+    ]
+
+
+def _course(found: Found, corpus: SearchableCorpus) -> Course:
+    placed: list[Placed] = []
+    curve: list[Separation] = []
+    for layer in corpus.layers:
+        units = units_at(found, corpus, layer)
+        placed.append(next_placed(units, placed[-1]) if placed else first_placed(units))
+        if not found.trial.problem:
+            curve.append(separation(units, found.trial, layer))
+    return Course(tuple(corpus.layers), tuple(placed), tuple(curve))
+
+
+# --- The groups of a word's occurrences at one layer: sizes, typical words, central examples
+
+_N_WORDS = 5
+_N_TRIED = 200  # the most typical words, of which those are said that stand in several contexts
+_LEAST = 2
+_WIDTH = 200  # characters on each side of an occurrence in which typical words are looked for
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group.
+
+    Attributes:
+        number: 0 for the largest.
+        n: how many occurrences it has.
+        words: what is typical of their contexts, the most typical first.
+        central: the three occurrences nearest to its middle, by their places.
+        senses: how often each labelled sense is in it, the most frequent first.
+    """
+
+    number: int
+    n: int
+    words: tuple[str, ...]
+    central: tuple[int, ...]
+    senses: tuple[tuple[str, int], ...]
+
+    @property
+    def name(self) -> str:
+        """What to call it: counted from 1."""
+        return f"group {self.number + 1}"
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The groups at one layer.
+
+    Attributes:
+        asked: how many were asked for; 0 for as many as there are.
+        method: "dense" by HDBSCAN, "k" by k-means, "none" where there are none.
+        groups: (n,) each occurrence's group; -1 for none.
+        each: the groups, the largest first.
+        n_none: occurrences in no group.
+        silhouette: how far apart the groups lie, by cosine distance; nan where it is not defined.
+        rand: adjusted Rand index with the labelled senses; nan without at least two of them.
+        shuffled: what it reaches in 5 of 100 cases with the labels shuffled; nan likewise.
+        problem: why there are none, one sentence of plain text; "" where there may be.
+    """
+
+    asked: int
+    method: Literal["dense", "k", "none"]
+    groups: IntArray
+    each: tuple[Group, ...]
+    n_none: int
+    silhouette: float
+    rand: float
+    shuffled: float
+    problem: str = ""
+
+
+def grouping_of(found: Found, units: FloatArray, layer: int, how: str) -> Grouping:
+    """The groups at a layer: as they are found, or as many as `how` says; computed once."""
+    return remembered(
+        "senses: groups", found.key, layer, how, compute=lambda: _grouping(found, units, how)
+    )
+
+
+def groups_rows(found: Found, own: Grouping) -> list[dict[str, str | int]]:
+    """A row for each group: what a table and a download show."""
+    return [
+        {
+            "group": group.name,
+            "occurrences": group.n,
+            "typical words": ", ".join(group.words),
+            "senses": ", ".join(f"{sense} ({n})" for sense, n in group.senses),
+            **{
+                f"example {i}": "".join(around(found, place, 60))
+                for i, place in enumerate(group.central, 1)
+            },
+        }
+        for group in own.each
+    ]
+
+
+def _grouping(found: Found, units: FloatArray, how: str) -> Grouping:
+    asked = 0 if how == FOUND else int(how)
+    nowhere = np.full(found.n, -1, dtype=np.int64)
+    if found.n < 2:
+        return _none(asked, nowhere, say("senses.missing.one_use"))
+    try:
+        groups, method = _groups(units, asked)
+    except RequestError as exc:
+        return _none(asked, nowhere, str(exc))
+    if method == "none":
+        return _none(asked, nowhere, say("senses.missing.too_few"))
+    words = _typical(found, units, groups)
+    numbers = range(int(groups.max()) + 1)
+    has_senses = len(found.senses) > 1
+    return Grouping(
+        asked=asked,
+        method=method,
+        groups=groups,
+        each=tuple(_group(found, units, groups, i, words.get(i, ())) for i in numbers),
+        n_none=int((groups < 0).sum()),
+        silhouette=silhouette(units, groups),
+        rand=measures.agreement(groups, found.codes) if has_senses else math.nan,
+        shuffled=measures.shuffled_agreement(groups, found.codes) if has_senses else math.nan,
+    )
+
+
+def _groups(units: FloatArray, asked: int) -> tuple[IntArray, Literal["dense", "k", "none"]]:
+    """The groups asked for; else those that are dense, else those that lie furthest apart."""
+    if asked:
+        return measures.k_groups(units, asked), "k"
+    found = measures.found_groups(units)
+    if (found >= 0).any():
+        return found, "dense"
+    k = measures.best_k(units)
+    return (measures.k_groups(units, k), "k") if k else (found, "none")
+
+
+def _none(asked: int, nowhere: IntArray, problem: str) -> Grouping:
+    return Grouping(asked, "none", nowhere, (), len(nowhere), math.nan, math.nan, math.nan, problem)
+
+
+def _group(
+    found: Found, units: FloatArray, groups: IntArray, number: int, words: tuple[str, ...]
+) -> Group:
+    members = np.flatnonzero(groups == number)
+    senses = Counter(found.labels[i] for i in members.tolist() if found.labels[i])
+    ordered = sorted(senses.items(), key=lambda pair: (-pair[1], pair[0]))
+    central = tuple(measures.central(units, groups, number))
+    return Group(number, len(members), words, central, tuple(ordered))
+
+
+def _typical(found: Found, units: FloatArray, groups: IntArray) -> dict[int, tuple[str, ...]]:
+    """What is typical of the groups' contexts, the word itself left out.
+
+    Those that stand in several of a group's contexts come first; of few contexts nearly every word
+    stands in one alone, and then those of the central examples are taken.
+    """
+    contexts = [around(found, place, _WIDTH) for place in range(found.n)]
+    terms = count_terms([f"{left} {right}" for left, _, right in contexts])
+    every = typical_of(terms, np.arange(found.n), groups, n_words=_N_TRIED)
+    columns = {term: i for i, term in enumerate(terms.terms)}
+    often = terms.counts.tocsc() > 0
+    told: dict[int, tuple[str, ...]] = {}
+    for number, words in every.items():
+        middle = measures.central(units, groups, number)
+        places = [often[:, [columns[word]]].nonzero()[0] for word in words]
+        several = [(groups[own] == number).sum() >= _LEAST for own in places]
+        near = [bool(np.isin(own, middle).any()) for own in places]
+        ordered = sorted(range(len(words)), key=lambda i: (not several[i], not near[i]))
+        told[number] = tuple(words[i] for i in ordered[:_N_WORDS] if several[i] or near[i])
+    return told
+
+
+# --- A sentence that a visitor types: its nearest contexts, and the closest sense or group
+
+N_NEAR = 10
+LONGEST_OWN = 2_000
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The sense or group that a sentence is closest to.
+
+    Attributes:
+        kind: whether these are the labelled senses or the groups found.
+        names: senses or groups, the nearest first; at least two.
+        numbers: their numbers.
+        cosines: to the centroid of each.
+        margin: the first cosine less the second.
+        low_margin: a tenth of the word's own occurrences, tested, have a lower margin.
+        low_cosine: a twentieth of them have a lower cosine to their nearest centroid.
+        verdict: "in" the first; "between" the first two, where the margin is below `low_margin`
+            or rounds to 0;
+            "unlike" any, where the cosine is below `low_cosine` in the digits shown; "unclear"
+            where the tested senses do no better at this layer than always guessing one.
+    """
+
+    kind: Literal["sense", "group"]
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    cosines: tuple[float, ...]
+    margin: float
+    low_margin: float
+    low_cosine: float
+    verdict: Literal["in", "between", "unlike", "unclear"]
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A visitor's sentence with the word.
+
+    Attributes:
+        text: as it was typed.
+        span: where the word stands in it; (0, 0) with a problem.
+        n_more: further times that the word stands in it, which do not count.
+        cosines: (n,) to each occurrence at the layer.
+        near: the places of the nearest occurrences, nearest first.
+        fall: the sense or group it is closest to; None where there are not two of them.
+        places: (n_layers, 2) where it lies on each layer's plane.
+        problem: why it cannot be compared, one sentence of plain text; "" where it can.
+    """
+
+    text: str
+    span: Span
+    n_more: int
+    cosines: FloatArray
+    near: tuple[int, ...]
+    fall: Fall | None
+    places: FloatArray
+    problem: str = ""
+
+
+def own_of(
+    text: str,
+    found: Found,
+    corpus: SearchableCorpus,
+    service: EncoderService,
+    *,
+    course: Course,
+    layer: int,
+    units: FloatArray,
+    groups: IntArray,
+) -> Own | None:
+    """What a typed sentence is near to; None where nothing is typed.
+
+    Args:
+        text: the sentence.
+        found, corpus: the word and where it is looked up.
+        service: encodes the sentence with the corpus's model.
+        course: of the word.
+        layer: the layer shown.
+        units: (n, n_dims) the occurrences' scaled vectors there.
+        groups: (n,) their groups there.
+    """
+    if not text.strip():
+        return None
+    try:
+        spans = _spans(text, found.word)
+        vectors = _vectors(text, spans[0], corpus, service)
+    except ContextlensError as exc:
+        nothing = np.zeros(0, dtype=np.float32)
+        return Own(text, (0, 0), 0, nothing, (), None, nothing.reshape(0, 2), str(exc))
+    unit = vectors[corpus.layers.index(layer)]
+    cosines = cosines_to(units, unit)
+    near = np.argsort(-cosines, kind="stable")[:N_NEAR]
+    places = [own.put(vectors[i]) for i, own in enumerate(course.placed)]
+    return Own(
+        text=text,
+        span=spans[0],
+        n_more=len(spans) - 1,
+        cosines=cosines,
+        near=tuple(near.tolist()),
+        fall=_fall(unit, found, units, groups, course, layer),
+        places=np.array(places, dtype=np.float32).reshape(-1, 2),
+    )
+
+
+def _spans(text: str, word: str) -> list[Span]:
+    if len(text) > LONGEST_OWN:
+        raise RequestError(say("senses.missing.sentence_too_long", n=len(text), most=LONGEST_OWN))
+    spans = find_words(text, word)
+    if not spans and word in text.casefold():  # a marked span need be no single word
+        start = text.casefold().index(word)
+        whole = text[start : start + len(word)].casefold() == word
+        spans = [(start, start + len(word))] if whole and " " in word else []
+    if not spans:
+        raise RequestError(say("senses.missing.not_in_sentence", word=shortened(word, 40)))
+    return spans
+
+
+def _vectors(
+    text: str, span: Span, corpus: SearchableCorpus, service: EncoderService
+) -> FloatArray:
+    """(n_layers, n_dims) the word's scaled vectors in the sentence, at the corpus's layers."""
+    (encoding,) = service.encode(corpus.model, [text], layers=corpus.layers)
+    inside = _inside(encoding, span)
+    if not inside.any():
+        raise RequestError(say("senses.missing.beyond_model"))
+    vectors = encoding.hidden[:, inside].mean(axis=1)
+    if vectors.shape[1] != corpus.n_dims:
+        raise RequestError(
+            say("senses.missing.other_dims", n=vectors.shape[1], other=corpus.n_dims)
+        )
+    return scaled(vectors)
+
+
+def _inside(encoding: Encoding, span: Span) -> np.ndarray:
+    starts, ends = encoding.offsets.T
+    inside: np.ndarray = (starts < span[1]) & (ends > span[0]) & (encoding.text_ids == 0)
+    return inside
+
+
+def _fall(
+    unit: FloatArray,
+    found: Found,
+    units: FloatArray,
+    groups: IntArray,
+    course: Course,
+    layer: int,
+) -> Fall | None:
+    """The labelled sense where they can be tested, else the group."""
+    tested = course.separation(layer)
+    kind: Literal["sense", "group"] = "sense"
+    names, codes = found.trial.senses, found.trial.codes
+    if tested is None:
+        kind, codes = "group", groups
+        names = tuple(f"group {i + 1}" for i in range(int(groups.max()) + 1))
+        trial = trial_of([names[i] if i >= 0 else "" for i in groups.tolist()])
+        if trial.problem:
+            return None
+        tested = separation(units, trial, layer)
+    centres = centroids(units, codes, len(names))
+    cosines = cosines_to(centres, unit)
+    order = [i for i in np.argsort(-cosines, kind="stable").tolist() if (codes == i).any()]
+    _, _, best, second = two_nearest(unit[None], centres)
+    margin = float(best[0] - second[0])
+    verdict: Literal["in", "between", "unlike", "unclear"] = "in"
+    if margin < tested.low_margin or round(margin, 3) == 0:
+        verdict = "between"
+    if round(float(best[0]), 2) < round(tested.low_cosine, 2):
+        verdict = "unlike"
+    if kind == "sense" and round(100 * tested.interval[0]) <= round(100 * found.trial.chance):
+        verdict = "unclear"
+    return Fall(
+        kind=kind,
+        names=tuple(names[i] for i in order),
+        numbers=tuple(order),
+        cosines=tuple(float(cosines[i]) for i in order),
+        margin=margin,
+        low_margin=tested.low_margin,
+        low_cosine=tested.low_cosine,
+        verdict=verdict,
+    )

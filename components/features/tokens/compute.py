@@ -1,0 +1,362 @@
+"""What the Tokens & IDs page shows of a view: one text's tokens, and the closer looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.tokens import Kind, find_pieces, kinds, labels, source
+from components.core import EncoderService, ModelCard, ModelSpec
+from components.core.schema import FloatArray, Passport, TokenizerCard, Tokens, Vocabulary
+from components.features.tokens.controls import (
+    HIDE,
+    KIND,
+    KINDS,
+    PICKED,
+    SEARCH,
+    SENTENCE,
+    cut_within,
+    pad_within,
+)
+from components.features.tokens.measures import Change, Cut, Part, fates, rewritten, why_cut
+from components.features.tokens.reading import unknown_reason
+from components.ui.state.controls import sentence_index
+from components.ui.state.view import Sentence, ViewState
+
+__all__ = [
+    "RoundTrip",
+    "TableRows",
+    "TokenizedSentence",
+    "last_row",
+    "look_up",
+    "other_tokenizers",
+    "picked_word",
+    "round_trips",
+    "table_rows",
+    "tokenized_by_both",
+    "tokenized_sentence",
+]
+
+
+# --- Tokens & IDs, from a view to the tokens of the sentence that is shown
+
+
+@dataclass(frozen=True, eq=False)
+class TokenizedSentence:
+    """What the page shows of one sentence.
+
+    Attributes:
+        index: which sentence it is.
+        cut: the length in tokens that a longer text is cut to.
+        pad_to: the length that was padded to; None where there was nothing to pad.
+        pad_asked: the length that was asked, 0 for none.
+        kinds, labels: what each token is, and what is written on it.
+        reasons: why unknown tokens are unknown, by position.
+        picked: the position of the token that is looked at closer.
+        special: whether added tokens are shown.
+    """
+
+    index: int
+    sentence: Sentence
+    card: TokenizerCard
+    vocabulary: Vocabulary
+    tokens: Tokens
+    cut: int
+    pad_to: int | None
+    pad_asked: int
+    kinds: tuple[Kind, ...]
+    labels: tuple[str, ...]
+    reasons: Mapping[int, str]
+    picked: int
+    special: bool
+
+    @property
+    def passport(self) -> Passport:
+        """How to get the same tokens again."""
+        padding = {} if self.pad_to is None else {"pad_to": self.pad_to}
+        return Passport(
+            model=self.card.id,
+            revision=self.card.revision,
+            checksum=self.card.checksum,
+            precision="exact",
+            versions=self.card.versions,
+            settings={"checksum_of": "tokenizer files", "max_length": self.cut, **padding},
+        )
+
+    @property
+    def unknown_name(self) -> str:
+        """The tokenizer's unknown token, empty where it has none."""
+        unknown_id = self.vocabulary.unknown_id
+        return "" if unknown_id is None else self.vocabulary.pieces[unknown_id]
+
+    @property
+    def picked_id(self) -> int:
+        """The ID of the token that is looked at closer."""
+        return int(self.tokens.token_ids[self.picked])
+
+    @property
+    def title(self) -> str:
+        """The text, and its pair behind it."""
+        return " / ".join(filter(None, (self.tokens.text, self.tokens.pair)))
+
+    @property
+    def boxes(self) -> list[tuple[str, int, bool]]:
+        """For each token that is drawn: its label, its ID, and whether it was added."""
+        added = [kind in ("special", "padding") for kind in self.kinds]
+        every = zip(self.labels, self.tokens.token_ids.tolist(), added, strict=True)
+        return [box for box in every if self.special or not box[2]]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything as arrays, for a download."""
+        tokens = self.tokens
+        segments = tokens.token_type_ids
+        return {
+            "token_ids": tokens.token_ids,
+            "attention_mask": tokens.attention_mask,
+            "special_tokens_mask": tokens.special_tokens_mask,
+            "offsets": tokens.offsets,
+            "tokens": np.array(tokens.tokens),
+            "text": np.array(tokens.text),
+            "pair": np.array(tokens.pair or ""),
+            **({} if segments is None else {"token_type_ids": segments}),
+        }
+
+
+def tokenized_sentence(
+    view: ViewState, service: EncoderService, card: TokenizerCard
+) -> TokenizedSentence:
+    """Cut the chosen sentence into tokens as the view's controls say."""
+    index = sentence_index(view, SENTENCE)
+    sentence = view.sentences[index]
+    cut, asked = cut_within(card, sentence).of(view), pad_within(card).of(view)
+    tokens = tokens_of(service, view.model, sentence, max_length=cut)
+    padded = asked > tokens.n_tokens
+    if padded:
+        tokens = tokens_of(service, view.model, sentence, max_length=cut, pad_to=asked)
+    vocabulary = service.vocabulary(view.model)
+    own = kinds(tokens, vocabulary)
+    return TokenizedSentence(
+        index=index,
+        sentence=sentence,
+        card=card,
+        vocabulary=vocabulary,
+        tokens=tokens,
+        cut=cut,
+        pad_to=asked if padded else None,
+        pad_asked=asked,
+        kinds=own,
+        labels=labels(tokens, vocabulary),
+        reasons=_reasons(service, view.model, tokens, vocabulary, own),
+        picked=_sentence_picked(view, sentence, tokens),
+        special=not HIDE.of(view),
+    )
+
+
+def tokens_of(
+    service: EncoderService,
+    model: str,
+    sentence: Sentence,
+    *,
+    max_length: int | None = None,
+    pad_to: int | None = None,
+) -> Tokens:
+    """A sentence (and its pair) as a model's tokenizer cuts it."""
+    pairs = None if sentence.pair is None else [sentence.pair]
+    texts = [sentence.text]
+    return service.tokenize(model, texts, pairs=pairs, pad_to=pad_to, max_length=max_length)[0]
+
+
+def _reasons(
+    service: EncoderService,
+    model: str,
+    tokens: Tokens,
+    vocabulary: Vocabulary,
+    own: Sequence[Kind],
+) -> dict[int, str]:
+    unknown = [i for i, kind in enumerate(own) if kind == "unknown"]
+    normalized = service.normalize(model, [source(tokens, i) for i in unknown])
+    return {
+        i: str(unknown_reason(text.strip(), vocabulary))
+        for i, text in zip(unknown, normalized, strict=True)
+    }
+
+
+def _sentence_picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int:
+    """The token that the view names, or the chosen word's first, or the first of the text."""
+    asked = PICKED.of(view)
+    if 0 <= asked < tokens.n_tokens:
+        return asked
+    word = sentence.word
+    starts = [
+        i
+        for i in range(tokens.n_tokens)
+        if tokens.text_ids[i] == 0 and (word is None or tokens.offsets[i, 1] > word[0])
+    ]
+    return starts[0] if starts else 0
+
+
+# --- Tokens & IDs, from a view to its closer looks: vocabulary, rows, two tokenizers, back to te
+
+_NEIGHBOURS = 3  # rows shown on each side of an ID's own
+
+
+@dataclass(frozen=True, eq=False)
+class LookUp:
+    """What the vocabulary says to a query.
+
+    Attributes:
+        query: what was typed.
+        seen: the same as the tokenizer sees it.
+        tokens: the query cut by the tokenizer.
+        ids: those of the pieces of the chosen kind that begin with it.
+        cut: why its most cut word is cut as it is; None where that is not known.
+    """
+
+    query: str
+    seen: str
+    tokens: Tokens
+    ids: list[int]
+    cut: Cut | None
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Rows of the word-embedding table: a token's own, and its neighbours.
+
+    Attributes:
+        ids: the rows' numbers.
+        names: each with its piece.
+        values: (n_rows, n_dims) float32.
+        own: which of them is the token's.
+    """
+
+    ids: list[int]
+    names: list[str]
+    values: FloatArray
+    own: int
+
+
+@dataclass(frozen=True, eq=False)
+class RoundTrip:
+    """A text on its way to IDs and back.
+
+    Attributes:
+        text: what was typed.
+        decoded: what came back.
+        changes: how its characters were rewritten.
+        parts: the whole text, by what came back of it.
+        n_unknown: its unknown tokens.
+    """
+
+    text: str
+    decoded: str
+    changes: list[Change]
+    parts: list[Part]
+    n_unknown: int
+
+    @property
+    def n_rewritten(self) -> int:
+        """Characters that were rewritten."""
+        return sum(change.count for change in self.changes)
+
+    @property
+    def n_lost(self) -> int:
+        """Characters that did not fit."""
+        return sum(len(part.text) for part in self.parts if part.fate == "lost")
+
+
+def picked_word(tokenized: TokenizedSentence) -> str:
+    """The word of the token that is looked at closer; of an added token, that token."""
+    return _picked(tokenized).strip()
+
+
+def _picked(tokenized: TokenizedSentence) -> str:
+    """The same with a space before it where one stands there: some tokenizers cut it otherwise."""
+    tokens, at = tokenized.tokens, tokenized.picked
+    if tokens.word_ids[at] < 0:
+        return tokens.tokens[at]
+    text_id = tokens.text_ids[at]
+    own = (tokens.word_ids == tokens.word_ids[at]) & (tokens.text_ids == text_id)
+    spans = tokens.offsets[own]
+    text = tokens.text if text_id == 0 else tokens.pair or ""
+    start, end = int(spans.min()), int(spans.max())
+    return " " * text[:start][-1:].isspace() + text[start:end]
+
+
+def look_up(view: ViewState, service: EncoderService, tokenized: TokenizedSentence) -> LookUp:
+    """Look the view's query up in the vocabulary of its model, or else the picked word."""
+    vocabulary = tokenized.vocabulary
+    typed = SEARCH.of(view)
+    text = typed or _picked(tokenized)
+    query = typed or text.strip()
+    seen = service.normalize(view.model, [query])[0].replace("▁", " ").strip()
+    asked = dict.fromkeys((query.strip(), seen or query.strip()))  # what is dropped begins nothing
+    ids = find_pieces(vocabulary, *asked, kind=KINDS[KIND.of(view)])
+    tokens = service.tokenize(view.model, [text])[0]
+    cut = why_cut(tokens, vocabulary, service.cut_rules(view.model))
+    return LookUp(query, seen, tokens, ids, cut)
+
+
+def table_rows(
+    tokenized: TokenizedSentence, service: EncoderService, model: ModelCard
+) -> TableRows | None:
+    """The picked token's row of the table and its neighbours; None where its ID has no row."""
+    token_id, last = tokenized.picked_id, last_row(tokenized.vocabulary, model)
+    if token_id > last:
+        return None
+    ids = list(range(max(0, token_id - _NEIGHBOURS), min(last, token_id + _NEIGHBOURS) + 1))
+    names = [f"{i}  {tokenized.vocabulary.pieces[i]}" for i in ids]
+    return TableRows(ids, names, service.word_rows(model.id, ids), ids.index(token_id))
+
+
+def last_row(vocabulary: Vocabulary, model: ModelCard) -> int:
+    """The last row of the table that a piece of the vocabulary can have."""
+    return min(len(vocabulary.pieces), model.vocabulary_size) - 1
+
+
+def other_tokenizers(
+    view: ViewState, service: EncoderService, more: Iterable[ModelSpec] = ()
+) -> dict[str, ModelSpec]:
+    """The other models by id; first the one that differs most plainly from an uncased default.
+
+    To those that everyone is offered come the visitor's own.
+    """
+    others = [spec for spec in (*service.models(), *more) if spec.id != view.model]
+    others.sort(key=lambda spec: spec.id != "google-bert/bert-base-cased")
+    return {spec.id: spec for spec in others}
+
+
+def tokenized_by_both(
+    view: ViewState, service: EncoderService, sentence: Sentence, other: str
+) -> tuple[Tokens, Tokens]:
+    """The whole sentence, cut by the view's own tokenizer and by another model's."""
+    return tokens_of(service, view.model, sentence), tokens_of(service, other, sentence)
+
+
+def round_trips(
+    view: ViewState, service: EncoderService, tokenized: TokenizedSentence
+) -> list[RoundTrip]:
+    """The text, and its pair if any, on its way to IDs and back."""
+    texts = [tokenized.tokens.text, *filter(None, [tokenized.tokens.pair])]
+    return [_round_trip(view, service, tokenized, which) for which in range(len(texts))]
+
+
+def _round_trip(
+    view: ViewState, service: EncoderService, tokenized: TokenizedSentence, which: int
+) -> RoundTrip:
+    tokens = tokenized.tokens
+    own = tokens.text_ids == which
+    asked = tokens, tokenized.vocabulary, which, partial(service.normalize, view.model)
+    here = zip(tokenized.kinds, own, strict=True)
+    return RoundTrip(
+        text=tokens.text if which == 0 else tokens.pair or "",
+        decoded=service.decode(view.model, tokens.token_ids[own]),
+        changes=rewritten(*asked),
+        parts=fates(*asked),
+        n_unknown=sum(kind == "unknown" for kind, is_own in here if is_own),
+    )

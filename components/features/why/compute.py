@@ -1,0 +1,892 @@
+"""The looks of Why alike?, from a score to what each shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from components.analysis.tokens import labels
+from components.content.ambiguous_words import SenseSentence, ambiguous_words
+from components.content.language import Claim, claim, say
+from components.content.sample import baseline_sentences
+from components.content.wording import shortened
+from components.core import EncoderService, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import (
+    Block,
+    Counted,
+    Intervention,
+    Patch,
+    SwitchOff,
+    Tokens,
+    Vocabulary,
+)
+from components.core.words import Span, find_word
+from components.features.why.edits import (
+    FUNCTION_WORDS,
+    Edit,
+    case_shape,
+    is_english,
+    negations,
+    other_cases,
+    other_names,
+    swapped_order,
+    typo,
+    with_neighbours,
+)
+from components.features.why.measures import (
+    Alignment,
+    Doubles,
+    Order,
+    Shares,
+    Unit,
+    What,
+    align,
+    by_unit,
+    cosine,
+    cut,
+    fraction,
+    is_way,
+    is_word,
+    merged,
+    order_of,
+    pair_cosines,
+    sense_gap,
+    shares_of,
+    vector_of,
+    weights_of,
+)
+from components.features.why.score import Run, Score, Side, problem_of, side_of, vectors_of
+from components.ui.state.view import ViewState, letter
+from components.ui.widgets.comparison.compute import chosen_span
+
+__all__ = [
+    "MAX_PAIRED",
+    "MAX_TOKENS",
+    "MAX_WORDS",
+    "N_SAMPLE",
+    "EditsShown",
+    "Head",
+    "HeadCosts",
+    "How",
+    "Integrated",
+    "IntegratedSide",
+    "Into",
+    "LeftOut",
+    "LeftWord",
+    "Over",
+    "RankedEdit",
+    "SharesShown",
+    "SwappedIn",
+    "SwitchedOff",
+    "To",
+    "edits_of",
+    "head_costs",
+    "integrated_of",
+    "leave_out",
+    "neighbours_of",
+    "parts_of",
+    "sample",
+    "shares_at",
+    "swap_in",
+    "switch_off",
+]
+
+
+# --- Shares, from a score to what is shown: at the layer, or followed down to the input tokens
+
+
+@dataclass(frozen=True, eq=False)
+class SharesShown:
+    """The score taken apart at its layer.
+
+    Attributes:
+        score: what is taken apart.
+        by_token: (n_tokens of the first, n_tokens of the second) cells.
+        by_word: (n_units of the first, n_units of the second) cells: words and special tokens, as
+            in `score.first.units` and `score.second.units`.
+    """
+
+    score: Score
+    by_token: Shares
+    by_word: Shares
+
+    def shares(self, unit: str) -> Shares:
+        """Of "words" or of "tokens"."""
+        return self.by_word if unit == "words" else self.by_token
+
+
+@dataclass(frozen=True, eq=False)
+class IntegratedSide:
+    """What each input token of one sentence adds to the score, the other sentence held as it is.
+
+    Attributes:
+        side: the sentence.
+        shares: (n_tokens,) float64.
+        by_word: (n_units,) float64 sums over the tokens of each of `side.units`.
+        start: the cosine where every own token's word vector is that of padding.
+        end: the cosine of the sentence as it is: the score.
+        remainder: `end - start` less the sum of the shares: what the steps missed.
+        n_steps: how many were taken, as many on each piece of the way.
+        cuts: ends of the pieces, in order, from 0 to 1.
+    """
+
+    side: Side
+    shares: Doubles
+    by_word: Doubles
+    start: float
+    end: float
+    remainder: float
+    n_steps: int
+    cuts: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Integrated:
+    """Both sentences' input tokens."""
+
+    score: Score
+    first: IntegratedSide
+    second: IntegratedSide
+
+    @property
+    def sides(self) -> tuple[IntegratedSide, IntegratedSide]:
+        """Both sentences."""
+        return self.first, self.second
+
+
+def shares_at(score: Score, layer: int | None = None) -> SharesShown:
+    """The shares at the score's layer, or at another one."""
+    layer = score.layer if layer is None else layer
+    one, other = score.sides
+    shares = shares_of(
+        one.encoding.layer(layer), other.encoding.layer(layer), one.weights, other.weights
+    )
+    return SharesShown(score, shares, merged(shares, one.units, other.units))
+
+
+def integrated_of(
+    score: Score, service: EncoderService, *, progress: Counted | None = None
+) -> Integrated:
+    """The score followed down to the input tokens, each sentence toward the other as it is.
+
+    Args:
+        score: what is taken apart.
+        service: runs the model and its gradients.
+        progress: told how far it is, in hundredths; what it raises ends the work.
+    """
+    one, other = score.sides
+    first = _integrated(score, one, other, service, _half(0, progress))
+    second = _integrated(score, other, one, service, _half(1, progress))
+    return Integrated(score.lean, first, second)
+
+
+def _integrated(
+    score: Score, side: Side, other: Side, service: EncoderService, progress: Counted | None
+) -> IntegratedSide:
+    encoding = side.encoding
+    found = service.integrated_gradients(
+        score.card.id,
+        encoding.text,
+        side.weights.astype(np.float32),
+        other.vector(score.layer).astype(np.float32),
+        pair=encoding.pair,
+        layer=score.layer,
+        progress=progress,
+    )
+    return IntegratedSide(
+        side=side.lean,
+        shares=found.shares,
+        by_word=by_unit(found.shares, side.units),
+        start=found.start,
+        end=found.end,
+        remainder=found.remainder,
+        n_steps=found.steps,
+        cuts=found.cuts,
+    )
+
+
+def _half(which: int, progress: Counted | None) -> Counted | None:
+    """Counts one of two parts of the work as fifty of a hundred."""
+    if progress is None:
+        return None
+    told = progress
+    return lambda done, n: told(50 * which + round(50 * done / max(n, 1)), 100)
+
+
+# --- Leave out, from a score to what is shown: each word taken away in turn, and pairs of them
+
+How = Literal["taken", "hidden"]
+MAX_WORDS = 100
+"""Words of a sentence that are left out in turn at most."""
+MAX_PAIRED = 12
+"""Words of a sentence up to which pairs of them are left out too."""
+
+
+@dataclass(frozen=True)
+class LeftWord:
+    """A word that was left out.
+
+    Attributes:
+        side: 0 for the first sentence, 1 for the second.
+        unit: the word.
+        cosine: of what is left.
+        change: that less the score; below 0 where the two are less alike without the word.
+    """
+
+    side: int
+    unit: Unit
+    cosine: float
+    change: float
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The score without each word.
+
+    Attributes:
+        score: with all of them.
+        how: "taken" out of the text, or "hidden" from attention.
+        words: in the order of the texts, the first sentence's before the second's.
+        pairs: (n_words, n_words) float64 change with both left out, symmetric, with the words
+            alone on the diagonal; None where the texts are too long for it, or it was not asked.
+        shares: (n_words,) float64 the share of each word at the layer.
+        order: how far shares and changes put the words in one order; None where only one token
+            or word is compared, so that the others have no shares.
+        notes: what was not left out and why, a sentence of plain text each.
+    """
+
+    score: Score
+    how: How
+    words: tuple[LeftWord, ...]
+    pairs: Doubles | None
+    shares: Doubles
+    order: Order | None
+    notes: tuple[str, ...]
+
+    @property
+    def changes(self) -> Doubles:
+        """(n_words,) the change of the cosine without each word."""
+        return np.array([word.change for word in self.words], dtype=np.float64)
+
+
+def leave_out(
+    score: Score,
+    service: EncoderService,
+    *,
+    how: How = "taken",
+    pairs: bool = False,
+    progress: Counted | None = None,
+) -> LeftOut:
+    """The score without each word of either sentence.
+
+    Args:
+        score: with all of them.
+        service: runs the model; better without a cache.
+        how: "taken" out of the text and read anew, or "hidden" from attention.
+        pairs: whether pairs of words are left out too, where the sentences are short.
+        progress: told how many runs are done; what it raises ends the work.
+    """
+    tried = [_tried(score, side, how) for side in score.sides]
+    is_short = all(len(words) <= MAX_PAIRED for words in tried)
+    groups = [_groups(words, pairs and is_short) for words in tried]
+    runs = [
+        run_without(score, side, group, how)
+        for side, own in zip(score.sides, groups, strict=True)
+        for group in own
+    ]
+    vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
+    both = vectors[: len(groups[0])], vectors[len(groups[0]) :]
+    changes = _changes(score, tried, both, pairs=pairs and is_short)
+    units = [(i, unit) for i, words in enumerate(tried) for unit in words]
+    alone = np.diag(changes)
+    shares = _shares(score, units)
+    return LeftOut(
+        score=score.lean,
+        how=how,
+        words=tuple(
+            LeftWord(i, unit, score.cosine + float(change), float(change))
+            for (i, unit), change in zip(units, alone, strict=True)
+        ),
+        pairs=changes if pairs and is_short else None,
+        shares=shares,
+        order=order_of(shares, alone) if score.what == "mean" else None,
+        notes=tuple(_notes(score, tried, how, pairs=pairs and not is_short)),
+    )
+
+
+def run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> Run:
+    """The run of a sentence without some words."""
+    what, encoding, span = score.what, side.encoding, chosen_span(side.sentence)
+    if how == "hidden":
+        gone = [i for unit in units for i in unit.positions]
+        blocks = tuple(Block(token=i) for i in gone)
+        weights = _without(side.weights, gone) if what == "mean" else side.weights
+        return Run(encoding.text, encoding.pair, lambda _: weights, blocks)
+    left = cut(encoding.text, [u.span for u in units if u.span and u.text_id == 0])
+    pair = encoding.pair
+    if pair is not None:
+        pair = cut(pair, [u.span for u in units if u.span and u.text_id == 1]).text
+    moved = None if span is None else left.moved(span)
+
+    def weigh(tokens: Tokens) -> Doubles:
+        return weights_of(tokens, what, moved)
+
+    return Run(left.text, pair, weigh)
+
+
+def _without(weights: Doubles, positions: Sequence[int]) -> Doubles:
+    """The mean over what is not hidden, as the model takes it over what is not masked."""
+    left = weights.copy()
+    left[list(positions)] = 0
+    left /= left.sum()
+    return left
+
+
+def _tried(score: Score, side: Side, how: How) -> list[Unit]:
+    """The words that are left out in turn: not the one whose vector is compared, were it gone."""
+    words = [unit for unit in side.units if is_word(unit)]
+    if score.what == "word" and how == "taken":
+        words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
+    return words[:MAX_WORDS]
+
+
+def _groups(words: Sequence[Unit], pairs: bool) -> list[tuple[Unit, ...]]:
+    """Each word alone, then each pair of them."""
+    return [*((unit,) for unit in words), *(combinations(words, 2) if pairs else ())]
+
+
+def _changes(
+    score: Score,
+    tried: Sequence[Sequence[Unit]],
+    vectors: tuple[Sequence[Doubles], Sequence[Doubles]],
+    *,
+    pairs: bool,
+) -> Doubles:
+    """(n_words, n_words) changes with both left out, each alone on the diagonal.
+
+    Zero off the diagonal where pairs are not asked for.
+    """
+    whole = [side.vector(score.layer) for side in score.sides]
+    n_first, n = len(tried[0]), len(tried[0]) + len(tried[1])
+    cosines = np.full((n, n), score.cosine)
+    for which, (first, words) in enumerate(((0, tried[0]), (n_first, tried[1]))):
+        other, own = whole[1 - which], vectors[which]
+        for i in range(len(words)):
+            cosines[first + i, first + i] = cosine(own[i], other)
+        for k, (i, j) in enumerate(combinations(range(len(words)), 2) if pairs else ()):
+            together = cosine(own[len(words) + k], other)
+            cosines[first + i, first + j] = cosines[first + j, first + i] = together
+    for i in range(n_first if pairs else 0):
+        for j in range(n_first, n):
+            cosines[i, j] = cosines[j, i] = cosine(vectors[0][i], vectors[1][j - n_first])
+    changes: Doubles = cosines - score.cosine
+    return changes
+
+
+def _shares(score: Score, units: Sequence[tuple[int, Unit]]) -> Doubles:
+    shares = shares_at(score).by_token
+    sums = shares.rows, shares.columns
+    return np.array([sums[i][list(unit.positions)].sum() for i, unit in units], dtype=np.float64)
+
+
+def _notes(score: Score, tried: Sequence[Sequence[Unit]], how: How, *, pairs: bool) -> list[str]:
+    said = []
+    if pairs:
+        said.append(say("why.leave_out.note.pairs", most=MAX_PAIRED))
+    for side, words in zip(score.sides, tried, strict=True):
+        n = len(side.words)
+        if len(words) == MAX_WORDS and n > MAX_WORDS:
+            said.append(say("why.leave_out.note.long", letter=side.letter, n=n, most=MAX_WORDS))
+        if side.n_truncated and how == "taken":
+            said.append(say("why.leave_out.note.cut", letter=side.letter))
+    if score.what == "word" and how == "taken":
+        names = list(dict.fromkeys(f"“{shortened(s.word, 24)}”" for s in score.sides))
+        said.append(say("why.leave_out.note.compared", n=len(names), words=" and ".join(names)))
+    return list(dict.fromkeys(said))
+
+
+# --- Switch off, from a score to what is shown: each head, attention and feed-forward in turn
+
+To = Literal["zero", "mean"]
+Over = Literal["two", "all"]
+N_SAMPLE = 64
+"""Sample sentences over whose tokens a part's output is averaged."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head and what its absence does: the change of the (mean) cosine, and in how many pairs.
+
+    Attributes:
+        layer: from 1.
+        head: from 0.
+        change: of the cosine; the mean over the pairs.
+        n_alike: in how many of the pairs it has the sign of that mean.
+    """
+
+    layer: int
+    head: int
+    change: float
+    n_alike: int
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchedOff:
+    """What each part holds of the score.
+
+    Attributes:
+        score: with all parts.
+        to: what a part's output is replaced by: "zero", or its "mean" over sample sentences.
+        sides: the sentences measured, without their states: the score's two, or all that can be
+            compared.
+        cosine: with all parts on, the mean over all pairs of these sentences.
+        layers: 1 to the score's layer: what lies above it does not reach it.
+        heads: (n_layers, n_heads) float64 changes of `cosine` with that head off.
+        attention: (n_layers,) float64 with the layer's whole attention off.
+        feed_forward: (n_layers,) float64 with the layer's feed-forward off.
+        each: (n_pairs, n_layers, n_heads) float64 the heads' changes of each pair of sentences.
+        notes: what was left out and why, a sentence of plain text each.
+    """
+
+    score: Score
+    to: To
+    sides: tuple[Side, ...]
+    cosine: float
+    layers: tuple[int, ...]
+    heads: Doubles
+    attention: Doubles
+    feed_forward: Doubles
+    each: Doubles
+    notes: tuple[str, ...]
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Of the sentences measured."""
+        return tuple(side.letter for side in self.sides)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of sentences it is the mean of."""
+        return len(self.each)
+
+    def strongest(self, n: int) -> list[Head]:
+        """The heads whose absence moves the cosine furthest, whichever way."""
+        flat = np.argsort(-np.abs(self.heads), axis=None, kind="stable")[:n]
+        places = zip(*np.unravel_index(flat, self.heads.shape), strict=True)
+        return [self._head(int(row), int(head)) for row, head in places]
+
+    def _head(self, row: int, head: int) -> Head:
+        change = float(self.heads[row, head])
+        n_alike = int((np.sign(self.each[:, row, head]) == np.sign(change)).sum())
+        return Head(self.layers[row], head, change, n_alike)
+
+
+def switch_off(
+    view: ViewState,
+    score: Score,
+    service: EncoderService,
+    *,
+    to: To = "zero",
+    over: Over = "two",
+    progress: Counted | None = None,
+) -> SwitchedOff:
+    """The score without each part of the layers up to its own.
+
+    Args:
+        view: whose sentences are measured where `over` is "all".
+        score: with all parts.
+        service: runs the model; better without a cache.
+        to: what a part's output is replaced by.
+        over: the score's two sentences, or all of the view's that can be compared.
+        progress: told how many runs are done; what it raises ends the work.
+    """
+    sides, notes = _measured(view, score, service, over)
+    layers = tuple(range(1, score.layer + 1))
+    parts = parts_of(layers, score.card.n_heads, to)
+    runs = [_run(side, part) for part in parts for side in sides]
+    vectors = vectors_of(
+        runs,
+        service,
+        score.card,
+        layer=score.layer,
+        baseline=sample() if to == "mean" else (),
+        progress=progress,
+    )
+    whole = pair_cosines([side.vector(score.layer) for side in sides])
+    n, n_heads = len(sides), score.card.n_heads
+    without = [pair_cosines(vectors[i : i + n]) for i in range(0, len(vectors), n)]
+    changes = np.array(without).reshape(len(layers), n_heads + 2, len(whole)) - whole
+    means = changes.mean(axis=2)
+    return SwitchedOff(
+        score=score.lean,
+        to=to,
+        sides=tuple(side.lean for side in sides),
+        cosine=float(whole.mean()),
+        layers=layers,
+        heads=means[:, :n_heads],
+        attention=means[:, n_heads],
+        feed_forward=means[:, n_heads + 1],
+        each=np.moveaxis(changes[:, :n_heads], 2, 0),
+        notes=notes,
+    )
+
+
+def parts_of(layers: Sequence[int], n_heads: int, to: To) -> list[SwitchOff]:
+    """All parts, layer by layer: its heads, its whole attention, its feed-forward."""
+    return [
+        part
+        for layer in layers
+        for part in (
+            *(SwitchOff("head", layer, head, to) for head in range(n_heads)),
+            SwitchOff("attention", layer, to=to),
+            SwitchOff("feed_forward", layer, to=to),
+        )
+    ]
+
+
+def sample() -> tuple[str, ...]:
+    """The sentences over whose tokens a part's output is averaged."""
+    return baseline_sentences()[:N_SAMPLE]
+
+
+def _run(side: Side, part: SwitchOff) -> Run:
+    return Run(side.encoding.text, side.encoding.pair, lambda _: side.weights, (part,))
+
+
+def _measured(
+    view: ViewState, score: Score, service: EncoderService, over: Over
+) -> tuple[list[Side], tuple[str, ...]]:
+    """The sentences that are measured, and why others are not."""
+    if over == "two":
+        return list(score.sides), ()
+    problems = {i: problem_of(view, i, score.what) for i in range(len(view.sentences))}
+    usable = [i for i, problem in problems.items() if not problem]
+    chosen = [view.sentences[i] for i in usable]
+    encodings = service.encode(
+        score.card.id, [s.text for s in chosen], pairs=[s.pair for s in chosen]
+    )
+    vocabulary = service.vocabulary(score.card.id)
+    sides = []
+    for i, encoding in zip(usable, encodings, strict=True):
+        try:
+            sides.append(side_of(view, i, encoding, score.what, labels(encoding, vocabulary)))
+        except RequestError:
+            problems[i] = "not read"
+    out = [letter(i) for i, problem in problems.items() if problem]
+    if len(sides) < 2:
+        return list(score.sides), ()
+    if not out:
+        return sides, ()
+    return sides, (say("why.switch_off.note", n=len(out), letters=", ".join(out)),)
+
+
+# --- What each head holds of the parting of senses, over the ambiguous words of the app
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCosts:
+    """The gap between cosines of one sense and of two, with each head off.
+
+    Attributes:
+        words: that were measured.
+        gaps: (n_words,) with all heads on, at the last layer.
+        changes: (n_words, n_layers, n_heads) of the gap with that head off.
+    """
+
+    words: tuple[str, ...]
+    gaps: Doubles
+    changes: Doubles
+
+    def dearest(self, n: int) -> list[tuple[int, int]]:
+        """Layer and head of those whose absence lowers the mean gap most, the first one first."""
+        means = self.changes.mean(axis=0)
+        order = np.argsort(means, axis=None, kind="stable")[:n]
+        rows, heads = np.unravel_index(order, means.shape)
+        return [(int(row) + 1, int(head)) for row, head in zip(rows, heads, strict=True)]
+
+
+def head_costs(
+    service: EncoderService,
+    card: ModelCard,
+    words: Sequence[str] = (),
+    *,
+    told: Callable[[str], None] = lambda _: None,
+) -> HeadCosts:
+    """Switch off every head (to zero) in every sentence of some words, or of all.
+
+    Args:
+        service: runs the model; better without a cache.
+        card: of the model.
+        words: some of the ambiguous words; all where none are given.
+        told: hears which word comes next.
+    """
+    chosen = tuple(words) or tuple(dict.fromkeys(each.word for each in ambiguous_words()))
+    gaps, changes = [], []
+    for word in chosen:
+        told(word)
+        own = [each for each in ambiguous_words() if each.word == word]
+        runs = list(filter(None, (_plain(each, service, card) for each in own)))
+        senses = [sense for sense, _ in runs]
+        parts = parts_of(range(1, card.n_layers + 1), card.n_heads, "zero")
+        heads = [part for part in parts if part.part == "head"]
+        every: list[tuple[Intervention, ...]] = [(), *((head,) for head in heads)]
+        vectors = vectors_of(
+            [Run(run.text, None, run.weigh, each) for each in every for _, run in runs],
+            service,
+            card,
+            layer=card.n_layers,
+        )
+        n = len(runs)
+        found = [sense_gap(np.stack(vectors[i : i + n]), senses) for i in range(0, len(vectors), n)]
+        gaps.append(found[0])
+        shape = (card.n_layers, card.n_heads)
+        changes.append((np.array(found[1:]) - found[0]).reshape(shape))
+    return HeadCosts(chosen, np.array(gaps), np.stack(changes))
+
+
+def _plain(each: SenseSentence, service: EncoderService, card: ModelCard) -> tuple[str, Run] | None:
+    """A sentence's sense and run; None where the model does not read its word."""
+    span = find_word(each.text, each.word)
+    (tokens,) = service.tokenize(card.id, [each.text])
+    try:
+        weights_of(tokens, "word", span)
+    except RequestError:
+        return None
+    return each.sense, Run(each.text, None, _weigh(span))
+
+
+def _weigh(span: Span | None) -> Callable[[Tokens], Doubles]:
+    return lambda tokens: weights_of(tokens, "word", span)
+
+
+# --- Swap in, from a score to what is shown: one text's hidden states put into the other's run
+
+Into = Literal["first", "second"]
+MAX_TOKENS = 64
+"""Aligned tokens up to which each is swapped at each layer."""
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedIn:
+    """How much of the way from the receiver's vector to the donor's each hidden state brings.
+
+    Attributes:
+        score: of the two.
+        into: whose run it is: the "first" sentence's, or the "second"'s.
+        alignment: which token of the receiver (first) stands for which of the donor (second).
+        layers: 0 to the score's layer.
+        fractions: (n_layers, n_aligned) float64 for each pair of `alignment.pairs`: 0 for nothing,
+            1 for all of the way; may lie outside.
+        problem: why there is nothing to show; None where there is.
+    """
+
+    score: Score
+    into: Into
+    alignment: Alignment
+    layers: tuple[int, ...]
+    fractions: Doubles
+    problem: Claim | None = None
+
+    @property
+    def receiver(self) -> Side:
+        """The sentence whose run it is."""
+        return self.score.first if self.into == "first" else self.score.second
+
+    @property
+    def donor(self) -> Side:
+        """The sentence whose hidden states are put in."""
+        return self.score.second if self.into == "first" else self.score.first
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What to write on each aligned pair: the token, or "pet / coding" where they differ."""
+        ours, theirs = self.receiver.labels, self.donor.labels
+        both = ((ours[i], theirs[j]) for i, j in self.alignment.pairs)
+        return tuple(a if a == b else f"{a} / {b}" for a, b in both)
+
+
+def swap_in(
+    score: Score,
+    service: EncoderService,
+    *,
+    into: Into = "first",
+    progress: Counted | None = None,
+) -> SwappedIn:
+    """Put each hidden state of one sentence into the other's run, one at a time.
+
+    Args:
+        score: of the two.
+        service: runs the model; better without a cache.
+        into: whose run it is: the first sentence's, or the second's.
+        progress: told how many runs are done; what it raises ends the work.
+    """
+    receiver, donor = score.sides if into == "first" else score.sides[::-1]
+    alignment = align(receiver.encoding, donor.encoding)
+    layers = tuple(range(score.layer + 1))
+    start, end = receiver.vector(score.layer), donor.vector(score.layer)
+    problem = _problem(score, alignment, is_way(start, end))
+    runs = [
+        _swap_in_run(receiver, donor, layer, i, j)
+        for layer in (layers if problem is None else ())
+        for i, j in alignment.pairs
+    ]
+    vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
+    shape = (len(layers), len(alignment.pairs)) if problem is None else (0, 0)
+    found = np.array([fraction(vector, start, end) for vector in vectors], dtype=np.float64)
+    return SwappedIn(
+        score=score.lean,
+        into=into,
+        alignment=alignment,
+        layers=layers,
+        fractions=found.reshape(shape),
+        problem=problem,
+    )
+
+
+def _swap_in_run(receiver: Side, donor: Side, layer: int, i: int, j: int) -> Run:
+    own, other = receiver.encoding, donor.encoding
+    patch = Patch(layer, (i,), other.text, (j,), other.pair)
+    return Run(own.text, own.pair, lambda _: receiver.weights, (patch,))
+
+
+def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | None:
+    n = len(alignment.pairs)
+    if score.are_equal:
+        return claim("why.swap_in.equal", a=score.first.letter, b=score.second.letter)
+    if not is_some_way:
+        return claim("why.swap_in.stuck")
+    if not n:
+        return claim("why.swap_in.unpaired")
+    return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None
+
+
+# --- Edits of a sentence, from a score to what is shown: each with its cosine, ranked
+
+_MOST = 6
+"""Words that are replaced by a neighbour at most, the chosen one first."""
+_SHARED = 3
+"""Letters that two words may not begin with alike; of long words, all but two of the shorter."""
+_LOOKED_AT = 40
+"""Rows of the word table among which a neighbour is looked for."""
+
+
+@dataclass(frozen=True)
+class RankedEdit:
+    """An edit, and the cosine of what it gives with the sentence as it is."""
+
+    edit: Edit
+    cosine: float
+
+
+@dataclass(frozen=True, eq=False)
+class EditsShown:
+    """The edits of the first sentence, the least alike first.
+
+    Attributes:
+        score: whose first sentence is edited.
+        what: the vector compared: "mean" or "cls" ("mean" where words are chosen).
+        edits: ranked by their cosine, the lowest first.
+        is_english: True if the sentence is; there are no edits of others.
+    """
+
+    score: Score
+    what: What
+    edits: tuple[RankedEdit, ...]
+    is_english: bool
+
+    @property
+    def side(self) -> Side:
+        """The sentence that is edited."""
+        return self.score.first
+
+
+def edits_of(
+    score: Score, service: EncoderService, *, progress: Counted | None = None
+) -> EditsShown:
+    """All ready edits of the first sentence, with the cosine of each at the score's layer.
+
+    They follow the rules of English: of what is not clearly English there are none.
+
+    Args:
+        score: whose first sentence is edited; its second text, where it has one, stays.
+        service: runs the model, and knows its word table.
+        progress: told how many runs are done; what it raises ends the work.
+    """
+    side, what = score.first, score.what if score.what != "word" else "mean"
+    text, pair = side.encoding.text, side.encoding.pair
+    if not is_english(text):
+        return EditsShown(score.lean, what, (), is_english=False)
+    found = [
+        *negations(text),
+        *swapped_order(text),
+        *with_neighbours(text, neighbours_of(side, service, score.card.id)),
+        *other_names(text),
+        *typo(text),
+        *other_cases(text),
+    ]
+    edits = list({edit.text: edit for edit in reversed(found) if edit.text != text}.values())
+    runs = [Run(edit.text, pair, lambda tokens: weights_of(tokens, what)) for edit in edits]
+    vectors = vectors_of(runs, service, score.card, layer=score.layer, progress=progress)
+    whole = vector_of(side.encoding.layer(score.layer), weights_of(side.encoding, what))
+    ranked = [
+        RankedEdit(edit, cosine(whole, own)) for edit, own in zip(edits, vectors, strict=True)
+    ]
+    order = tuple(sorted(ranked, key=lambda each: (each.cosine, each.edit.text)))
+    return EditsShown(score.lean, what, order, is_english=True)
+
+
+def neighbours_of(side: Side, service: EncoderService, model: str) -> dict[Span, str]:
+    """For some words of a sentence, the nearest word of the table that is written alike.
+
+    Only words that are one token of the vocabulary, and no function words.
+    """
+    vocabulary = service.vocabulary(model)
+    words = [u for u in side.words if u.text_id == 0 and _is_whole(u, side, vocabulary)]
+    chosen = side.sentence.word
+    words.sort(key=lambda unit: (unit.span != chosen, -len(unit.label), unit.positions))
+    found: dict[Span, str] = {}
+    for unit in words[:_MOST]:
+        new = _neighbour(unit, side, service, model)
+        if unit.span is not None and new:
+            found[unit.span] = new
+    return found
+
+
+def _is_whole(unit: Unit, side: Side, vocabulary: Vocabulary) -> bool:
+    """Whether a word is one token of the vocabulary, of letters, and worth replacing."""
+    if len(unit.positions) > 1 or not unit.label.isalpha():
+        return False
+    token = int(side.encoding.token_ids[unit.positions[0]])
+    plain = unit.label.casefold()
+    return vocabulary.texts[token].casefold() == plain and plain not in FUNCTION_WORDS
+
+
+def _neighbour(unit: Unit, side: Side, service: EncoderService, model: str) -> str:
+    """The nearest other word that is written alike; "" for none."""
+    vocabulary = service.vocabulary(model)
+    token = int(side.encoding.token_ids[unit.positions[0]])
+    row = service.word_rows(model, [token])[0]
+    shape, plain = case_shape(unit.label), unit.label.casefold()
+    small = vocabulary.texts[token] == plain != unit.label  # the model does not know capitals
+    for other, _, _ in service.nearest_rows(model, row, _LOOKED_AT):
+        new = vocabulary.texts[other]
+        if small and shape == "Title":
+            new = new[:1].upper() + new[1:]
+        elif small and shape == "CAPITALS":
+            new = new.upper()
+        if _is_other_word(new, plain, shape) and vocabulary.kinds[other] == vocabulary.kinds[token]:
+            return new
+    return ""
+
+
+def _is_other_word(new: str, plain: str, shape: str) -> bool:
+    """Whether it is written alike and no other form of the same word, as its beginning tells."""
+    if not new.isalpha() or case_shape(new) != shape:
+        return False
+    n = max(_SHARED, min(len(new), len(plain)) - 2)
+    return new.casefold()[:n] != plain[:n]

@@ -1,1 +1,0 @@
-"""Ready edits of a sentence, pure text, by their kind."""

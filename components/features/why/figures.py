@@ -1,0 +1,511 @@
+"""The figures of the Why alike? page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+
+from components.content.language import say
+from components.content.wording import shortened
+from components.figures.room import below, beside
+from components.figures.strips import signed_bound
+from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, SIGNED, figure, plain, values
+
+__all__ = [
+    "LEAST",
+    "LEAST_SHARE",
+    "MOST",
+    "Bar",
+    "layer_axis",
+    "signed",
+    "signed_end",
+    "signed_matrix",
+    "swap_heatmap",
+    "switched_off",
+    "word_axis",
+    "word_bars",
+]
+
+
+# --- What the pictures of this page share: axes of words and layers, and a signed scale
+
+LOW, HIGH = "#3F8FD6", "#D98A2B"
+"""The two colours of signed numbers where they stand alone: both read in light and dark."""
+
+Numbers = NDArray[np.floating[Any]]
+
+BARE: Mapping[str, Any] = MappingProxyType({"showgrid": False, "zeroline": False, "ticks": ""})
+_MOST_NAMES = 24
+_MOST_LAYERS = 13
+_LONG_TITLE = 46  # characters that one line of a narrow chart holds
+_LINE = 42  # where such a title is broken
+LEAST = 1e-3
+"""Of changes: below it the colours would show what is nothing but rounding."""
+LEAST_SHARE = 1e-12
+"""Of shares, which are a sum taken apart: those of long texts are small and yet exact."""
+
+
+def names(labels: Sequence[str]) -> list[str]:
+    """Labels as plotly takes them, escaped and cut; what is blank is shown as a sign."""
+    return [plain(label, 16) or "␣" for label in labels]
+
+
+def word_axis(labels: Sequence[str], *, most: int = _MOST_NAMES) -> dict[str, Any]:
+    """An axis of words at 0, 1, ...; of many, every n-th is named."""
+    step = max(1, ceil(len(labels) / most))
+    return {
+        **BARE,
+        "tickvals": list(range(len(labels)))[::step],
+        "ticktext": names(labels)[::step],
+        "automargin": True,
+        "range": [-0.5, len(labels) - 0.5],
+    }
+
+
+def layer_axis(layers: Sequence[int]) -> dict[str, Any]:
+    """An axis of layers at 0, 1, ..., the first at the top; of many, every n-th is named."""
+    step = max(1, ceil(len(layers) / _MOST_LAYERS))
+    return {
+        **BARE,
+        "tickvals": list(range(len(layers)))[::step],
+        "ticktext": [f"layer {n}" for n in layers][::step],
+        "automargin": True,
+        "range": [len(layers) - 0.5, -0.5],
+    }
+
+
+def signed_end(*arrays: Numbers, least: float = LEAST) -> float:
+    """The end of a scale that is symmetric around zero: the largest of all, either way.
+
+    Args:
+        arrays: of any shape; what is not a number does not count.
+        least: the smallest end.
+    """
+    sizes = [float(np.abs(own[np.isfinite(own)]).max(initial=0.0)) for own in arrays]
+    return max(*sizes, least) if sizes else least
+
+
+def titled(
+    traces: list[dict[str, Any]], layout: dict[str, Any], *, title: str, height: int
+) -> go.Figure:
+    """A figure whose title stands in two lines where it is long, with room for both and no more."""
+    is_long = len(title) > _LONG_TITLE
+    longest = len(title)
+    while is_long and len(textwrap.wrap(shortened(title, longest), _LINE)) > 2:
+        longest -= 1
+    title = shortened(title, longest)
+    margin = {**layout["margin"], "t": 58 if is_long else 40}
+    return figure(traces, {**layout, "margin": margin}, title=title, height=height, narrow=is_long)
+
+
+def colorbar(title: str, end: float, *, is_whole: bool = True) -> dict[str, Any]:
+    """The bar beside a signed picture, with its ends stated, and whether values lie beyond."""
+    low, high = ("", "") if is_whole else ("≤", "≥")
+    return {
+        "title": {"text": title},
+        "thickness": 8,
+        "len": 0.9,
+        "tickvals": [-end, 0, end],
+        "ticktext": [f"{low}\N{MINUS SIGN}{end:.2g}", "0", f"{high}+{end:.2g}"],
+    }
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign; what rounds to zero has none."""
+    rounded = round(float(value), digits) + 0.0
+    sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
+    return f"{sign}{abs(rounded):.{digits}f}"
+
+
+# --- What single words do to the cosine, the strongest first, beside their shares
+
+MOST = 12
+_FEWEST = 4  # rows that there is room for, so that a single bar is no wall
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One word.
+
+    Attributes:
+        label: the word, as it stands in the text.
+        sentence: the letter of its sentence.
+        value: what it does.
+        beside: another number for it, drawn as a mark; None for none.
+    """
+
+    label: str
+    sentence: str
+    value: float
+    beside: float | None = None
+
+
+def word_bars(
+    bars: Sequence[Bar],
+    *,
+    quantity: str,
+    beside: str = "",
+    title: str,
+    height: int = 360,
+) -> go.Figure:
+    """Bars from zero, the largest either way on top; at most twelve of them.
+
+    Args:
+        bars: the words.
+        quantity: what a bar is, under the axis.
+        beside: what a mark is, under the axis too; "" for none.
+        title: the finding.
+        height: in pixels.
+    """
+    shown = sorted(bars, key=lambda bar: -abs(bar.value))[:MOST]
+    own = np.array([bar.value for bar in shown], dtype=np.float64)
+    marks = np.array([np.nan if b.beside is None else b.beside for b in shown], dtype=np.float64)
+    labels = [
+        f"{name} · {bar.sentence}"
+        for name, bar in zip(names([b.label for b in shown]), shown, strict=True)
+    ]
+    traces = [_bars(own, labels, quantity), *([_marks(marks, labels, beside)] if beside else [])]
+    layout = {
+        "xaxis": {
+            "title": {"text": f"{quantity}   ◇ {beside}" if beside else quantity},
+            "range": _range(np.concatenate([own, marks])),
+            "zeroline": True,
+            "zerolinewidth": 1,
+        },
+        "yaxis": {
+            **BARE,
+            "tickvals": list(range(len(shown))),
+            "ticktext": [f"{label}  {signed(v)}" for label, v in zip(labels, own, strict=True)],
+            "range": [max(len(shown), _FEWEST) - 0.5, -0.5],
+            "automargin": True,
+        },
+        "margin": {"l": 8, "r": 24, "b": 48},
+    }
+    return titled(traces, layout, title=title, height=height)
+
+
+def _bars(own: Numbers, labels: Sequence[str], quantity: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": values(own),
+        "y": list(range(len(own))),
+        "marker": {"color": [HIGH if value > 0 else LOW for value in own]},
+        "width": 0.66,
+        "customdata": _named(labels, own),
+        "hovertemplate": f"%{{customdata[0]}}<br>{quantity} %{{customdata[1]}}<extra></extra>",
+    }
+
+
+def _marks(marks: Numbers, labels: Sequence[str], beside: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [None if np.isnan(value) else round(float(value), 5) for value in marks],
+        "y": list(range(len(marks))),
+        "marker": {
+            "symbol": "diamond",
+            "size": 9,
+            "color": "#FFFFFF",
+            "line": {"width": 1.5, "color": "#4A5560"},
+        },
+        "customdata": _named(labels, marks),
+        "hovertemplate": f"%{{customdata[0]}}<br>{beside} %{{customdata[1]}}<extra></extra>",
+    }
+
+
+def _named(labels: Sequence[str], own: Numbers) -> list[list[str]]:
+    """Each word with its number as it is said: plotly's own formats have no real minus sign."""
+    return [
+        [label, "" if np.isnan(value) else signed(value, 4)]
+        for label, value in zip(labels, own.tolist(), strict=True)
+    ]
+
+
+def _range(drawn: Numbers) -> list[float]:
+    """From zero, either way as far as something is drawn there."""
+    there = drawn[np.isfinite(drawn)]
+    end = 1.08 * signed_end(there)
+    low, high = (bool((sign * there > 0).any()) for sign in (-1, 1))
+    return [-end if low else -0.02 * end, end if high else 0.02 * end]
+
+
+# --- What each head, each layer's attention and each feed-forward holds of the cosine
+
+_PARTS = (("attention", CATEGORICAL[4]), ("feed-forward", CATEGORICAL[2]))
+_KEY = "<br>".join(
+    f'<span style="color:{color}">\N{BLACK SQUARE}</span> {name}' for name, color in _PARTS
+)
+"""Under the bars: which is which, as there is no room for a legend on a phone."""
+_HEADS = (0.0, 0.58)
+_LAYERS = (0.76, 1.0)
+_BAR = 0.595  # of the width, where the scale of the heads stands
+
+
+def switched_off(
+    heads: Numbers,
+    attention: Numbers,
+    feed_forward: Numbers,
+    *,
+    title: str,
+    height: int = 360,
+) -> go.Figure:
+    """The change of the cosine with each head off as a grid, and with whole parts off as bars.
+
+    Args:
+        heads: (n_layers, n_heads) changes; layers from 1, heads from 0.
+        attention, feed_forward: (n_layers,) changes.
+        title: the finding.
+        height: in pixels.
+    """
+    layers = list(range(1, len(heads) + 1))
+    traces = [_grid(heads, layers), *_heads_bars((attention, feed_forward), layers)]
+    n_heads = heads.shape[1]
+    tick = max(1, -(-n_heads // 16))
+    end = signed_end(attention, feed_forward)
+    round_end = _round(end)
+    rows = layer_axis(layers)
+    layout = {
+        "xaxis": {"domain": list(_HEADS), "title": {"text": "head"}, **BARE, "dtick": tick},
+        "xaxis2": {
+            "domain": list(_LAYERS),
+            "title": {"text": _KEY},
+            "range": [-1.15 * end, 1.15 * end],
+            "tickvals": [-round_end, 0, round_end],
+            "ticktext": [f"\N{MINUS SIGN}{round_end:.1g}", "0", f"+{round_end:.1g}"],
+            "anchor": "y",
+            "zeroline": True,
+            "zerolinewidth": 1,
+        },
+        "yaxis": rows,
+        "barmode": "group",
+        "bargap": 0.3,
+        "margin": {"l": 8, "r": 24, "b": 56},
+    }
+    return titled(traces, layout, title=title, height=height)
+
+
+def _round(end: float) -> float:
+    """The largest number of one digit up to an end: 0.08 of 0.087."""
+    size = 10.0 ** np.floor(np.log10(end))
+    return float(np.floor(end / size + 1e-9) * size)
+
+
+def _grid(heads: Numbers, layers: Sequence[int]) -> dict[str, Any]:
+    end = signed_end(heads)
+    return {
+        "type": "heatmap",
+        "z": np.ascontiguousarray(heads, dtype=np.float32),
+        "zmin": -end,
+        "zmax": end,
+        **SIGNED,
+        "xgap": 1,
+        "ygap": 1,
+        "customdata": [
+            [[n, signed(value, 4)] for value in own]
+            for n, own in zip(layers, heads.tolist(), strict=True)
+        ],
+        "hovertemplate": (
+            "layer %{customdata[0]}, head %{x}<br>change %{customdata[1]}<extra></extra>"
+        ),
+        "colorbar": {**colorbar("change", end), "x": _BAR},
+    }
+
+
+def _heads_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[str, Any]]:
+    places = list(range(len(layers)))
+    return [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "xaxis": "x2",
+            "name": name,
+            "x": values(own),
+            "y": places,
+            "marker": {"color": color},
+            "customdata": [
+                [n, signed(value, 4)] for n, value in zip(layers, own.tolist(), strict=True)
+            ],
+            "hovertemplate": f"layer %{{customdata[0]}}, {name} off<br>"
+            "change %{customdata[1]}<extra></extra>",
+        }
+        for (name, color), own in zip(_PARTS, parts, strict=True)
+    ]
+
+
+# --- A matrix of signed numbers between words: shares of the cosine, or what pairs of words cost
+
+_ANGLE = -50  # degrees, of the names below
+_TITLE = 33  # pixels of an axis' title, beside its names
+_NAMED = 18  # words that have room for their names
+_MANY = 64  # words whose cells are too narrow for a gap between them, and for a name each on hover
+
+
+def signed_matrix(
+    values: Numbers,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    quantity: str,
+    title: str,
+    axes: tuple[str, str] = ("", ""),
+    marked: tuple[int | None, int | None] = (None, None),
+    height: int = 360,
+    least: float = LEAST,
+) -> go.Figure:
+    """(n_rows, n_columns) values in the theme's two colours, centred on zero, exact on hover.
+
+    Among very many cells a few large ones would leave no colour for the others: the scale then ends
+    where 99.5 of 100 lie within, and says so.
+
+    Args:
+        values: NaN where there is nothing to show.
+        rows, columns: the words, escaped here.
+        quantity: what a value is, for hover and scale.
+        title: the finding.
+        axes: what stands down and across.
+        marked: a row and a column that get a frame.
+        height: in pixels.
+        least: the smallest end of the scale.
+    """
+    is_small = max(values.shape, default=0) <= _MANY
+    end = signed_end(values, least=least) if is_small else signed_bound(values.astype(np.float32))
+    gap = int(is_small)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": np.ascontiguousarray(values, dtype=np.float32),  # travels in binary
+        "zmin": -end,
+        "zmax": end,
+        **SIGNED,
+        "xgap": gap,
+        "ygap": gap,
+        "hoverongaps": False,
+        "colorbar": colorbar(quantity, end, is_whole=is_small),
+        **_hover(values, rows, columns, quantity),
+    }
+    across, down = (word_axis(words, most=_few(words)) for words in (columns, rows))
+    layout = {
+        "xaxis": {**across, "title": {"text": axes[1]}, "tickangle": _ANGLE},
+        "yaxis": {**down, "title": {"text": axes[0]}, "range": [len(rows) - 0.5, -0.5]},
+        "margin": {
+            "l": beside(down["ticktext"]) + _TITLE,
+            "r": 76,
+            "b": below(across["ticktext"], _ANGLE) + _TITLE,
+        },
+        "shapes": [
+            _frame(axis, index)
+            for axis, index in zip("yx", marked, strict=True)
+            if index is not None
+        ],
+    }
+    return titled([trace], layout, title=title, height=height)
+
+
+def _few(words: Sequence[str]) -> int:
+    """How many of them are named: all that have room, or so many that a reader finds the place."""
+    return _NAMED if len(words) <= _NAMED else _NAMED // 2
+
+
+def _hover(
+    values: Numbers, rows: Sequence[str], columns: Sequence[str], quantity: str
+) -> dict[str, Any]:
+    """Both words and the value; of very many, where they stand."""
+    if max(len(rows), len(columns)) > _MANY:
+        return {
+            "hovertemplate": f"row %{{y}}, column %{{x}}<br>{quantity} %{{z:.4f}}<extra></extra>"
+        }
+    across, down = names(columns), names(rows)
+    return {
+        "customdata": [
+            [[row, column, signed(value, 4)] for column, value in zip(across, own, strict=True)]
+            for row, own in zip(down, values.tolist(), strict=True)
+        ],
+        "hovertemplate": (
+            f"%{{customdata[0]}} × %{{customdata[1]}}<br>{quantity} %{{customdata[2]}}"
+            "<extra></extra>"
+        ),
+    }
+
+
+def _frame(axis: str, index: int) -> dict[str, Any]:
+    other = "x" if axis == "y" else "y"
+    return {
+        "type": "rect",
+        f"{other}ref": "paper",
+        f"{other}0": 0,
+        f"{other}1": 1,
+        f"{axis}0": index - 0.5,
+        f"{axis}1": index + 0.5,
+        "line": {"color": NEUTRAL, "width": 2},
+    }
+
+
+# --- How far a token's state of one sentence, put into the other at a layer, takes the result
+
+
+def swap_heatmap(
+    fractions: Numbers,
+    tokens: Sequence[str],
+    layers: Sequence[int],
+    *,
+    ends: tuple[str, str] = ("A", "B"),
+    title: str,
+    height: int = 360,
+) -> go.Figure:
+    """Tokens across, layers up, from 0 (nothing changes) to 1 (as in the other sentence).
+
+    Colours end at 0 and 1; what lies beyond is exact on hover.
+
+    Args:
+        fractions: (n_layers, n_tokens); NaN for a token that has no partner.
+        tokens: what is written under each column, escaped here.
+        layers: the layer of each row.
+        ends: the letters of the sentence that is changed, and of the one that it is moved towards.
+        title: the finding.
+        height: in pixels.
+    """
+    shown = names(tokens)
+    gap = int(len(tokens) <= _MANY)
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "z": np.ascontiguousarray(fractions, dtype=np.float32),
+        "zmin": 0.0,
+        "zmax": 1.0,
+        "colorscale": SEQUENTIAL,
+        "xgap": gap,
+        "ygap": 1,
+        "hoverongaps": False,
+        "customdata": [
+            [[token, layer, _said(share, ends[1])] for token, share in zip(shown, own, strict=True)]
+            for layer, own in zip(layers, fractions.tolist(), strict=True)
+        ],
+        "hovertemplate": (
+            "%{customdata[0]}, swapped in at layer %{customdata[1]}<br>"
+            "%{customdata[2]}<extra></extra>"
+        ),
+        "colorbar": {"title": {"text": say("why.swap_in.scale")}, "thickness": 8, "len": 0.9,
+                     "tickvals": [0, 0.5, 1], "ticktext": ["0%", "50%", "100%"]},
+    }  # fmt: skip
+    layout = {
+        "xaxis": {**word_axis(tokens), "tickangle": -50},
+        "yaxis": layer_axis(layers),
+        "margin": {"l": 8, "r": 8, "b": 8},
+    }
+    return titled([trace], layout, title=title, height=height)
+
+
+def _said(share: float, end: str) -> str:
+    """A part of the way in words: in per cent, or where outside of it."""
+    if np.isnan(share):
+        return ""
+    whole = round(100 * share)
+    where = "hover_beyond" if whole > 100 else "hover_away" if whole < 0 else "hover"
+    return say(f"why.swap_in.{where}", share=abs(share), b=end)

@@ -1,1 +1,0 @@
-"""The pictures of Why alike?, by what they show."""

@@ -1,0 +1,475 @@
+"""The numbers of the Why alike? page: exact shares, alignment, effects of leaving out.
+
+Numpy in, numpy out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.analysis.words import token_positions
+from components.core.errors import RequestError
+from components.core.schema import FloatArray, Tokens
+from components.core.words import Span, split_words
+
+__all__ = [
+    "FEWEST",
+    "NOISE",
+    "WHATS",
+    "Alignment",
+    "Doubles",
+    "Order",
+    "Shares",
+    "Unit",
+    "What",
+    "align",
+    "by_unit",
+    "cosine",
+    "cut",
+    "fraction",
+    "interaction",
+    "is_way",
+    "is_word",
+    "merged",
+    "order_of",
+    "pair_cosines",
+    "sense_gap",
+    "shares_of",
+    "units_of",
+    "vector_of",
+    "weights_of",
+]
+
+
+# --- Which token of one text stands for which of another that is a variant of it
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Tokens of two texts, one to one and in order.
+
+    Attributes:
+        pairs: positions in the first text and in the second.
+        same_length: whether both have as many tokens, and each stands for the one at its place.
+        first_alone, second_alone: positions that stand for nothing of the other.
+        n_equal: pairs of the same token.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    same_length: bool
+    first_alone: tuple[int, ...]
+    second_alone: tuple[int, ...]
+    n_equal: int
+
+    @property
+    def turned(self) -> Alignment:
+        """The same of the second text with the first."""
+        return Alignment(
+            tuple((j, i) for i, j in self.pairs),
+            self.same_length,
+            self.second_alone,
+            self.first_alone,
+            self.n_equal,
+        )
+
+
+def align(first: Tokens, second: Tokens) -> Alignment:
+    """Align two tokenized texts; padding has no part.
+
+    Of equal length, each token stands for the one at its place. Else equal tokens in the same order
+    stand for each other (Ratcliff and Obershelp 1988, as in difflib), and so does what lies between
+    them where it is of equal length.
+    """
+    ours, theirs = _ids(first), _ids(second)
+    same_length = len(ours) == len(theirs)
+    pairs = list(zip(range(len(ours)), range(len(theirs)), strict=False))
+    if not same_length:
+        pairs = _matched(ours, theirs)
+    known, others = {i for i, _ in pairs}, {j for _, j in pairs}
+    return Alignment(
+        pairs=tuple(pairs),
+        same_length=same_length,
+        first_alone=tuple(i for i in range(len(ours)) if i not in known),
+        second_alone=tuple(j for j in range(len(theirs)) if j not in others),
+        n_equal=sum(ours[i] == theirs[j] for i, j in pairs),
+    )
+
+
+def _ids(tokens: Tokens) -> list[int]:
+    """Padding stands behind everything else, so that places stay what they are."""
+    real: list[int] = tokens.token_ids[np.flatnonzero(tokens.attention_mask)].tolist()
+    return real
+
+
+def _matched(ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    for _, i, i_end, j, j_end in matcher.get_opcodes():
+        if i_end - i == j_end - j:
+            found += zip(range(i, i_end), range(j, j_end), strict=True)
+    return found
+
+
+# --- A text without some of its words, and where everything else in it went
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What is left of a text.
+
+    Attributes:
+        text: without the words.
+        places: for each code point of the old text, where it stands now; -1 where it is gone.
+    """
+
+    text: str
+    places: tuple[int, ...]
+
+    def moved(self, span: Span) -> Span | None:
+        """Where a span of the old text lies now; None where some of it is gone."""
+        now = self.places[slice(*span)]
+        return None if not now or -1 in now else (now[0], now[-1] + 1)
+
+
+def cut(text: str, spans: Sequence[Span]) -> Cut:
+    """Take words out of a text, and the white space that they would leave twice.
+
+    One space takes their place where letters or digits would run together without it.
+    """
+    gone = [False] * len(text)
+    for start, end in spans:
+        gone[start:end] = [True] * (end - start)
+    for start, end in spans:
+        for i in _left_over(text, gone, start, end):
+            gone[i] = True
+    left: list[str] = []
+    places = []
+    for i, character in enumerate(text):
+        if gone[i]:
+            places.append(-1)
+            continue
+        if i and gone[i - 1] and left and left[-1].isalnum() and character.isalnum():
+            left.append(" ")
+        places.append(len(left))
+        left.append(character)
+    return Cut("".join(left), tuple(places))
+
+
+def _left_over(text: str, gone: Sequence[bool], start: int, end: int) -> range:
+    """The white space beside a word that goes with it."""
+    before, behind = start, end
+    while before > 0 and text[before - 1].isspace() and not gone[before - 1]:
+        before -= 1
+    while behind < len(text) and text[behind].isspace() and not gone[behind]:
+        behind += 1
+    if not any(not each for each in gone[:before]):  # nothing stands before it
+        return range(end, behind)
+    is_last = all(gone[behind:])
+    return range(before, start) if behind > end or is_last else range(0)
+
+
+# --- What is compared of a text: how much each token counts, and the vector that they make up
+
+Doubles = NDArray[np.float64]
+
+What = Literal["mean", "cls", "word"]
+"""The mean over all real tokens, special ones included; the first token; a word's tokens."""
+WHATS: tuple[What, ...] = get_args(What)
+
+
+def weights_of(tokens: Tokens, what: What, span: Span | None = None) -> Doubles:
+    """(n_tokens,) float64 what each token counts; they sum to 1.
+
+    Args:
+        tokens: of the text.
+        what: what is compared.
+        span: of the chosen word in the text; only a word needs it.
+
+    Raises:
+        RequestError: no word is chosen, or the model does not read it.
+    """
+    if what == "word":
+        if span is None:
+            raise RequestError("No word of this sentence is chosen. Choose one.")
+        return _even(token_positions(tokens, span), tokens.n_tokens)
+    real = np.flatnonzero(tokens.attention_mask)
+    return _even(real[:1] if what == "cls" else real, tokens.n_tokens)
+
+
+def _even(positions: NDArray[np.int64], n_tokens: int) -> Doubles:
+    weights = np.zeros(n_tokens)
+    weights[positions] = 1 / len(positions)
+    return weights
+
+
+def vector_of(hidden: FloatArray, weights: Doubles) -> Doubles:
+    """(..., n_dims) float64 of (..., n_tokens, n_dims) hidden states."""
+    used = np.flatnonzero(weights)
+    vector: Doubles = np.einsum("t,...td->...d", weights[used], hidden[..., used, :], dtype=float)
+    return vector
+
+
+def cosine(first: Doubles, second: Doubles) -> float:
+    """The cosine of two vectors in [-1, 1]; 0 where one has no length."""
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return 0.0 if lengths == 0 else float(np.clip(first @ second / lengths, -1.0, 1.0))
+
+
+# --- What an intervention does: how far a cosine moves, and how much of a way a vector goes
+
+NOISE = 0.01
+"""A change of a cosine up to which it is not told: two decimals hardly show it."""
+NO_WAY = 1e-4
+"""A way, in parts of the vectors' length, below which there is nothing to go."""
+
+
+def pair_cosines(vectors: Sequence[Doubles]) -> Doubles:
+    """(n_pairs,) the cosines of all pairs of n vectors, in the order of `combinations`."""
+    return np.array([cosine(a, b) for a, b in combinations(vectors, 2)], dtype=np.float64)
+
+
+def is_way(start: Doubles, end: Doubles) -> bool:
+    """Whether two vectors differ by more than rounding."""
+    size = max(float(np.linalg.norm(start)), float(np.linalg.norm(end)))
+    return float(np.linalg.norm(end - start)) > NO_WAY * size
+
+
+def fraction(moved: Doubles, start: Doubles, end: Doubles) -> float:
+    """How much of the way from one vector to another a moved one has gone.
+
+    The projection of its movement on the way: 0 at the start and 1 at the end, however far beside
+    the way it lies; below 0 where it went the other way, above 1 where it went beyond the end.
+
+    Raises:
+        ValueError: start and end are the same vector, so there is no way; ask `is_way` first.
+    """
+    way = end - start
+    length = float(way @ way)
+    if length == 0:
+        raise ValueError("The two vectors are the same: there is no way between them.")
+    return float((moved - start) @ way / length)
+
+
+def interaction(pairs: Doubles) -> Doubles:
+    """(n, n) what two do together beyond the sum of what each does alone; 0 on the diagonal.
+
+    Args:
+        pairs: (n, n) changes with both left out, each alone on the diagonal.
+    """
+    alone = np.diag(pairs)
+    both: Doubles = pairs - alone[:, None] - alone[None, :]
+    np.fill_diagonal(both, 0.0)
+    return both
+
+
+# --- How far shares and what leaving out does put words in the same order: shares are no causes
+
+FEWEST = 8
+"""Words below which two orders are not compared."""
+UNRELATED = 0.2
+"""Kendall's tau up to which the orders count as unrelated."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Two orders of the same words: by share, and by how far leaving one out lowers the cosine.
+
+    Attributes:
+        verdict: "same" or "opposite" where tau lies further from 0 than 19 of 20 random orders
+            do; "unrelated" where it is small; else "cannot tell".
+        tau: Kendall's tau-b (1945) of the two, from -1 (turned round) to 1 (the same); None where
+            one of them has no order, as all its numbers are equal.
+    """
+
+    verdict: Literal["same", "opposite", "unrelated", "cannot tell"]
+    tau: float | None
+
+
+def order_of(shares: Doubles, changes: Doubles) -> Order:
+    """Compare the two orders.
+
+    Args:
+        shares: (n,) of each word.
+        changes: (n,) of the cosine without each word: below 0 where it falls.
+    """
+    from scipy.stats import kendalltau
+
+    n = len(shares)
+    if n < 2 or np.ptp(shares) == 0 or np.ptp(changes) == 0:
+        return Order("cannot tell", None)
+    tau = float(kendalltau(shares, -changes).statistic)
+    if n < FEWEST:
+        return Order("cannot tell", tau)
+    by_chance = 1.96 * float(np.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))))
+    if abs(tau) > by_chance:
+        return Order("same" if tau > 0 else "opposite", tau)
+    return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)
+
+
+# --- How far the senses of a word stand apart: the gap between cosines of one sense and of two
+
+
+def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
+    """The mean cosine of pairs of one sense, less that of pairs of two senses.
+
+    A continuous measure, which moves with every head; accuracies jump from sentence to sentence.
+
+    Args:
+        vectors: (n, n_dims) of one word in n sentences; at least two of one sense, and two senses.
+        senses: (n,) what it means in each.
+
+    Raises:
+        ValueError: there are no pairs of one sense, or none of two.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    first, second = np.triu_indices(len(units), 1)
+    names = np.array(senses)
+    same = names[first] == names[second]
+    if not same.any() or same.all():
+        raise ValueError("A gap needs pairs of one sense and pairs of two senses.")
+    cosines = (units @ units.T)[first, second]
+    return float(cosines[same].mean() - cosines[~same].mean())
+
+
+# --- What a text is made of here: its words, each with its tokens, and its special tokens
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A word of a text, or a special token.
+
+    Attributes:
+        label: the word as written, or the special token.
+        positions: of its tokens, in order; at least one.
+        text_id: 0 for a word of the text, 1 for one of its pair, -1 for a special token.
+        span: where the word stands in its text, in code points, with the words that its one token
+            covers too; None for a special token.
+    """
+
+    label: str
+    positions: tuple[int, ...]
+    text_id: int = -1
+    span: Span | None = None
+
+
+def units_of(tokens: Tokens) -> tuple[Unit, ...]:
+    """All words that have tokens, and all special tokens, in the order of their first tokens.
+
+    Padding is in none of them.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    for i in np.flatnonzero(tokens.attention_mask).tolist():
+        text_id, word = int(tokens.text_ids[i]), int(tokens.word_ids[i])
+        key = (text_id, word) if word >= 0 else (-1, i)
+        found.setdefault(key, []).append(i)
+    texts = (tokens.text, tokens.pair or "")
+    spans = tuple(map(split_words, texts))
+    units = []
+    for (text_id, word), positions in found.items():
+        if text_id < 0:
+            units.append(Unit(tokens.tokens[positions[0]], tuple(positions)))
+        else:
+            rivals = {spans[text_id][other] for which, other in found if which == text_id}
+            covered = tokens.offsets[positions]
+            span = _with_neighbours(spans[text_id], word, covered, rivals)
+            units.append(Unit(texts[text_id][slice(*span)], tuple(positions), text_id, span))
+    return tuple(units)
+
+
+def _with_neighbours(
+    words: Sequence[Span], word: int, covered: NDArray[np.int64], rivals: Collection[Span]
+) -> Span:
+    """The span of a word and of the words beside it that have no tokens but this one's.
+
+    A typed "[MASK]" is one token and three words; taking only "MASK" out would leave "[]".
+    """
+    first = last = word
+    while first > 0 and words[first - 1][1] > covered.min() and words[first - 1] not in rivals:
+        first -= 1
+    while (
+        last + 1 < len(words)
+        and words[last + 1][0] < covered.max()
+        and words[last + 1] not in rivals
+    ):
+        last += 1
+    return words[first][0], words[last][1]
+
+
+def is_word(unit: Unit) -> bool:
+    """Whether it is of the text, not a special token; punctuation counts as a word."""
+    return unit.span is not None
+
+
+# --- The cosine of two weighted sums of tokens, taken apart exactly into pairs of tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """What each pair of tokens, or of words, adds to a cosine.
+
+    Attributes:
+        cells: (n_first, n_second) float64, which sum to the cosine; may be negative.
+    """
+
+    cells: Doubles
+
+    @property
+    def rows(self) -> Doubles:
+        """(n_first,) the share of each token of the first text."""
+        sums: Doubles = self.cells.sum(axis=1)
+        return sums
+
+    @property
+    def columns(self) -> Doubles:
+        """(n_second,) the share of each token of the second text."""
+        sums: Doubles = self.cells.sum(axis=0)
+        return sums
+
+    @property
+    def total(self) -> float:
+        """The sum of all cells."""
+        return float(self.cells.sum())
+
+    @property
+    def bound(self) -> float:
+        """The largest size of a cell, for colours centred on zero."""
+        return float(np.abs(self.cells).max(initial=0.0))
+
+
+def shares_of(
+    first: FloatArray, second: FloatArray, first_weights: Doubles, second_weights: Doubles
+) -> Shares:
+    """The shares of all pairs of tokens.
+
+    Args:
+        first, second: (n_first, n_dims) and (n_second, n_dims) hidden states of one layer.
+        first_weights, second_weights: (n_first,) and (n_second,) what each token counts.
+    """
+    a, b = vector_of(first, first_weights), vector_of(second, second_weights)
+    length = float(np.linalg.norm(a) * np.linalg.norm(b))
+    if length == 0:
+        return Shares(np.zeros((len(first), len(second))))
+    ours = first.astype(np.float64) * first_weights[:, None]
+    theirs = second.astype(np.float64) * second_weights[:, None]
+    return Shares(ours @ theirs.T / length)
+
+
+def merged(shares: Shares, first: Sequence[Unit], second: Sequence[Unit]) -> Shares:
+    """The shares of words and special tokens: the sums over their tokens."""
+    return Shares(by_unit(by_unit(shares.cells, first).T, second).T)
+
+
+def by_unit(values: Doubles, units: Sequence[Unit]) -> Doubles:
+    """(n_units, ...) sums of (n_tokens, ...) over the tokens of each unit."""
+    sums = np.zeros((len(units), *values.shape[1:]))
+    for i, unit in enumerate(units):
+        sums[i] = values[list(unit.positions)].sum(axis=0)
+    return sums

@@ -1,1 +1,0 @@
-"""The numbers of its page, numpy in and numpy out, by what they are about."""

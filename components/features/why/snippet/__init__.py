@@ -1,1 +1,0 @@
-"""Each look with transformers alone, its hooks written out, by look."""

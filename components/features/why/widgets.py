@@ -1,0 +1,174 @@
+"""The component of the Why alike? page: lines between the words of two sentences."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.ui.widgets.chips import visible
+from components.ui.widgets.component import component
+
+__all__ = ["Row", "Said", "Word", "word_lines"]
+
+
+Kind = Literal["word", "special", "alone"]
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word or token.
+
+    Attributes:
+        label: as it stands in the text.
+        position: of its first token, by which it is picked.
+        kind: a word, a special token, or one that stands alone where others have a partner.
+        value: what colours it and stands under it; None for neither.
+        joined: whether it goes on with the word before it.
+    """
+
+    label: str
+    position: int
+    kind: Kind = "word"
+    value: float | None = None
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One sentence.
+
+    Attributes:
+        letter: of the sentence.
+        color: of the sentence, "#0072B2".
+        words: in order.
+    """
+
+    letter: str
+    color: str
+    words: Sequence[Word]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the numbers are, in words.
+
+    Attributes:
+        quantity: what the number of one word is: "share".
+        between: what the number of two words is; "" where there is none.
+        low, high: what values below and above zero do: "takes away", "adds".
+        hint: what stands there as long as no word is pointed at.
+    """
+
+    quantity: str
+    between: str
+    low: str
+    high: str
+    hint: str
+
+
+class _Item(TypedDict):
+    position: int
+    text: str
+    kind: Kind
+    value: float | None
+    joined: bool
+
+
+class _Side(TypedDict):
+    letter: str
+    color: str
+    words: list[_Item]
+
+
+def word_lines(
+    first: Row,
+    second: Row,
+    *,
+    key: str,
+    end: float,
+    said: Said,
+    cells: NDArray[np.floating[Any]] | None = None,
+    links: Sequence[tuple[int, int]] = (),
+    picked: tuple[str, int] | None = None,
+    on_pick: Callable[[str, int], None] | None = None,
+) -> None:
+    """Shows both sentences; calls `on_pick(side, position)` when a word is picked.
+
+    Args:
+        first, second: the sentences, one above the other.
+        key: the component's own key.
+        end: the value of the strongest colour, either way.
+        said: what the numbers are.
+        cells: (n_first, n_second) what each line is worth; None for `links` alone.
+        links: pairs of words, by their places, joined whatever they are worth.
+        picked: "first" or "second", and the place of a word of it that has a ring.
+        on_pick: a callback in Streamlit's sense; -1 lets the picked word go. Without it, words
+            light up alone.
+    """
+    known = {
+        side: frozenset(word.position for word in row.words)
+        for side, row in (("first", first), ("second", second))
+    }
+    ringed = None if picked is None else _ringed(picked, {"first": first, "second": second})
+
+    def receive(sent: object) -> None:
+        pick = _checked(sent, known)
+        if pick is not None and on_pick is not None:
+            on_pick(pick[0], -1 if pick == ringed else pick[1])
+
+    data: Mapping[str, object] = {
+        "sides": [_side(first), _side(second)],
+        "cells": _encoded(cells),
+        "links": [list(link) for link in links],
+        "end": float(end),
+        "picked": None if picked is None else {"side": picked[0], "index": picked[1]},
+        "pickable": on_pick is not None,
+        "says": {
+            "quantity": said.quantity,
+            "between": said.between,
+            "low": said.low,
+            "high": said.high,
+            "hint": said.hint,
+        },
+    }
+    component("components.features.why", "words", data, key=key, on_pick=receive)
+
+
+def _side(row: Row) -> _Side:
+    return {"letter": row.letter, "color": row.color, "words": [_item(w) for w in row.words]}
+
+
+def _item(word: Word) -> _Item:
+    return {
+        "position": word.position,
+        "text": visible(word.label).strip() or "␣",
+        "kind": word.kind,
+        "value": None if word.value is None else float(word.value),
+        "joined": word.joined,
+    }
+
+
+def _encoded(cells: NDArray[np.floating[Any]] | None) -> str:
+    if cells is None:
+        return ""
+    return base64.b64encode(np.ascontiguousarray(cells, "<f4").tobytes()).decode()
+
+
+def _ringed(picked: tuple[str, int], rows: Mapping[str, Row]) -> tuple[str, int]:
+    side, index = picked
+    return side, rows[side].words[index].position
+
+
+def _checked(pick: object, known: Mapping[str, frozenset[int]]) -> tuple[str, int] | None:
+    """The side and position that the browser reported; None where there is no such word."""
+    if not isinstance(pick, Mapping):
+        return None
+    side, position = pick.get("side"), pick.get("position")
+    if not isinstance(side, str) or type(position) is not int:
+        return None
+    return (side, position) if position in known.get(side, ()) else None

@@ -1,1 +1,0 @@
-"""Components of the page Why alike?."""
