@@ -22,8 +22,13 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
     forget_all()
+    _empty_the_store()  # other pages' tests may have kept a corpus in the same folder
     yield
     for job in jobs().under_way(INDEXES):
         assert job.wait(SECONDS)
+    _empty_the_store()
+
+
+def _empty_the_store() -> None:
     for name in store().names():
         store().delete(name)

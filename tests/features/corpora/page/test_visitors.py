@@ -50,7 +50,7 @@ def test_among_many_the_address_names_one_s_corpora(public: Callable[..., Any]) 
         view = shown_view(app)
         assert MINE.of(view) == name
         assert "other's" not in plainly_said(app)
-        assert "this link includes only the one on this page" in plainly_said(app)  # under Share
+        assert "This link includes only the corpus on this page" in plainly_said(app)  # under Share
         assert f"corpora_show_{name}" in keys(opened(view))
         given = opened(on(name))  # a link that was shared
         assert "you can search and export it, but not delete it" in plainly_said(given)

@@ -124,7 +124,7 @@ def test_a_sentence_falls_to_a_sense_and_one_without_the_word_is_said() -> None:
 @pytest.mark.parametrize(
     ("controls", "words"),
     [
-        ({"beside": "layer", "other_layer": 0}, "for layer 0 (always guessing"),
+        ({"beside": "layer", "other_layer": 0}, "layer 0: with more uses"),
         ({"beside": "word", "other_word": "bank"}, "We cannot tell which does better"),
         ({"beside": "word", "other_word": "xqzt"}, "does not occur in"),
         ({"beside": "corpus", "other_corpus": "Zm9vYmFyYmF6cXV4"}, "There is no such corpus"),
