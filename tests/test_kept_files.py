@@ -13,7 +13,7 @@ import pytest
 from numba.core.caching import NullCache
 
 from components.core import EncoderService
-from components.core.encoder import quickness
+from components.core.encoder import devices
 from components.core.errors import StateError
 from components.core.hub import fetch
 from components.maps import compiled
@@ -52,8 +52,8 @@ def uses(
         return [path.read_bytes() for path in paths]
 
     def precision(folder: Path) -> object:
-        quickness.fast_precision.__wrapped__(folder)
-        return quickness._read(folder / quickness.FILE) is not None
+        devices.fast_precision.__wrapped__(folder)
+        return devices._read(folder / devices.FILE) is not None
 
     def model(folder: Path) -> object:
         name = "org/tiny-bert"

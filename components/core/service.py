@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from components.core import registry
 from components.core.batching import Streams
 from components.core.calls import Call, check_checksum
-from components.core.model_list import ModelList
-from components.core.model_store import ModelStore
+from components.core.model_store import ModelList, ModelStore
 from components.core.presets import preset_config
 from components.core.protocol import EncoderService
 from components.core.schema import Architecture, Counted, Encoding

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 from components.core.errors import CorpusError
 from components.corpus.charsets import Charset, charset_of, open_text
-from components.corpus.kinds import LABEL_NAMES, TEXT_NAMES, is_number
 from components.corpus.sheet import (
+    LABEL_NAMES,
     MAX_COLUMNS,
     MAX_SCANNED,
+    TEXT_NAMES,
     Sheet,
     cut_note,
+    is_number,
     max_rows,
     named,
     nothing_fits,

@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 from components.analysis.baseline import Band
 from components.analysis.similarity import Comparison, Pair
 from components.core.schema import FloatArray
-from components.figures.labels import spread as _spread
+from components.figures.frames import spread as _spread
 from components.figures.theme import (
     DASHES,
     NEUTRAL,

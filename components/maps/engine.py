@@ -24,7 +24,6 @@ from components.core.errors import JobError
 from components.core.schema import FloatArray
 from components.corpus.corpus import Corpus
 from components.jobs import Job, Jobs, Kind, Report, Task, Visitor
-from components.maps.gathering import Gathered
 from components.maps.layer_maps import How, LayerMaps
 from components.maps.picture import Picture
 from components.maps.placing import N_PROCESSES, Placing
@@ -32,7 +31,7 @@ from components.maps.plan import Plan, plan, usual_token_seconds
 from components.maps.projection import estimate
 from components.maps.request import MapRequest
 from components.maps.stability import Stability
-from components.maps.vectors import gathered
+from components.maps.vectors import Gathered, gathered
 
 __all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Checked", "Maps"]
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from components.core.schema import FloatArray
 from components.maps import prepare
-from components.maps.honesty import Honesty
 from components.maps.layer_maps import LayerMaps, project_layers
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
 from components.maps.progress import OnProgress
 from components.maps.projection import Map, project
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 from components.maps.stability import stability
 from components.maps.vector_space import Metric
 
@@ -144,8 +144,8 @@ def _neighbors(metric: Metric, name: str, arrays: Mapping[str, NDArray[Any]]) ->
     return Neighbors(arrays[f"{name}_indices"], arrays[f"{name}_distances"], metric)
 
 
-def _honesty(values: Mapping[str, Any] | None) -> Honesty | None:
-    return None if values is None else Honesty(**values)
+def _honesty(values: Mapping[str, Any] | None) -> MapQuality | None:
+    return None if values is None else MapQuality(**values)
 
 
 def _save(path: Path, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -134,7 +134,7 @@ def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
             rows = slice(begin, min(n, begin + size))
             yield rows, *_select(space, np.arange(n)[rows], space.keys(rows), k)
         return
-    from components.maps.distance_kernel import keep_largest
+    from components.maps.kernels import keep_largest
 
     width = min(n - 1, k + _SPARE_KEPT)
     values = np.full((n, width), -np.inf, np.float32)

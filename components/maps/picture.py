@@ -9,14 +9,13 @@ from importlib.metadata import version
 
 from components.core.schema import FloatArray, Passport
 from components.corpus.corpus import Corpus
-from components.maps.gathering import Gathered
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
 from components.maps.plan import SAMPLING_SEED
 from components.maps.points import Points
 from components.maps.projection import Map
-from components.maps.request import MapRequest
-from components.maps.settings import Method
+from components.maps.request import MapRequest, Method
+from components.maps.vectors import Gathered
 
 __all__ = ["Picture"]
 
@@ -45,7 +44,7 @@ class Picture:
     method: Method
     reason: str
     neighbors: tuple[Neighbors, ...]
-    honesty: tuple[Honesty | None, ...]
+    honesty: tuple[MapQuality | None, ...]
 
     @property
     def points(self) -> Points:

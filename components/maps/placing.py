@@ -18,7 +18,7 @@ from components.maps import entries
 from components.maps.layer_maps import How, LayerMaps
 from components.maps.progress import OnProgress
 from components.maps.projection import Map
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 from components.maps.stability import Stability
 
 __all__ = ["N_PROCESSES", "Placing"]

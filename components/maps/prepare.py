@@ -20,9 +20,9 @@ import numpy as np
 from components.core import Settings
 from components.core.errors import SettingsError
 from components.maps.compiled import keep_in, umap_functions
-from components.maps.honesty import ALL_UP_TO
+from components.maps.map_quality import ALL_UP_TO
 from components.maps.projection import project
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 
 __all__ = ["compiled_folder", "keep_compiled", "main", "warm_up"]
 
@@ -83,11 +83,11 @@ def keep_compiled(folder: Path) -> None:
     with umap_functions() as umap:
         from umap import aligned_umap, layouts, utils
 
-        from components.maps import aligned, distance_kernel, layout_kernel
+        from components.maps import kernels, layer_maps
 
         lists = umap.numba.typed.typedlist
-        modules = (umap, aligned_umap, layouts, utils, lists, layout_kernel, distance_kernel)
-        for function in (aligned.one_epoch(), *chain(*(vars(own).values() for own in modules))):
+        modules = (umap, aligned_umap, layouts, utils, lists, kernels, kernels)
+        for function in (layer_maps.one_epoch(), *chain(*(vars(own).values() for own in modules))):
             if isinstance(function, umap.numba.core.dispatcher.Dispatcher):
                 _enable(function)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from components.core.schema import FloatArray
 from components.maps import layouts
-from components.maps.estimates import Estimate, estimate, stage_seconds
-from components.maps.honesty import FEWEST, Honesty, measure_in
+from components.maps.map_quality import FEWEST, MapQuality, measure_in
 from components.maps.neighbors import Neighbors, nearest_in
+from components.maps.plan import Estimate, estimate, stage_seconds
 from components.maps.progress import (
     ARRANGING,
     AXES,
@@ -23,7 +23,7 @@ from components.maps.progress import (
     OnProgress,
     Stages,
 )
-from components.maps.settings import EFFORTS, METHODS, Effort, MapSettings, Method, method_name
+from components.maps.request import EFFORTS, METHODS, Effort, MapSettings, Method, method_name
 from components.maps.vector_space import METRICS, Metric, VectorSpace
 
 __all__ = [
@@ -70,7 +70,7 @@ class Map:
     reason: str
     settings: MapSettings
     neighbors: Neighbors
-    honesty: Honesty | None
+    honesty: MapQuality | None
 
 
 def project(

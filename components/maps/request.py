@@ -1,16 +1,149 @@
-"""Which map is asked for, as one value that can be compared, kept and said in words."""
+"""What is asked of the engine: settings of a layout, and the request of a map."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
+import numpy as np
+
+from components.core.errors import RequestError
 from components.maps.points import Unit
-from components.maps.settings import MapSettings, method_name
+from components.maps.vector_space import METRICS, Metric
 
-__all__ = ["Footing", "MapRequest", "changes", "with_layer"]
+__all__ = [
+    "EFFORTS",
+    "METHODS",
+    "Effort",
+    "Footing",
+    "MapRequest",
+    "MapSettings",
+    "Method",
+    "changes",
+    "method_name",
+    "with_layer",
+]
+
+
+# --- What a map is asked for: checked when made, told in passports, read back from them
+
+Method = Literal["umap", "pca", "tsne"]
+METHODS: tuple[Method, ...] = get_args(Method)
+Effort = Literal["quick", "full"]
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
+FULL_EPOCHS, MANY_FULL_EPOCHS = 800, 400  # for up to `MANY` points, and for more
+QUICK_EPOCHS, MANY_QUICK_EPOCHS = 200, 150
+SOME = 5_000
+MANY = 50_000
+_NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
+
+
+@dataclass(frozen=True)
+class MapSettings:
+    """What a map is asked for.
+
+    Attributes:
+        method: "umap", "pca" or "tsne".
+        n_components: 2 or 3 dimensions of the map.
+        metric: "cosine" or "euclidean" in the full space.
+        n_neighbors: 2 to 200; UMAP's neighbours (which count the point itself), t-SNE's perplexity.
+        min_dist: 0 to 0.99, how close UMAP lets points come.
+        seed: 0 to 2**31 - 1, decides what UMAP draws at random.
+        effort: "full" takes the rounds that make a map as good as umap-learn's own, "quick" fewer.
+    """
+
+    method: Method = "umap"
+    n_components: int = 2
+    metric: Metric = "cosine"
+    n_neighbors: int = 15
+    min_dist: float = 0.1
+    seed: int = 0
+    effort: Effort = "quick"
+
+    def __post_init__(self) -> None:
+        _check_choice("method", self.method, METHODS)
+        _check_choice("metric", self.metric, METRICS)
+        _check_choice("effort", self.effort, EFFORTS)
+        for name, low, high in (
+            ("n_components", 2, 3),
+            ("n_neighbors", 2, 200),
+            ("seed", 0, 2**31 - 1),
+        ):
+            object.__setattr__(self, name, _whole(name, getattr(self, name), low, high))
+        object.__setattr__(self, "min_dist", _number("min_dist", self.min_dist, 0.0, 0.99))
+
+    def n_epochs(self, n: int) -> int:
+        """The rounds that UMAP takes for n points."""
+        if self.effort == "full":
+            return FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
+        return QUICK_EPOCHS if n <= SOME else MANY_QUICK_EPOCHS
+
+    def as_dict(self) -> dict[str, str | int | float]:
+        """The settings by name, as JSON has them."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> MapSettings:
+        """Settings by name; what is left out has its default.
+
+        Raises:
+            RequestError: a name that is no setting, or a value that is not allowed.
+        """
+        known = [field.name for field in fields(cls)]
+        unknown = sorted(str(name) for name in given if name not in known)
+        if unknown:
+            raise RequestError(
+                f"{', '.join(unknown)}: no such setting of a map. There are {', '.join(known)}."
+            )
+        return cls(**given)
+
+
+def method_name(method: Method) -> str:
+    """A method as pages write it."""
+    return _NAMES[method]
+
+
+def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise RequestError(
+            f"{name} of a map was {_shown(value)}; it must be one of {', '.join(allowed)}."
+        )
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high:
+        return int(value)
+    raise RequestError(
+        f"{name} of a map was {_shown(value)}; it must be a whole number from {low} to {high:,}."
+    )
+
+
+def _number(name: str, value: Any, low: float, high: float) -> float:
+    # Compared as it is: float() of a very large whole number would overflow.
+    if (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and low <= value <= high
+    ):
+        return float(value)
+    raise RequestError(
+        f"{name} of a map was {_shown(value)}; it must be a number from {low:g} to {high:g}."
+    )
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: not all of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a very large number"
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+# --- Which map is asked for, as one value that can be compared, kept and said in words
 
 Footing = Literal["joint", "aligned", "one"]
 

@@ -17,7 +17,7 @@ from components.maps import layouts
 from components.maps.neighbors import map_neighbors
 from components.maps.progress import AXES, LINKING, OnProgress, Stages
 from components.maps.projection import K_MEASURED, Map, plan
-from components.maps.settings import MapSettings, method_name
+from components.maps.request import MapSettings, method_name
 from components.maps.vector_space import VectorSpace
 
 __all__ = ["Stability", "stability"]

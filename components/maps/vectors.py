@@ -1,18 +1,299 @@
-"""The points of a planned map and their vectors: texts are encoded a few at a time."""
+"""The vectors that a map is made of, gathered from the service text by text."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
-from components.core import EncoderService, Encoding, ModelCard
+import numpy as np
+
+from components.analysis.words import pool
+from components.core import EncoderService, ModelCard
+from components.core.errors import RequestError
+from components.core.schema import Encoding, FloatArray, IntArray, Passport
+from components.core.words import Span, split_words
 from components.corpus.corpus import Corpus
-from components.maps.gathering import Gathered, gather
 from components.maps.plan import Plan
+from components.maps.points import Points, Unit
 from components.maps.progress import OnProgress
 from components.maps.request import MapRequest
 
-__all__ = ["gathered"]
+__all__ = [
+    "SENTENCE_POOLINGS",
+    "WORD_POOLINGS",
+    "Gathered",
+    "TextRows",
+    "gather",
+    "gathered",
+    "rows_of",
+    "sentence_vectors",
+]
+
+
+# --- What one text adds to a map: its words, tokens or itself, each with its vectors and labels
+
+WORD_POOLINGS = ("mean", "first", "last")
+SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
+"""Ways to make a sentence's vector from its tokens': of all, of its own alone, [CLS], ..."""
+_PARTS = ("first third", "middle third", "last third")
+
+
+@dataclass
+class TextRows:
+    """What one text adds to a map: a row for each of its points."""
+
+    names: list[str]
+    spans: IntArray
+    vectors: FloatArray  # (n_layers, n, n_dims)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    positions: list[float] = field(default_factory=list)
+
+
+def rows_of(
+    encoding: Encoding,
+    unit: Unit,
+    pooling: str,
+    span: Span | None,
+    wanted: set[str],
+    special: bool,
+) -> TextRows:
+    """What a text adds to a map of words, tokens or sentences.
+
+    Raises:
+        RequestError: the model has no pooler.
+    """
+    if unit == "sentences":
+        return _sentence(encoding, pooling)
+    if unit == "tokens":
+        return _tokens(encoding, wanted, special)
+    return _words(encoding, pooling, span, wanted)
+
+
+def _sentence(encoding: Encoding, pooling: str) -> TextRows:
+    vector = sentence_vectors(encoding, pooling)
+    return TextRows([encoding.text], np.array([[0, len(encoding.text)]]), vector[:, None])
+
+
+def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
+    """(n_layers, n_dims) float32: a text's vector at each layer; (1, n_dims) of the pooler.
+
+    Raises:
+        RequestError: the model has no pooler.
+    """
+    if pooling == "pooler":
+        if encoding.pooler_output is None:
+            raise RequestError(
+                "This model has no pooler, so there is no pooler output to map. Choose the mean, "
+                "[CLS] or max of its tokens."
+            )
+        pooled: FloatArray = encoding.pooler_output[None]
+        return pooled
+    real = encoding.attention_mask == 1
+    own = real & (encoding.special_tokens_mask == 0)
+    if pooling == "own" and own.any():
+        real = own
+    hidden = encoding.hidden[:, real]
+    if pooling == "cls":
+        first: FloatArray = hidden[:, 0]
+        return first
+    if pooling == "max":
+        highest: FloatArray = hidden.max(axis=1)
+        return highest
+    return pool(hidden, "mean")
+
+
+def _tokens(encoding: Encoding, wanted: set[str], special: bool) -> TextRows:
+    added = encoding.special_tokens_mask == 1
+    takes = (encoding.attention_mask == 1) & (special | ~added)
+    if wanted:
+        takes &= np.array([token.casefold() in wanted for token in encoding.tokens])
+    where = np.flatnonzero(takes)
+    starts = [encoding.word_ids[i] != encoding.word_ids[i - 1] for i in where]
+    kinds = [
+        "special token" if added[i] else "first of its word" if start else "later in its word"
+        for i, start in zip(where, starts, strict=True)
+    ]
+    return TextRows(
+        [encoding.tokens[i] for i in where],
+        encoding.offsets[where],
+        encoding.hidden[:, where],
+        {"kind of token": kinds, "part of text": parts_of(where, encoding.n_tokens)},
+        [float(i) for i in where],
+    )
+
+
+def _words(encoding: Encoding, pooling: str, span: Span | None, wanted: set[str]) -> TextRows:
+    text = encoding.text
+    spans = split_words(text)
+    takes = [span] if span is not None else [e for e in spans if _is_word(text[slice(*e)])]
+    found = [
+        (edges, at)
+        for edges in takes
+        if not wanted or text[slice(*edges)].casefold() in wanted
+        if (at := _tokens_of(encoding, edges)).size
+    ]
+    pooled = [pool(encoding.hidden[:, at], _word_pooling(pooling)) for _, at in found]
+    empty = encoding.hidden[:, :0]
+    names = [text[slice(*edges)] for edges, _ in found]
+    starts = {start: i for i, (start, _) in enumerate(spans)}
+    places = [starts.get(edges[0], 0) for edges, _ in found]
+    return TextRows(
+        names,
+        np.array([edges for edges, _ in found], dtype=np.int64).reshape(-1, 2),
+        np.stack(pooled, axis=1) if pooled else empty,
+        {"word": [name.casefold() for name in names], "part of text": parts_of(places, len(spans))},
+        [float(i) for i in places],
+    )
+
+
+def _is_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _tokens_of(encoding: Encoding, edges: Span) -> IntArray:
+    """Positions of the tokens that share characters with a word, as in `words.token_positions`."""
+    start, end = edges
+    offsets = encoding.offsets
+    inside = (encoding.text_ids == 0) & (offsets[:, 0] < end) & (offsets[:, 1] > start)
+    return np.flatnonzero(inside)
+
+
+def _word_pooling(pooling: str) -> Literal["mean", "first", "last"]:
+    return "first" if pooling == "first" else "last" if pooling == "last" else "mean"
+
+
+def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
+    """In which third of n places each position is."""
+    return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
+
+
+# --- From encodings to the points of a map and their vectors, a few texts at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Points and their vectors.
+
+    Attributes:
+        points: what each point is.
+        vectors: (n_layers, n_points, n_dims) float32.
+        layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
+        n_cut: texts whose end did not fit the model.
+        passport: of the encodings.
+    """
+
+    points: Points
+    vectors: FloatArray
+    layers: tuple[int, ...]
+    n_cut: int
+    passport: Passport | None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return self.vectors.nbytes + 300 * self.points.n_points + sum(map(len, self.points.texts))
+
+
+def gather(
+    encodings: Iterable[Encoding],
+    *,
+    unit: Unit,
+    pooling: str = "mean",
+    spans: Sequence[Span] | None = None,
+    only: Sequence[str] = (),
+    special: bool = False,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    most: int = 50_000,
+) -> Gathered:
+    """The points of a corpus and their vectors.
+
+    Args:
+        encodings: one for each text, in order, on the wanted layers.
+        unit: what becomes a point.
+        pooling: of a word's sub-tokens (`WORD_POOLINGS`) or a sentence's tokens
+            (`SENTENCE_POOLINGS`); tokens need none.
+        spans: for words: the one word of each text to take, instead of all.
+        only: words or tokens to take, letter case aside; empty takes all.
+        special: for tokens: also those that the tokenizer added.
+        labels: columns of labels, a value for each text; each point gets its text's.
+        most: the largest number of points; texts beyond it are not asked for, and `points.texts`
+            has those that were.
+
+    Raises:
+        RequestError: the model has no pooler, or there is nothing to map.
+    """
+    wanted = {word.casefold() for word in only}
+    texts: list[str] = []
+    rows: list[TextRows] = []
+    layers: tuple[int, ...] = ()
+    passport, n_cut, n = None, 0, 0
+    for index, encoding in enumerate(encodings):
+        span = None if spans is None else spans[index]
+        rows.append(rows_of(encoding, unit, pooling, span, wanted, special))
+        texts.append(encoding.text)
+        layers = (-1,) if pooling == "pooler" and unit == "sentences" else encoding.layers
+        passport = encoding.passport
+        n_cut += encoding.n_truncated > 0
+        n += len(rows[-1].names)
+        if n >= most:
+            break
+    if not n:
+        raise RequestError(_nothing(unit, only))
+    kept = min(n, most)
+    return Gathered(
+        points=_points(unit, texts, rows, labels or {}, kept),
+        vectors=np.ascontiguousarray(np.concatenate([r.vectors for r in rows], axis=1)[:, :kept]),
+        layers=layers,
+        n_cut=n_cut,
+        passport=passport,
+    )
+
+
+def _nothing(unit: Unit, only: Sequence[str]) -> str:
+    if only:
+        asked = ", ".join(f"“{word}”" for word in only[:3])
+        return (
+            f"No {unit.removesuffix('s')} here is {asked}. Write it as in the texts, or empty the "
+            "field to map them all."
+        )
+    return f"These texts have no {unit} to map. Choose other texts, or another kind of point."
+
+
+def _points(
+    unit: Unit,
+    texts: list[str],
+    rows: list[TextRows],
+    labels: Mapping[str, Sequence[str]],
+    kept: int,
+) -> Points:
+    sentence = np.repeat(np.arange(len(rows)), [len(row.names) for row in rows])[:kept]
+    titles = rows[0].columns if rows else {}
+    own = {t: tuple(v for row in rows for v in row.columns[t])[:kept] for t in titles}
+    given = {title: tuple(column[i] for i in sentence) for title, column in labels.items()}
+    clashing = {title for title in given if title in own and given[title] != own[title]}
+    given = {f"{t} (label)" if t in clashing else t: column for t, column in given.items()}
+    measures = {"sentence length in characters": np.array([len(texts[i]) for i in sentence])}
+    if unit == "sentences":
+        own["part of the texts"] = tuple(parts_of(sentence, len(texts)))
+    else:
+        measures = {
+            "position in the sentence": np.array([p for row in rows for p in row.positions])[:kept],
+            **measures,
+        }
+    return Points(
+        unit=unit,
+        texts=tuple(texts),
+        sentence=sentence.astype(np.int64),
+        spans=np.concatenate([row.spans for row in rows])[:kept].astype(np.int64),
+        names=tuple(name for row in rows for name in row.names)[:kept],
+        labels={**given, **own},
+        measures={title: values.astype(np.float32) for title, values in measures.items()},
+    )
+
+
+# --- The points of a planned map and their vectors: texts are encoded a few at a time
 
 _N_TEXTS = 96  # encoded at a time
 

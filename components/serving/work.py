@@ -26,8 +26,7 @@ from components.core.calls import Method
 from components.core.errors import ContextlensError, JobError, WorkerError
 from components.core.protocol import EncoderService
 from components.core.remote import wire
-from components.core.remote.sizes import CARD_BY, check_answer
-from components.core.remote.wire import Event, Fault
+from components.core.remote.wire import CARD_BY, Event, Fault, check_answer
 from components.serving.bounds import OBJECTS, Place
 
 __all__ = ["Work"]

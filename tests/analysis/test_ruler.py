@@ -25,7 +25,7 @@ from components.analysis.ruler import (
     save,
 )
 from components.analysis.words import POOLINGS, word_vectors
-from components.content.ambiguous_words import ambiguous_words, everyday_words
+from components.content.bundled_texts import ambiguous_words, everyday_words
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word, find_words
 from components.ui.models import tasks

@@ -17,7 +17,7 @@ import pyarrow as pa
 from components.core import BUNDLED_ID, Settings
 from components.core.service import LocalService
 from components.corpus.corpus import Corpus
-from components.corpus.store import vector_index
+from components.corpus.store import indexing
 from components.corpus.store.about import Indexing, indexing_of
 from components.corpus.store.indexing import index
 from components.corpus.store.rows import schema
@@ -221,6 +221,6 @@ def _rows(own: Indexing, start: int, words: list[str], vectors: Any) -> pa.Recor
 
 
 def _indexed(store: Store, name: str) -> None:
-    job = vector_index.index_vectors(Jobs(10**6), store, name)
+    job = indexing.index_vectors(Jobs(10**6), store, name)
     if job is not None:
         job.result(600)

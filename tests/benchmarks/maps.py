@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from components.core import BUNDLED_ID, Settings, open_service
-from components.maps.honesty import measure
 from components.maps.layer_maps import project_layers
+from components.maps.map_quality import measure
 from components.maps.prepare import warm_up
 from components.maps.projection import estimate, project
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 from tests.benchmarks.results import Outcome, Ratio
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import interleaved

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from components.content.examples import EXAMPLES
-from components.ui.frame.qr import qr_code
+from components.ui.frame.share import qr_code
 from tests.browser.screens import PHONE, WIDER_THAN_ITSELF, box
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from itertools import combinations, groupby
 
 import pytest
 
-from components.content.ambiguous_words import ambiguous_words
+from components.content.bundled_texts import ambiguous_words, baseline_sentences
 from components.content.examples import EXAMPLES
-from components.content.sample import baseline_sentences
 from components.core.words import find_words, split_words
 
 ENTRIES = ambiguous_words()

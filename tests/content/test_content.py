@@ -11,10 +11,10 @@ import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
 from components import features
+from components.content.bundled_texts import baseline_sentences
 from components.content.examples import EXAMPLES, Example, ExampleSentence
 from components.content.glossary import GLOSSARY
 from components.content.language import table
-from components.content.sample import baseline_sentences
 from components.core.words import find_word, split_words
 from components.maps.projection import METHODS
 

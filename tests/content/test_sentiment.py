@@ -13,10 +13,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 
-from components.content.ambiguous_words import ambiguous_words
+from components.content.bundled_texts import (
+    SentimentSentence,
+    ambiguous_words,
+    baseline_sentences,
+    sentiment_sentences,
+)
 from components.content.examples import EXAMPLES
-from components.content.sample import baseline_sentences
-from components.content.sentiment import SentimentSentence, sentiment_sentences
 from components.core.words import split_words
 
 ENTRIES = sentiment_sentences()

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from components.core import EncoderService
-from components.core.encoder import headroom, needed_memory
+from components.core.encoder import devices, needed_memory
 from components.core.errors import ModelError
 from tests.support.tiny_models import build
 
@@ -109,13 +109,13 @@ def test_a_containers_own_bound_counts(
 
     monkeypatch.setattr(psutil, "virtual_memory", Machine)
     monkeypatch.setattr(
-        headroom, "_CONTAINER", container(tmp_path, most, held=700_000, files=200_000)
+        devices, "_CONTAINER", container(tmp_path, most, held=700_000, files=200_000)
     )
-    assert headroom.free_memory() == (expected or Machine.available)
+    assert devices.free_memory() == (expected or Machine.available)
 
 
 def test_without_a_container_the_machine_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(headroom, "_CONTAINER", tmp_path / "none")
-    assert headroom.free_memory() > 0
+    monkeypatch.setattr(devices, "_CONTAINER", tmp_path / "none")
+    assert devices.free_memory() > 0

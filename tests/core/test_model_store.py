@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from components.core import EncoderService
-from components.core.encoder.quickness import FILE, machine
+from components.core.encoder.devices import FILE, machine
 from tests.support.tiny_models import build
 
 

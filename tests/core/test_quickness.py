@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from components.core import BUNDLED_ID, EncoderService
-from components.core.encoder.quickness import FILE, fast_precision, machine
+from components.core.encoder.devices import FILE, fast_precision, machine
 
 TEXT = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
 

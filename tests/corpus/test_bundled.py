@@ -11,8 +11,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.metrics.pairwise import cosine_similarity
 
 from components.analysis.words import token_positions, word_vectors
-from components.content.ambiguous_words import ambiguous_words
-from components.content.sentiment import sentiment_sentences
+from components.content.bundled_texts import ambiguous_words, sentiment_sentences
 from components.core import BUNDLED_ID, EncoderService
 from components.core.words import find_word
 from components.corpus.bundled import ambiguous_corpus, sentiment_corpus

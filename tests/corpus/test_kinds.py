@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.corpus.kinds import Kind, guess_text_column, is_number, kind_of
-from components.corpus.sheet import clean, unique
+from components.corpus.sheet import Kind, clean, guess_text_column, is_number, kind_of, unique
 
 SENTENCES = [f"This is sentence number {i}" for i in range(100)]
 

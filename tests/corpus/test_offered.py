@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import CorpusError
-from components.corpus.offered import MOST_FILES, offered, read_offered, stored_name
+from components.corpus.bundled import MOST_FILES, offered, read_offered, stored_name
 from components.corpus.store.tables import is_name
 
 

@@ -16,7 +16,7 @@ from components.features.map.compute import sense_tests
 from components.features.pairs.files import bundled_pairs
 from components.features.pairs.measures import SAME
 from components.features.senses.words import Found, course_of, word_in
-from components.maps.gathering import gather
+from components.maps.vectors import gather
 from components.ui.models import tasks
 from components.ui.widgets.comparison.ruler import pair_on_ruler
 from tests.support.measured import measured

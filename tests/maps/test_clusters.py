@@ -10,7 +10,7 @@ from sklearn.cluster import HDBSCAN
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core.errors import RequestError
 from components.maps.clusters import MAX_CLUSTERED, cluster, cluster_labels
 from components.maps.points import Points

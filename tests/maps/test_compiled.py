@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
-from components.maps.aligned import one_epoch
 from components.maps.compiled import umap_functions
+from components.maps.layer_maps import one_epoch
 from components.maps.projection import project
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -30,7 +30,7 @@ vectors = np.random.default_rng(0).normal(size=(90, 6))
 places = project(vectors, MapSettings()).coordinates
 from umap.umap_ import compute_membership_strengths as theirs
 from pynndescent.utils import tau_rand_int as on_import
-from components.maps.layout_kernel import move as ours
+from components.maps.kernels import move as ours
 functions = (theirs, on_import, ours)
 counts = [getattr(f.stats, c) for f in functions for c in ("cache_hits", "cache_misses")]
 print(hashlib.sha256(places).hexdigest(), *[sum(count.values()) for count in counts])

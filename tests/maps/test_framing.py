@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.maps.framing import framed
+from components.maps.layer_maps import framed
 
 
 def drifting(n_layers: int = 5, n: int = 40, n_components: int = 2) -> np.ndarray:

@@ -9,9 +9,8 @@ from components.analysis.words import word_vectors
 from components.core import EncoderService, Encoding
 from components.core.errors import RequestError
 from components.core.words import split_words
-from components.maps.gathering import gather
 from components.maps.points import context
-from components.maps.text_rows import SENTENCE_POOLINGS, sentence_vectors
+from components.maps.vectors import SENTENCE_POOLINGS, gather, sentence_vectors
 
 TEXTS = ("I love my pet python.", "I love coding in python, unbelievably!", "Ça va 👍🏽 mañana?")
 

@@ -8,8 +8,8 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
 from components.core.errors import RequestError
-from components.maps import honesty as module
-from components.maps.honesty import Honesty, measure
+from components.maps import map_quality
+from components.maps.map_quality import MapQuality, measure
 from components.maps.neighbors import nearest
 from components.maps.vector_space import METRICS, Metric
 
@@ -66,7 +66,7 @@ def test_recall_is_the_share_of_true_neighbors_kept(metric: Metric) -> None:
 def test_the_plane_itself_is_kept_whole_and_shuffled_it_is_not() -> None:
     _, places = scene(500)
     plane = np.pad(places, ((0, 0), (0, 6)))
-    assert measure(plane, places, "euclidean") == Honesty(1.0, 1.0, 1.0, 15, 500)
+    assert measure(plane, places, "euclidean") == MapQuality(1.0, 1.0, 1.0, 15, 500)
     shuffled = measure(plane, places[RANDOM.permutation(500)], "euclidean")
     assert shuffled.trustworthiness < 0.6
     assert shuffled.continuity < 0.6
@@ -102,7 +102,7 @@ def test_known_neighbors_and_small_blocks_give_the_same(
     assert measure(vectors, places, metric, k=k, neighbors=nearest(vectors, 15, metric)) == plain
     few = nearest(vectors, 2, metric)  # too few to be of use
     assert measure(vectors, places, metric, k=k, neighbors=few) == plain
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 600 * 7)
+    monkeypatch.setattr(map_quality, "_BLOCK_BYTES", 8 * 600 * 7)
     assert measure(vectors, places, metric, k=k) == plain
 
 

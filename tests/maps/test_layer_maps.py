@@ -10,11 +10,11 @@ import pytest
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.errors import RequestError
-from components.maps.honesty import measure
 from components.maps.layer_maps import How, project_layers
+from components.maps.map_quality import measure
 from components.maps.neighbors import map_neighbors, nearest
 from components.maps.projection import project
-from components.maps.settings import METHODS, MapSettings, Method
+from components.maps.request import METHODS, MapSettings, Method
 from components.maps.vector_space import METRICS, Metric
 
 N_LAYERS = 4
@@ -67,7 +67,7 @@ def test_joint_maps_are_one_picture_without_an_island_for_each_layer(
 
 @pytest.mark.slow
 def test_layers_of_the_model_share_one_map(service: EncoderService) -> None:
-    from components.content.sample import baseline_sentences
+    from components.content.bundled_texts import baseline_sentences
 
     encoded = service.encode(BUNDLED_ID, list(baseline_sentences())[:25])
     vectors = np.concatenate([one.hidden for one in encoded], axis=1)

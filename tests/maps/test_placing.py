@@ -230,7 +230,7 @@ def test_no_room_on_the_disk_is_said(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "from components.core.errors import JobError\n"
         "from components.maps.placing import Placing\n"
-        "from components.maps.settings import MapSettings\n"
+        "from components.maps.request import MapSettings\n"
         "tempfile.tempdir = sys.argv[1]\n"
         "try:\n"
         "    Placing().project(np.ones((100, 100), 'f4'), MapSettings())\n"

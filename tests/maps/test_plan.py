@@ -13,8 +13,7 @@ from components.corpus.bundled import ambiguous_corpus
 from components.corpus.corpus import Corpus
 from components.maps.plan import Plan, plan, usual_token_seconds
 from components.maps.points import UNITS
-from components.maps.request import MapRequest
-from components.maps.settings import MapSettings
+from components.maps.request import MapRequest, MapSettings
 
 FEW = Corpus(
     "few",

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from components.core.errors import RequestError
 from components.maps.projection import project
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 from components.maps.stability import stability
 
 RANDOM = np.random.default_rng(0)

@@ -11,12 +11,12 @@ from scipy.spatial import procrustes
 from sklearn.datasets import load_digits, make_swiss_roll
 
 from components.core import EncoderService
-from components.maps import layouts, umap_layout
+from components.maps import layouts
 from components.maps.compiled import umap_functions
-from components.maps.honesty import measure, measure_in
+from components.maps.layouts import optimize
+from components.maps.map_quality import measure, measure_in
 from components.maps.neighbors import map_neighbors, nearest_in
 from components.maps.projection import MapSettings, project
-from components.maps.umap_layout import optimize
 from components.maps.vector_space import VectorSpace
 from tests.support.maps import QUICK, drawn_map, map_view
 
@@ -59,7 +59,7 @@ def test_the_number_of_threads_and_tasks_changes_nothing(
     _, graph, start = linked(clusters(n), n_components)
     alone = optimize(graph, start, **CURVE, n_epochs=60, seed=1, n_threads=1)
     for points in (1000, 17, 333):
-        monkeypatch.setattr(umap_layout, "_POINTS_A_THREAD", points)
+        monkeypatch.setattr(layouts, "_POINTS_A_THREAD", points)
         for n_threads in (2, 4):
             found = optimize(graph, start, **CURVE, n_epochs=60, seed=1, n_threads=n_threads)
             np.testing.assert_array_equal(found, alone)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from components.core.encoder.architecture import architecture_of, build_architecture
-from components.core.encoder.devices import device_of
+from components.core.encoder.devices import (
+    device_of,
+    fast_precision,
+    free_memory,
+    needed_memory,
+    tidy_memory,
+)
 from components.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
 from components.core.encoder.gathering import encode_together, processors
 from components.core.encoder.gradients import integrated_gradients
-from components.core.encoder.headroom import free_memory, needed_memory
+from components.core.encoder.inputs import Request
 from components.core.encoder.intervening import intervene
 from components.core.encoder.loading import LoadedModel, load_model
-from components.core.encoder.memory import tidy_memory
 from components.core.encoder.parameters import list_parameters, read_matrix
-from components.core.encoder.quickness import fast_precision
-from components.core.encoder.request import Request
 from components.core.encoder.running import encode
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.vocabulary import (

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from components.core.batching import Processors, Streams
-from components.core.encoder.devices import device_of
+from components.core.encoder.devices import LONG_RUN, device_of, tidy_memory
+from components.core.encoder.inputs import Request
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.memory import LONG_RUN, tidy_memory
-from components.core.encoder.request import Request
 from components.core.encoder.running import Asked, ask, run_together
 from components.core.encoder.threads import limit_threads, n_threads
 from components.core.schema import Encoding, Mask, Precision

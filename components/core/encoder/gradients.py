@@ -16,9 +16,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from components.core.encoder.inputs import check_rows, network_inputs
+from components.core.encoder.inputs import (
+    Request,
+    check_rows,
+    checked_layers,
+    is_index,
+    network_inputs,
+)
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.request import Request, checked_layers, is_index
 from components.core.encoder.running import passport_of
 from components.core.encoder.tokenizing import tokenize
 from components.core.errors import RequestError

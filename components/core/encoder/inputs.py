@@ -1,18 +1,22 @@
-"""Tokens as the arrays that a network takes, once it is known to have a row for each."""
+"""What the encoder is asked for, checked, and its tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from components.core.encoder.devices import Device
 from components.core.encoder.loading import LoadedModel
-from components.core.errors import CheckpointError
-from components.core.schema import IntArray, Tokens
+from components.core.errors import CheckpointError, RequestError
+from components.core.schema import AttentionRequest, IntArray, Mask, ModelCard, Precision, Tokens
 
-__all__ = ["check_rows", "network_inputs"]
+__all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_inputs", "one_of"]
+
+
+# --- Tokens as the arrays that a network takes, once it is known to have a row for each
 
 
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
@@ -58,3 +62,90 @@ def network_inputs(
         device.put(torch.from_numpy(mask)),
         None if segments is None else device.put(torch.from_numpy(segments)),
     )
+
+
+# --- What is asked of a run, checked against the model at the door
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compute for each text, checked against the model by `checked`."""
+
+    pad_to: int | None = None
+    mask: Mask = "model"
+    layers: tuple[int, ...] | None = None
+    attentions: bool | tuple[tuple[int, int], ...] = False
+    precision: Precision = "exact"  # the one that runs
+    why_exact: str | None = None  # where another was asked
+
+    @classmethod
+    def checked(
+        cls,
+        card: ModelCard,
+        *,
+        pad_to: int | None,
+        mask: Mask,
+        layers: Sequence[int] | None,
+        attentions: AttentionRequest,
+        precision: Precision,
+    ) -> Request:
+        """A request that fits this model.
+
+        Raises:
+            RequestError: a layer, head, mask, precision or length that the model does not have.
+        """
+        one_of("mask", mask, ("model", "ones"))
+        one_of("precision", precision, ("exact", "fast"))
+        chosen = range(card.n_layers + 1) if layers is None else checked_layers(layers, card)
+        heads = attentions if isinstance(attentions, bool) else _checked_heads(attentions, card)
+        why_exact = None
+        if precision == "fast" and card.fast.dtype == "float32":
+            precision, why_exact = "exact", card.fast.reason
+        return cls(pad_to, mask, tuple(chosen), heads, precision, why_exact)
+
+
+def one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:
+    """Pass where a value is among those that are allowed."""
+    if given not in allowed:
+        raise RequestError(f"{name} is {given!r}; it must be one of {', '.join(allowed)}.")
+
+
+def is_index(number: object, low: int, high: int) -> bool:
+    """Whether something is a whole number between two bounds, both included."""
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return whole and bool(low <= number <= high)  # type: ignore[operator]
+
+
+def checked_layers(layers: Sequence[int], card: ModelCard) -> list[int]:
+    """The numbers of layers that a model has.
+
+    Raises:
+        RequestError: none, or one that it does not have.
+    """
+    try:
+        chosen = list(layers)
+    except TypeError:
+        chosen = []
+    if not chosen or not all(is_index(n, 0, card.n_layers) for n in chosen):
+        raise RequestError(
+            f"Layers {layers!r} were asked; {card.title} has layers 0 (the embedding layer) to "
+            f"{card.n_layers}. Give a list of at least one of these."
+        )
+    return [int(n) for n in chosen]
+
+
+def _checked_heads(
+    heads: Sequence[tuple[int, int]], card: ModelCard
+) -> tuple[tuple[int, int], ...]:
+    try:
+        asked = [(layer, head) for layer, head in heads]
+    except (TypeError, ValueError):
+        asked = []
+    layers, numbers = (1, card.n_layers), (0, card.n_heads - 1)
+    if not asked or not all(is_index(a, *layers) and is_index(b, *numbers) for a, b in asked):
+        raise RequestError(
+            f"Attentions {heads!r} were asked; give True for all, or a list of (layer, head) with "
+            f"layers 1 to {card.n_layers} (layer 0, the embedding layer, has no attention) and "
+            f"heads 0 to {card.n_heads - 1}."
+        )
+    return tuple((int(layer), int(head)) for layer, head in asked)

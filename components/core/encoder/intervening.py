@@ -1,42 +1,535 @@
-"""Texts read with something changed inside the model, many at a time.
-
-What lies below all changes of a text is computed once for the text: each result joins its batch at
-the layer where it begins to differ. See `EncoderService.intervene`.
-"""
+"""Runs of the encoder with something changed inside, and what may be changed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
-from components.core.encoder.changing import Row
-from components.core.encoder.forking import run_group
-from components.core.encoder.inputs import check_rows
-from components.core.encoder.intervention_checks import (
-    Changes,
-    check_changes,
-    read_changes,
-    sources_of,
+from components.core.encoder.devices import tidy_memory
+from components.core.encoder.inputs import (
+    Request,
+    check_rows,
+    checked_layers,
+    is_index,
+    network_inputs,
+    one_of,
 )
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.memory import tidy_memory
-from components.core.encoder.put_in import gather
-from components.core.encoder.request import Request, checked_layers
 from components.core.encoder.running import batches, freeze, passport_of, room
 from components.core.encoder.tokenizing import checked_texts, tokenize
+from components.core.errors import RequestError
 from components.core.schema import (
     Average,
+    Block,
     Counted,
     Encoding,
     Intervention,
+    ModelCard,
     Passport,
+    Patch,
     SwitchOff,
     Tokens,
 )
 
 __all__ = ["intervene"]
+
+
+# --- Interventions held against the model and the text at the door
+
+Changes = tuple[Intervention, ...]
+"""All that is changed while one text is read."""
+
+_KINDS = (SwitchOff, Block, Patch, Average)
+
+
+def read_changes(interventions: object, n_texts: int) -> list[Changes]:
+    """The interventions for each text, read once.
+
+    Raises:
+        RequestError: no list for each text, or something in one that is no intervention.
+    """
+    if not isinstance(interventions, Iterable):
+        interventions = ()
+    rows = [tuple(row) if isinstance(row, Iterable) else (None,) for row in interventions]
+    if len(rows) != n_texts or not all(isinstance(one, _KINDS) for row in rows for one in row):
+        raise RequestError(
+            f"{n_texts} texts came with {len(rows)} lists of interventions; give one list for each "
+            "text, empty or of SwitchOff, Block, Patch and Average."
+        )
+    return rows
+
+
+def check_changes(
+    changes: Changes,
+    tokens: Tokens,
+    card: ModelCard,
+    *,
+    sources: Mapping[tuple[str, str | None], Tokens],
+    has_baseline: bool,
+) -> None:
+    """Pass where the model and the text have all that is named.
+
+    Args:
+        changes: of one text.
+        tokens: the text's.
+        card: of the model.
+        sources: the tokens of each text that states are taken from, by text and pair.
+        has_baseline: whether there are texts to average parts over.
+
+    Raises:
+        RequestError: what is not there, or does not fit.
+    """
+    for change in changes:
+        if isinstance(change, SwitchOff):
+            _check_switch(change, card, has_baseline=has_baseline)
+        elif isinstance(change, Block):
+            _check_block(change, tokens, card)
+        else:
+            _check_layer(change.layer, 0, card)
+            _check_positions(change.positions, tokens)
+            if isinstance(change, Average):
+                one_of("over", change.over, ("text", "batch"))
+            else:
+                _check_source(change, sources[change.source, change.source_pair])
+    _check_something_is_seen(changes, tokens, card)
+
+
+def _check_switch(change: SwitchOff, card: ModelCard, *, has_baseline: bool) -> None:
+    one_of("part", change.part, ("head", "attention", "feed_forward"))
+    one_of("to", change.to, ("zero", "mean"))
+    _check_layer(change.layer, 1, card)
+    if change.part == "head" and not is_index(change.head, 0, card.n_heads - 1):
+        raise RequestError(
+            f"Head {change.head!r} of layer {change.layer} was named; {card.title} has heads 0 to "
+            f"{card.n_heads - 1} in each layer. Give one of these."
+        )
+    if change.part != "head" and change.head is not None:
+        raise RequestError(
+            f"Head {change.head!r} was named with the part {change.part!r}, which is a whole "
+            "layer's. Leave the head out, or ask for the part 'head'."
+        )
+    if change.to == "mean" and not has_baseline:
+        raise RequestError(
+            "A part was to be set to its mean, and there are no texts to average it over. Give "
+            "`baseline` texts, or set the part to zero."
+        )
+
+
+def _check_block(change: Block, tokens: Tokens, card: ModelCard) -> None:
+    by = () if change.seen_by is None else (change.seen_by,)
+    _check_positions((change.token,), tokens)
+    if by:
+        _check_positions(by, tokens)
+    if change.layers is not None:
+        _check_numbers("Layers", change.layers)
+        for layer in change.layers:
+            _check_layer(layer, 1, card)
+
+
+def _check_layer(layer: object, lowest: int, card: ModelCard) -> None:
+    if not is_index(layer, lowest, card.n_layers):
+        raise RequestError(
+            f"Layer {layer!r} was named; {card.title} has layers {lowest} to {card.n_layers} in "
+            "which this can be changed. Give one of these."
+        )
+
+
+def _check_positions(positions: Any, tokens: Tokens) -> None:
+    _check_numbers("Positions", positions)
+    if max(positions) >= tokens.n_tokens:
+        raise RequestError(
+            f"Positions {_shown(positions)} were named; {_shown(tokens.text)} has the positions 0 "
+            f"to {tokens.n_tokens - 1} in this model. Give some of these."
+        )
+
+
+def _check_numbers(what: str, numbers: Any) -> None:
+    whole = isinstance(numbers, tuple) and all(is_index(n, 0, sys.maxsize) for n in numbers)
+    if not whole or not numbers or len(set(numbers)) != len(numbers):
+        raise RequestError(
+            f"{what} {_shown(numbers)} were named; give a tuple of whole numbers, at least one and "
+            "each once."
+        )
+
+
+def _check_source(change: Patch, source: Tokens) -> None:
+    given = change.source_positions
+    if not isinstance(given, tuple) or len(given) != len(change.positions):
+        raise RequestError(
+            f"Positions {_shown(change.positions)} were to be taken from positions "
+            f"{_shown(given)}; give one position of the other text for each."
+        )
+    for position in given:  # one state may be put in at several positions
+        _check_positions((position,), source)
+
+
+def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) -> None:
+    """Nothing is what attention to no position at all would give."""
+    blocks = [change for change in changes if isinstance(change, Block)]
+    if len({block.token for block in blocks}) < tokens.n_tokens:
+        return
+    for layer in range(1, card.n_layers + 1):
+        here = [b for b in blocks if b.layers is None or layer in b.layers]
+        for position in range(tokens.n_tokens):
+            hidden = {b.token for b in here if b.seen_by in {None, position}}
+            if len(hidden) == tokens.n_tokens:
+                raise RequestError(
+                    f"All {tokens.n_tokens} positions were hidden from position {position} in "
+                    f"layer {layer}; leave it at least one to look at."
+                )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def sources_of(rows: Sequence[Changes]) -> list[tuple[str, str | None]]:
+    """The texts that states are taken from, each once.
+
+    Raises:
+        TextError: something that is no text, or that no tokenizer can read.
+    """
+    patches = [change for row in rows for change in row if isinstance(change, Patch)]
+    sources, pairs = [p.source for p in patches], [p.source_pair for p in patches]
+    return list(dict.fromkeys(checked_texts(sources, pairs)))
+
+
+# --- What is put in where something is switched off or replaced: means and other texts' states
+
+_Read = Iterator[tuple[list[Tokens], int, torch.Tensor]]
+"""The texts of a batch, a layer, and its hidden states."""
+
+
+@dataclass(frozen=True)
+class PutIn:
+    """Vectors to put in.
+
+    Attributes:
+        states: (n_tokens, n_dims) of another text, by text, pair and layer.
+        parts: (n_dims,) mean of a part over the baseline, by part and layer; all heads of a layer
+            side by side.
+        own: (n_dims,) mean over a text's own tokens, by text, pair and layer.
+        batch: (n_dims,) mean over all texts, by layer.
+    """
+
+    states: dict[tuple[str, str | None, int], torch.Tensor] = field(default_factory=dict)
+    parts: dict[tuple[str, int], torch.Tensor] = field(default_factory=dict)
+    own: dict[tuple[str, str | None, int], torch.Tensor] = field(default_factory=dict)
+    batch: dict[int, torch.Tensor] = field(default_factory=dict)
+
+
+def gather(
+    loaded: LoadedModel,
+    rows: Sequence[Changes],
+    *,
+    texts: Sequence[Tokens],
+    sources: Sequence[Tokens],
+    baseline: Sequence[Tokens],
+    pause: Callable[[], None],
+) -> PutIn:
+    """What the changes of all texts need.
+
+    Args:
+        loaded: the model.
+        rows: the changes, for each result.
+        texts: the different texts that are read.
+        sources: those that states are taken from.
+        baseline: those that parts are averaged over.
+        pause: called between batches; what it raises ends the work.
+    """
+
+    most = loaded.device.for_steps.batch_tokens
+
+    def read(some: Sequence[Tokens], layers: set[int], sums: _PartSums | None = None) -> _Read:
+        lengths = [t.n_tokens for t in some]
+        for places in batches(lengths, same_length=False, most=most) if layers else ():
+            pause()
+            batch = [some[i] for i in places]
+            for layer, hidden in plain_layers(loaded, batch, max(layers), sums):
+                if layer in layers:
+                    yield batch, layer, hidden
+
+    changes = [change for row in rows for change in row]
+    patched = {change.layer for change in changes if isinstance(change, Patch)}
+    averaged = {change.layer for change in changes if isinstance(change, Average)}
+    switched = {c.layer for c in changes if isinstance(c, SwitchOff) and c.to == "mean"}
+    put_in = PutIn()
+    for batch, layer, hidden in read(sources, patched):
+        for tokens, states in zip(batch, hidden, strict=True):
+            put_in.states[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].clone()
+    means: defaultdict[int, _Mean] = defaultdict(_Mean)
+    for batch, layer, hidden in read(texts, averaged):
+        means[layer].add(hidden, batch)
+        for tokens, states in zip(batch, hidden, strict=True):
+            put_in.own[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].mean(0)
+    put_in.batch.update({layer: mean.value for layer, mean in means.items()})
+    sums = _PartSums()
+    for _ in read(baseline, switched, sums):  # the tap sees what is wanted of them
+        pass
+    put_in.parts.update({key: mean.value for key, mean in sums.means.items()})
+    return put_in
+
+
+def plain_layers(
+    loaded: LoadedModel, batch: Sequence[Tokens], last: int, sums: _PartSums | None = None
+) -> Iterator[tuple[int, torch.Tensor]]:
+    """One batch's plain hidden states: layer 0 to `last`, each with its number."""
+    ids, mask, segments = network_inputs(loaded, batch, loaded.device.for_steps)
+    visible = None if bool(mask.all()) else mask.bool()[:, None, None, :]
+    hidden = loaded.layerwise.embed(ids, segments)
+    yield 0, hidden
+    for layer in range(1, last + 1):
+        if sums is not None:
+            sums.begin(layer, batch)
+        hidden = loaded.layerwise.step(layer, hidden, visible, sums)
+        yield layer, hidden
+
+
+class _Mean:
+    """A mean over the tokens of batches, padding left out."""
+
+    def __init__(self) -> None:
+        self._total = torch.zeros((), dtype=torch.float64)
+        self._n = 0
+
+    def add(self, states: torch.Tensor, batch: Sequence[Tokens]) -> None:
+        lengths = torch.tensor([tokens.n_tokens for tokens in batch])
+        real = torch.arange(states.shape[1]) < lengths[:, None]
+        self._total = self._total.to(states.device) + states[real.to(states.device)].sum(
+            0, dtype=torch.float64
+        )
+        self._n += int(lengths.sum())
+
+    @property
+    def value(self) -> torch.Tensor:
+        return (self._total / self._n).float()
+
+
+class _PartSums:
+    """A tap that averages what every part gives."""
+
+    def __init__(self) -> None:
+        self.means: defaultdict[tuple[str, int], _Mean] = defaultdict(_Mean)
+        self._layer = 0
+        self._batch: Sequence[Tokens] = ()
+
+    def begin(self, layer: int, batch: Sequence[Tokens]) -> None:
+        self._layer, self._batch = layer, batch
+
+    def heads(self, outputs: torch.Tensor) -> None:
+        self.means["head", self._layer].add(outputs, self._batch)
+
+    def attention(self, outputs: torch.Tensor) -> None:
+        self.means["attention", self._layer].add(outputs, self._batch)
+
+    def feed_forward(self, outputs: torch.Tensor) -> None:
+        self.means["feed_forward", self._layer].add(outputs, self._batch)
+
+
+# --- Changes made to a batch at one layer: parts switched off, states replaced, positions hidden
+
+NEVER = sys.maxsize
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row of a batch.
+
+    Attributes:
+        result: of one text; what is computed is written into its arrays.
+        changes: what is changed while the text is read.
+    """
+
+    result: Encoding
+    changes: Changes
+
+    @property
+    def joins(self) -> int:
+        """The layer up to which nothing is changed, but for states put in there; or NEVER."""
+        return min(map(_joins, self.changes), default=NEVER)
+
+
+def _joins(change: Intervention) -> int:
+    if isinstance(change, SwitchOff):
+        return change.layer - 1
+    if isinstance(change, Block):
+        return min(change.layers or (1,)) - 1
+    return change.layer
+
+
+class Switches:
+    """A tap that switches off what the rows of a batch ask for in one layer."""
+
+    def __init__(self, layer: int, rows: Sequence[Row], put_in: PutIn, *, n_heads: int) -> None:
+        self._layer, self._put_in, self._n_heads = layer, put_in, n_heads
+        self._off = {  # where two name the same part, the later one stays
+            (change.part, place, change.head or 0): change.to
+            for place, row in enumerate(rows)
+            for change in row.changes
+            if isinstance(change, SwitchOff) and change.layer == layer
+        }
+
+    def heads(self, outputs: torch.Tensor) -> None:
+        """See `layerwise.Tap`."""
+        self._replace("head", outputs.view(*outputs.shape[:-1], self._n_heads, -1))
+
+    def attention(self, outputs: torch.Tensor) -> None:
+        """See `layerwise.Tap`."""
+        self._replace("attention", outputs.unsqueeze(-2))
+
+    def feed_forward(self, outputs: torch.Tensor) -> None:
+        """See `layerwise.Tap`."""
+        self._replace("feed_forward", outputs.unsqueeze(-2))
+
+    def _replace(self, part: str, outputs: torch.Tensor) -> None:
+        """Outputs are (n_batch, n_tokens, n_heads or 1, n_dims of each), in the layer's memory."""
+        for kind in ("zero", "mean"):
+            off = [(i, head) for (p, i, head), to in self._off.items() if (p, to) == (part, kind)]
+            if off:
+                places, heads = map(list, zip(*off, strict=True))
+                if kind == "zero":
+                    outputs[places, :, heads] = 0
+                else:
+                    means = self._put_in.parts[part, self._layer].view(outputs.shape[2:])
+                    outputs[places, :, heads] = means[heads].unsqueeze(1)
+
+
+def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in: PutIn) -> None:
+    """Put in, at one layer, the states that the rows of a batch ask for.
+
+    Args:
+        layer: 0 to n.
+        hidden: (n_batch, n_tokens, n_dims), changed in place.
+        rows: of the batch.
+        put_in: what they are given.
+    """
+    for states, row in zip(hidden, rows, strict=True):
+        for change in row.changes:
+            if isinstance(change, Patch) and change.layer == layer:
+                given = put_in.states[change.source, change.source_pair, layer]
+                states[list(change.positions)] = given[list(change.source_positions)]
+            elif isinstance(change, Average) and change.layer == layer:
+                own = row.result.text, row.result.pair, layer
+                mean = put_in.own[own] if change.over == "text" else put_in.batch[layer]
+                states[list(change.positions)] = mean
+
+
+def visible_positions(
+    layer: int, rows: Sequence[Row], width: int, device: torch.device
+) -> torch.Tensor | None:
+    """Which position may look at which in one layer; see `Layerwise.step`.
+
+    Args:
+        layer: 1 to n.
+        rows: of the batch.
+        width: tokens of the longest.
+        device: of the result.
+    """
+    lengths = torch.tensor([row.result.n_tokens for row in rows])
+    visible = None
+    if int(lengths.min()) < width:
+        visible = (torch.arange(width) < lengths[:, None])[:, None, None, :]
+    blocks = [
+        (place, change)
+        for place, row in enumerate(rows)
+        for change in row.changes
+        if isinstance(change, Block) and (change.layers is None or layer in change.layers)
+    ]
+    if blocks:
+        known = torch.ones(1, dtype=torch.bool) if visible is None else visible
+        visible = known.expand(len(rows), 1, width, width).clone()
+        for place, block in blocks:
+            by = slice(None) if block.seen_by is None else block.seen_by
+            visible[place, 0, by, block.token] = False
+    return None if visible is None else visible.to(device)
+
+
+# --- Some texts run once as they are, and all their changed readings from where each begins to d
+
+_Plain = dict[int, dict[tuple[str, str | None], torch.Tensor]]
+"""States of texts that nothing changed, (n_tokens of the longest, n_dims), by layer and text."""
+
+
+def run_group(
+    loaded: LoadedModel,
+    group: Sequence[Tokens],
+    rows: Sequence[Row],
+    put_in: PutIn,
+    *,
+    done: Callable[[int], None],
+) -> None:
+    """Fill the results of all rows of some texts.
+
+    Args:
+        loaded: the model.
+        group: different texts, few enough for a batch.
+        rows: all readings of these, changed and plain.
+        put_in: what is put in.
+        done: told how many more results are there, after each batch.
+    """
+    asked = rows[0].result.layers
+    changed = sorted((r for r in rows if r.joins <= max(asked)), key=lambda row: row.joins)
+    needed = {row.joins for row in changed} | {
+        layer for row in rows for layer in asked if layer < row.joins
+    }
+    plain: _Plain = {}
+    for layer, hidden in plain_layers(loaded, group, max(needed)):
+        if layer in needed:
+            plain[layer] = {(t.text, t.pair): own for t, own in zip(group, hidden, strict=True)}
+    for row in rows:
+        for layer in {layer for layer in asked if layer < row.joins}:
+            _write(loaded, row.result, layer, plain[layer][_text_of(row)])
+    if len(changed) < len(rows):
+        done(len(rows) - len(changed))
+    most = loaded.device.for_steps.batch_tokens
+    for batch in batches([r.result.n_tokens for r in changed], same_length=False, most=most):
+        _run_batch(loaded, [changed[i] for i in batch], plain, put_in)
+        done(len(batch))
+
+
+def _run_batch(loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: PutIn) -> None:
+    """Fill the results of rows from where they join on, of all layers that are asked for."""
+    rows = sorted(rows, key=lambda row: row.joins)
+    asked, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
+    n_heads = loaded.card.n_heads
+    hidden = torch.empty(0)
+    for layer in range(rows[0].joins, max(asked) + 1):
+        inside = rows[: len(hidden)]
+        if inside:
+            switches = Switches(layer, inside, put_in, n_heads=n_heads)
+            visible = visible_positions(layer, inside, width, hidden.device)
+            hidden = loaded.layerwise.step(layer, hidden, visible, switches)
+        joining = [plain[layer][_text_of(row)][:width] for row in rows if row.joins == layer]
+        if joining:
+            hidden = torch.cat([*([hidden] if inside else []), torch.stack(joining)])
+        inside = rows[: len(hidden)]
+        replace_states(layer, hidden, inside, put_in)
+        if layer in asked:
+            for row, states in zip(inside, hidden, strict=True):
+                _write(loaded, row.result, layer, states)
+
+
+def _text_of(row: Row) -> tuple[str, str | None]:
+    return row.result.text, row.result.pair
+
+
+def _write(loaded: LoadedModel, result: Encoding, layer: int, states: torch.Tensor) -> None:
+    """One layer's states into a result; after the last layer, its pooled vector too."""
+    own = states[: result.n_tokens]
+    for ours, number in zip(result.hidden, result.layers, strict=True):
+        if number == layer:
+            ours[:] = own.cpu().numpy()
+    if layer == loaded.card.n_layers and result.pooler_output is not None:
+        result.pooler_output[:] = loaded.layerwise.pooled(own[None])[0].cpu().numpy()
+
+
+# --- Texts read with something changed inside the model, many at a time
 
 _Input = tuple[str, str | None]
 

@@ -12,9 +12,8 @@ import transformers
 
 from components.core.bundled_files import check_bundled_files
 from components.core.config_keys import allowed_config
-from components.core.encoder.devices import CPU, Device
+from components.core.encoder.devices import CPU, Device, return_freed_memory
 from components.core.encoder.layerwise import Layerwise
-from components.core.encoder.memory import return_freed_memory
 from components.core.encoder.shapes import check_shapes
 from components.core.encoder.views import Views
 from components.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer

@@ -8,11 +8,9 @@ from typing import Any
 
 import torch
 
-from components.core.encoder.devices import CPU_TOKENS, Device
-from components.core.encoder.inputs import check_rows, network_inputs
+from components.core.encoder.devices import CPU_TOKENS, Device, set_aside, tidy_memory
+from components.core.encoder.inputs import Request, check_rows, network_inputs
 from components.core.encoder.loading import LoadedModel
-from components.core.encoder.memory import set_aside, tidy_memory
-from components.core.encoder.request import Request
 from components.core.encoder.tokenizing import tokenize
 from components.core.encoder.views import Attention
 from components.core.schema import Encoding, FloatArray, Passport, Tokens

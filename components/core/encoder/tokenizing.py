@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.core.encoder.panics import panics_told
-from components.core.encoder.vocabulary import LoadedTokenizer
+from components.core.encoder.vocabulary import LoadedTokenizer, panics_told
 from components.core.errors import RequestError, TextError
 from components.core.schema import IntArray, Tokens
 from components.core.words import split_words

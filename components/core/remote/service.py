@@ -6,23 +6,310 @@ is believed for some seconds. Everything else is remembered by the `CachedServic
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import random
+import secrets
 import threading
 import time
-from collections.abc import Hashable
+import weakref
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from hashlib import blake2b
+from queue import Empty, SimpleQueue
 from typing import Any
 
+import httpx2
+import msgspec
 import numpy as np
 
 from components.core import registry
+from components.core.caller import current
 from components.core.calls import CARDS, Call
-from components.core.errors import RevisionError, ServiceAwayError
-from components.core.protocol import EncoderService
-from components.core.remote.connection import Connection
-from components.core.remote.sizes import parts_of
+from components.core.errors import (
+    BusyError,
+    JobError,
+    RevisionError,
+    ServiceAwayError,
+    SettingsError,
+    WorkerError,
+)
+from components.core.protocol import METHODS, EncoderService
+from components.core.remote import wire
+from components.core.remote.wire import Event, Fault, parts_of
 from components.core.schema import ModelSpec
 
-__all__ = ["RemoteService"]
+__all__ = ["Connection", "RemoteService"]
+
+
+# --- Requests to a service over HTTP: pooled, tried again where that can help, given up in words
+
+OnProgress = Callable[[Any], None]
+"""Hears how far the work is; what it raises ends the work."""
+
+_PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
+"""Seconds before each try; they vary by half, so that not all who lost it come at once."""
+_MOST_LOST = 2
+"""A request that was sent and got no answer is sent once more only: it may be what ended the
+process that had it."""
+_AWAY_SECONDS = 2.0
+"""A service that did not answer is left alone for so long: a page asks many times a run."""
+_CONNECT_SECONDS = 3.0
+_SILENT_SECONDS = 30.0
+"""The longest silence: a service that works says so every second."""
+_QUICK_SECONDS = 5.0
+"""For what is known without any work, from the request to the end of the answer."""
+_CONNECTIONS = {False: 64, True: 8}
+"""At once; quick requests have their own, so that long ones do not stand in their way."""
+_WAIT_SECONDS = {False: 5.0, True: 2.0}
+"""For a free connection, before the service is said to be busy."""
+_IDLE_SECONDS = 4.0  # that a connection is kept: servers close theirs after five
+_CANCEL_SECONDS = 0.1
+_log = logging.getLogger("contextlens")
+
+
+class _UnsentError(Exception):
+    """The request reached nobody."""
+
+
+class _LostError(Exception):
+    """The request was sent, and its answer did not come."""
+
+
+class Connection:
+    """The way to one service. Thread-safe.
+
+    Args:
+        url: of the service, without a path of the API.
+        token: sent as a bearer token; None where the service wants none.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self._url = url.rstrip("/")
+        self._salt = secrets.token_bytes(16)
+        self._away_until = 0.0
+        self._is_away = False
+        headers = {
+            "content-type": wire.REQUEST_TYPE,
+            "accept": f"{wire.ANSWER_TYPE}, {wire.STREAM_TYPE}",
+            "accept-encoding": "identity",
+            **({} if token is None else {"authorization": f"Bearer {token}"}),
+        }
+        self._clients = {quick: _client(headers, quick=quick) for quick in _CONNECTIONS}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=_run, args=[self._loop, [*self._clients.values()]], name="service", daemon=True
+        )
+        self._thread.start()
+        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
+
+    @property
+    def away(self) -> str | None:
+        """What to say as long as the service does not answer, or None."""
+        return _AWAY if self._is_away else None
+
+    def close(self) -> None:
+        """Let go of all connections; also done once nobody holds this object any more."""
+        self._end()
+        self._thread.join()
+
+    def request(
+        self, method: str, arguments: Mapping[str, Any], *, on_progress: OnProgress | None = None
+    ) -> Any:
+        """The service's answer.
+
+        Args:
+            method: of `EncoderService`.
+            arguments: by name.
+            on_progress: hears how far the work is.
+
+        Raises:
+            ContextlensError: whatever the service raised.
+            BusyError: all connections to it are in use.
+            JobError: the caller gave up.
+            ServiceAwayError: it does not answer.
+        """
+        body = wire.pack_request(arguments)
+        if time.monotonic() < self._away_until:
+            raise ServiceAwayError(_AWAY)
+        headers = self._headers(arguments.get("model"))
+        events: SimpleQueue[Any] = SimpleQueue()
+        answer = asyncio.run_coroutine_threadsafe(
+            self._answer(method, body, headers, events.put), self._loop
+        )
+        answer.add_done_callback(lambda _: events.put(None))
+        try:
+            while (event := _next(events)) is not None:
+                if on_progress is not None:
+                    on_progress(event)
+        except BaseException:
+            answer.cancel()
+            raise
+        return wire.unpack_answer(method, answer.result())
+
+    async def _answer(
+        self, method: str, body: bytes, headers: dict[str, str], on_progress: OnProgress
+    ) -> bytes:
+        """The body of the answer, after as many tries as make sense."""
+        quick, n_lost = METHODS[method].quick, 0
+        client, url = self._clients[quick], f"{self._url}{wire.PREFIX}/{method}"
+        for pause in _PAUSES[: 2 if quick else None]:
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))
+            try:
+                async with asyncio.timeout(_QUICK_SECONDS if quick else None):
+                    answer = await _once(client, url, body, headers, on_progress)
+            except _UnsentError as exc:
+                failure: Exception = exc
+            except _LostError as exc:
+                failure, n_lost = exc, n_lost + 1
+                if n_lost == _MOST_LOST:
+                    break
+            except TimeoutError as exc:
+                failure = exc
+                break  # it had its time
+            else:
+                self._is_away, self._away_until = False, 0.0
+                return answer
+        if not self._is_away:
+            _log.warning("The service at %s does not answer: %s", self._url, failure)
+        self._is_away, self._away_until = True, time.monotonic() + _AWAY_SECONDS
+        raise ServiceAwayError(_AWAY) from failure
+
+    def _headers(self, model: Any) -> dict[str, str]:
+        """What goes with a request: its model, and the caller's number that tells nothing else."""
+        headers = {}
+        if isinstance(model, str) and model.isascii() and model.isprintable():
+            headers[wire.MODEL_HEADER] = model
+        caller = current()
+        if caller.name is not None:
+            name = repr(caller.name).encode(errors="replace")
+            headers[wire.CALLER_HEADER] = blake2b(name, key=self._salt, digest_size=12).hexdigest()
+        if caller.bulk:
+            headers[wire.BULK_HEADER] = "1"
+        return headers
+
+
+_AWAY = (
+    "The service that runs the models does not answer. What was computed before can still be seen; "
+    "try again in a moment for anything new. If it stays away, tell whoever runs this app."
+)
+_BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
+_ALL_IN_USE = (
+    "The service that runs the models is busy: as many requests as can be sent at once wait for "
+    "their answers. Try again in a moment."
+)
+
+
+def _client(headers: dict[str, str], *, quick: bool) -> httpx2.AsyncClient:
+    """A pool of connections. It reads nothing from the environment, and follows no redirect."""
+    n = _CONNECTIONS[quick]
+    return httpx2.AsyncClient(
+        headers=headers,
+        trust_env=False,
+        limits=httpx2.Limits(
+            max_connections=n, max_keepalive_connections=n, keepalive_expiry=_IDLE_SECONDS
+        ),
+        timeout=httpx2.Timeout(
+            _QUICK_SECONDS if quick else _SILENT_SECONDS,
+            connect=_CONNECT_SECONDS,
+            pool=_WAIT_SECONDS[quick],
+        ),
+    )
+
+
+def _run(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> None:
+    loop.run_forever()
+    for client in clients:
+        loop.run_until_complete(client.aclose())
+    loop.close()
+
+
+def _next(events: SimpleQueue[Any]) -> Any:
+    """The next event, or None at the end, as long as anybody waits for it.
+
+    Raises:
+        JobError: the caller gave up.
+    """
+    is_cancelled = current().is_cancelled
+    if is_cancelled is None:
+        return events.get()
+    while not is_cancelled():
+        try:
+            return events.get(timeout=_CANCEL_SECONDS)
+        except Empty:
+            continue
+    raise JobError("This was stopped, because nobody waits for it any more.")
+
+
+async def _once(
+    client: httpx2.AsyncClient,
+    url: str,
+    body: bytes,
+    headers: dict[str, str],
+    on_progress: OnProgress,
+) -> bytes:
+    """The body of the answer to one try."""
+    try:
+        async with client.stream("POST", url, content=body, headers=headers) as answer:
+            kind = answer.headers.get("content-type", "")
+            if answer.status_code != 200:
+                raise _refusal(answer.status_code, await answer.aread())
+            if kind == wire.STREAM_TYPE:
+                return await _last(answer, on_progress)
+            if kind != wire.ANSWER_TYPE:  # another server stands there
+                raise _UnsentError(f"an answer of the kind {kind!r}")
+            return await answer.aread()
+    except httpx2.PoolTimeout:
+        raise BusyError(_ALL_IN_USE, 1.0) from None
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as exc:
+        raise _UnsentError(str(exc) or type(exc).__name__) from exc
+    except httpx2.ReadTimeout as exc:
+        raise TimeoutError("nothing was heard of it for too long") from exc
+    except httpx2.TransportError as exc:
+        raise _LostError(str(exc) or type(exc).__name__) from exc
+
+
+async def _last(answer: httpx2.Response, on_progress: OnProgress) -> bytes:
+    """The answer at the end of a stream, and meanwhile how far the work is."""
+    chunks, held = answer.aiter_raw(), b""
+    async for chunk in chunks:
+        held += chunk
+        while b"\n" in held:
+            line, _, held = held.partition(b"\n")
+            try:
+                event = msgspec.json.decode(line, type=Event)
+            except (msgspec.DecodeError, RecursionError) as exc:
+                raise _LostError("an answer that cannot be read") from exc
+            if event.fault is not None:
+                raise event.fault.exception()
+            if event.n_bytes is not None:
+                return b"".join([held, *[rest async for rest in chunks]])
+            if event.progress is not None:
+                on_progress(event.progress)
+    raise _LostError("the answer ended before its end")
+
+
+def _refusal(status: int, body: bytes) -> Exception:
+    """The error that an answer without a result stands for."""
+    fault = Fault.read(body)
+    if status in {401, 403}:
+        return SettingsError(
+            "The service that runs the models does not take this app's token. "
+            "Set CONTEXTLENS_SERVICE_TOKEN to the same value on both sides."
+        )
+    if fault is not None:
+        return fault.exception()
+    if b"backpressure" in body:  # too many wait at the cluster's door
+        return BusyError(_BUSY, 1.0)
+    if status in {404, 503}:  # of a proxy before a service that starts or is gone
+        return _UnsentError(f"the status {status}")
+    if status in {502, 504}:  # of a proxy that handed the request on and got no answer
+        return _LostError(f"the status {status}")
+    return WorkerError(
+        f"The service that runs the models answered with the status {status}. "
+        "Try again; whoever runs it finds the reason in its log."
+    )
+
 
 _N_BELIEVED = 512
 

@@ -12,8 +12,8 @@ from components.content.language import say
 from components.content.wording import escape, quoted, shortened
 from components.core import ModelCard
 from components.core.errors import AccessError, ContextlensError, CorpusError, ModelError
+from components.corpus.bundled import Offered, read_offered
 from components.corpus.corpus import Corpus
-from components.corpus.offered import Offered, read_offered
 from components.corpus.readers import Sheet
 from components.corpus.store.about import indexing_of
 from components.corpus.targets import MarkColumns
@@ -48,7 +48,8 @@ from components.features.corpora.snippet import export_snippet, texts_snippet
 from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP
-from components.ui.corpora import changing, exports, links
+from components.ui.corpora import changing, exports
+from components.ui.corpora import known as corpora_known
 from components.ui.corpora.exports import file_name
 from components.ui.corpora.known import (
     Kept,
@@ -278,16 +279,16 @@ def toolbar(view: ViewState, shown: Shown) -> None:
 
 def _look(view: ViewState, shown: Shown) -> None:
     """Links to the pages that show a corpus."""
-    if links.has_page("senses"):
+    if corpora_known.has_page("senses"):
         label = say("corpora.senses_of", word=quoted(shown.word))
-        opened = links.on_senses(view, shown.key, shown.word)
+        opened = corpora_known.on_senses(view, shown.key, shown.word)
         navigation.link(navigation.row("senses"), opened, label=label)
     if shown.key == "ambiguous":
         navigation.link(
-            navigation.row("map"), links.on_ready_map(view), label=say("corpora.on_map")
+            navigation.row("map"), corpora_known.on_ready_map(view), label=say("corpora.on_map")
         )
     elif shown.kept is not None:
-        opened = links.on_map(view, shown.key)
+        opened = corpora_known.on_map(view, shown.key)
         navigation.link(navigation.row("map"), opened, label=say("corpora.on_map"))
 
 

@@ -52,7 +52,7 @@ from components.features.embedding_layer.measures import (
     shared_tokens,
     summands,
 )
-from components.figures.strips import signed_bound
+from components.figures.frames import signed_bound
 from components.ui.state.controls import sentence_index
 from components.ui.state.view import Sentence, ViewState, letter
 

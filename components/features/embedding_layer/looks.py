@@ -51,7 +51,7 @@ from components.features.embedding_layer.reading import (
     same_rows_title,
     segment_rows_claim,
 )
-from components.figures.strips import vector_strips
+from components.figures.frames import vector_strips
 from components.ui.state.view import ViewState, letter
 from components.ui.widgets import inputs, kit
 

@@ -19,7 +19,7 @@ from components.features.home.figures import parting, thumbnail
 from components.ui.frame import navigation
 from components.ui.models import runtime
 from components.ui.state.view import ViewState
-from components.ui.widgets import examples, kit
+from components.ui.widgets import kit, sentences
 from components.ui.widgets.comparison import drawing
 from components.ui.widgets.comparison.compute import Portrait
 from components.ui.widgets.comparison.ruler import ruler_note, ruler_of
@@ -58,8 +58,8 @@ def gallery(view: ViewState) -> dict[str, DeltaGenerator]:
             with st.container(width=100, height=_SMALL, border=False):
                 places[example.key] = st.empty()
             with st.container(gap=None, key=f"home_words_{example.key}"):
-                examples.link(example, view, where="home")
-                model = examples.needs(example)
+                sentences.link(example, view, where="home")
+                model = sentences.needs(example)
                 asked = example.question
                 st.caption(say("home.needs", question=asked, model=model) if model else asked)
     return places

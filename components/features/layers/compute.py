@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from components.analysis.baseline import N_PAIRS, SEED, Band, Baseline
 from components.analysis.similarity import cosine_matrix
 from components.analysis.tokens import kinds, labels
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered
 from components.core.errors import RequestError

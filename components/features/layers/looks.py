@@ -53,7 +53,7 @@ from components.features.layers.reading import (
     spread_titles,
 )
 from components.features.layers.snippet import cka_snippet, pooler_snippet, variance_snippet
-from components.figures.strips import vector_strips
+from components.figures.frames import vector_strips
 from components.figures.theme import color_of
 from components.ui.models import runtime, second
 from components.ui.state import session

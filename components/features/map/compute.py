@@ -51,13 +51,13 @@ from components.features.map.snippet import (
 )
 from components.jobs import Visitor
 from components.maps.clusters import ClusterLabel, cluster, cluster_labels
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors, neighbors_of
 from components.maps.picture import Picture
 from components.maps.points import Points, Unit, context
 from components.maps.request import MapRequest
-from components.maps.text_rows import TextRows, rows_of
 from components.maps.typical import typical_of
+from components.maps.vectors import TextRows, rows_of
 from components.ui.models.background import maps
 from components.ui.models.services import service
 from components.ui.models.waiting import me
@@ -502,7 +502,7 @@ class MapShown:
         return self.picture.neighbors[self.row]
 
     @property
-    def honesty(self) -> Honesty | None:
+    def honesty(self) -> MapQuality | None:
         """How far the shown layer's map can be trusted."""
         return self.picture.honesty[self.row]
 

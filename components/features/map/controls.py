@@ -9,8 +9,8 @@ from functools import cache
 from components.content.language import say
 from components.corpus.bundled import ambiguous_corpus
 from components.maps.points import UNITS, Unit
-from components.maps.settings import EFFORTS, METHODS, MapSettings, Method, method_name
-from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
+from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.state.controls import Choice, Text, choice, number, switch, text
 
 __all__ = [

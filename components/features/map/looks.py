@@ -21,7 +21,7 @@ from components.features.map.reading import near_claim, neighbours_claim, pinned
 from components.features.map.trust import count_equal, trust_of
 from components.jobs import Job
 from components.maps.engine import Checked
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.points import context
 from components.ui.frame import errors
 from components.ui.models import waiting
@@ -286,7 +286,7 @@ def trust_look(shown: MapShown) -> None:
         _check_button(shown)
 
 
-def _measures(honesty: Honesty) -> None:
+def _measures(honesty: MapQuality) -> None:
     rows = {
         "trustworthiness": honesty.trustworthiness,
         "continuity": honesty.continuity,

@@ -58,8 +58,7 @@ from components.maps.engine import LARGE_SECONDS
 from components.maps.picture import Picture
 from components.maps.plan import Plan
 from components.maps.points import Unit
-from components.maps.request import MapRequest, changes, with_layer
-from components.maps.settings import MapSettings, Method
+from components.maps.request import MapRequest, MapSettings, Method, changes, with_layer
 from components.ui.corpora.known import titles
 from components.ui.files import chooser
 from components.ui.files.uploads import sheet_of

@@ -18,7 +18,7 @@ from components.content.wording import quoted, shortened
 from components.core.schema import IntArray
 from components.features.map.trust import FEW, count_equal
 from components.maps.agreement import RISK, Agreement, agreement, share_interval, whole_percent
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
 from components.maps.points import Points, Unit
 
@@ -92,7 +92,7 @@ def map_title(
     agreed: Agreement | None = None,
     column: str | None = None,
     clusters: IntArray | None = None,
-    honesty: Honesty | None = None,
+    honesty: MapQuality | None = None,
 ) -> str:
     """The finding as the chart's title, at most 80 characters; plain text, not Markdown."""
     n = points.n_points

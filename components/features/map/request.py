@@ -27,8 +27,7 @@ from components.features.map.controls import (
     word_of,
 )
 from components.maps.points import Unit
-from components.maps.request import Footing, MapRequest
-from components.maps.settings import Effort, MapSettings, Method
+from components.maps.request import Effort, Footing, MapRequest, MapSettings, Method
 from components.maps.vector_space import Metric
 from components.ui.models.services import settings
 from components.ui.state.view import ViewState

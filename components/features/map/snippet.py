@@ -10,11 +10,11 @@ from components.analysis.snippet_start import literal, load_lines
 from components.analysis.words import Pooling
 from components.core.errors import RequestError
 from components.core.schema import ModelCard
-from components.maps.honesty import Honesty
 from components.maps.layer_maps import How
+from components.maps.map_quality import MapQuality
 from components.maps.points import Unit
 from components.maps.projection import K_MEASURED, Map
-from components.maps.settings import MapSettings, Method
+from components.maps.request import MapSettings, Method
 
 __all__ = [
     "SENTENCE_POOLINGS",
@@ -95,7 +95,7 @@ print(plain.shape)  # a map of each layer; only who is near whom can be compared
 
 # Optional: the very same map, each layer moved and turned as the page has it. {why}
 from components.maps.layer_maps import project_layers
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 
 settings = MapSettings(
     method="{method}", n_components={n_components}, metric="{metric}",
@@ -158,7 +158,7 @@ print(trustworthiness(vectors, plain, n_neighbors={k}, metric="{metric}"))
 # the forces is Contextlens' own, so this needs its folder.
 from umap.umap_ import find_ab_params, fuzzy_simplicial_set
 
-from components.maps.umap_layout import optimize
+from components.maps.layouts import optimize
 
 """
 _TSNE_IMPORTS = """\
@@ -314,7 +314,7 @@ def redraw_snippet(shown: Map, *, file: str = "map.npz") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _measuring(honesty: Honesty, n_points: int) -> str:
+def _measuring(honesty: MapQuality, n_points: int) -> str:
     code = _ALL if honesty.n_measured == n_points else _SAMPLE
     return code.format(k=honesty.k, n_measured=honesty.n_measured) + "print(trusted, continuity)"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from components.content.language import Claim, claim
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors
 
 __all__ = [
@@ -98,7 +98,7 @@ def count_equal(neighbors: Neighbors) -> int:
 
 
 def trust_of(
-    honesty: Honesty | None,
+    honesty: MapQuality | None,
     stability: StabilityNumbers | None = None,
     *,
     n_points: int,
@@ -145,7 +145,7 @@ def _above(value: float, chance: float) -> float:
     return (value - chance) / (1 - chance) if chance < 1 else 0.0
 
 
-def _level(honesty: Honesty, n: int) -> TrustState:
+def _level(honesty: MapQuality, n: int) -> TrustState:
     chance = chance_trustworthiness(n, honesty.k)
     worse = _above(min(honesty.trustworthiness, honesty.continuity), chance)
     kept = _above(honesty.recall, chance_recall(n, honesty.k))
@@ -168,7 +168,7 @@ def _steady(stability: StabilityNumbers | None) -> tuple[Claim, ...]:
     return (claim("map.trust_sure.seeds", n=len(stability.seeds), shared=shared, disparity=differ),)
 
 
-def _weaker(honesty: Honesty, n: int) -> tuple[Claim, ...]:
+def _weaker(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
     """The worse of trustworthiness and continuity, where it is not good."""
     chance = chance_trustworthiness(n, honesty.k)
     case = "false_near" if honesty.trustworthiness <= honesty.continuity else "drawn_apart"
@@ -178,7 +178,7 @@ def _weaker(honesty: Honesty, n: int) -> tuple[Claim, ...]:
     return (claim(f"map.trust_sure.{case}", value=value, chance=chance),)
 
 
-def _measured(honesty: Honesty, n: int) -> tuple[Claim, ...]:
+def _measured(honesty: MapQuality, n: int) -> tuple[Claim, ...]:
     """That few points were measured, or only some of many."""
     if n < SMALL:
         return (claim("map.trust_sure.small", n=n),)
@@ -191,7 +191,7 @@ def _equal_note(n: int) -> tuple[Claim, ...]:
     return (claim("map.trust_sure.equal", n=n),) if n else ()
 
 
-def _tied(honesty: Honesty) -> tuple[Claim, ...]:
+def _tied(honesty: MapQuality) -> tuple[Claim, ...]:
     if honesty.n_tied < _MANY * honesty.n_measured:
         return ()
     share = honesty.n_tied / honesty.n_measured

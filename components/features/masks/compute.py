@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.content.wording import shortened
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.byte_cache import remembered

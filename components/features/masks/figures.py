@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 
 from components.content.language import say
 from components.features.masks.measures import Lab, LabRow, token_labels
-from components.figures.labels import spread
+from components.figures.frames import spread
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, plain, values
 
 __all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "token_heatmap"]

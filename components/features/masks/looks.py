@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.content.bundled_texts import baseline_sentences
 from components.content.language import say, table
-from components.content.sample import baseline_sentences
 from components.content.wording import percent
 from components.core import EncoderService, ModelCard
 from components.features.masks.compute import (

@@ -28,7 +28,7 @@ from components.features.pairs.files import (
 )
 from components.features.pairs.measures import DIFFERENT, SAME, TEST, TRAIN, Scores, judged
 from components.jobs import Kind, Report, Task
-from components.maps.text_rows import sentence_vectors
+from components.maps.vectors import sentence_vectors
 from components.ui.files import uploads
 from components.ui.models.background import jobs
 from components.ui.models.services import service

@@ -14,8 +14,7 @@ from plotly import graph_objects as go
 from components.analysis.separation import Separation
 from components.core.errors import RequestError
 from components.core.schema import FloatArray, IntArray
-from components.figures.frames import add_frames
-from components.figures.labels import spread
+from components.figures.frames import add_frames, spread
 from components.figures.theme import (
     CATEGORICAL,
     MAP_AXIS,

@@ -38,7 +38,7 @@ from components.features.tokens.reading import (
     vocabulary_reading,
 )
 from components.features.tokens.snippet import row_snippet
-from components.figures.strips import vector_strips
+from components.figures.frames import vector_strips
 from components.figures.theme import color_of
 from components.ui.models import runtime, second
 from components.ui.state.view import ViewState

@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from components.analysis.tokens import labels
-from components.content.ambiguous_words import SenseSentence, ambiguous_words
+from components.content.bundled_texts import SenseSentence, ambiguous_words, baseline_sentences
 from components.content.language import Claim, claim, say
-from components.content.sample import baseline_sentences
 from components.content.wording import shortened
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError

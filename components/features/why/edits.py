@@ -9,9 +9,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from components.analysis.baseline import is_in_sample_script
-from components.content.ambiguous_words import ambiguous_words, everyday_words
-from components.content.sample import baseline_sentences
-from components.content.sentiment import sentiment_sentences
+from components.content.bundled_texts import (
+    ambiguous_words,
+    baseline_sentences,
+    everyday_words,
+    sentiment_sentences,
+)
 from components.core.words import Span, split_words
 from components.features.why.measures import cut
 

@@ -15,8 +15,8 @@ from plotly import graph_objects as go
 
 from components.content.language import say
 from components.content.wording import shortened
+from components.figures.frames import signed_bound
 from components.figures.room import below, beside
-from components.figures.strips import signed_bound
 from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, SIGNED, figure, plain, values
 
 __all__ = [

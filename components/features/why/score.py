@@ -12,8 +12,8 @@ import numpy as np
 from components.analysis.baseline import Band
 from components.analysis.similarity import cosine_matrix
 from components.analysis.tokens import labels
+from components.content.bundled_texts import baseline_sentences
 from components.content.language import say
-from components.content.sample import baseline_sentences
 from components.core import EncoderService, Encoding, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import Counted, Intervention, Passport, Tokens

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from components.core.errors import AccessError, BusyError
 from components.corpus.corpus import Corpus
-from components.corpus.store import indexing as work
+from components.corpus.store import indexing as store_indexing
 from components.corpus.store.about import About, Indexing
 from components.jobs import Job, Visitor
 from components.ui.access import guard
@@ -54,7 +54,7 @@ def index(name: str, visitor: Visitor) -> Job:
         BusyError: too many wait already.
     """
     _check(name, or_for_everybody=True)
-    return work.start(jobs(), store(), service(), name, visitor)
+    return store_indexing.start(jobs(), store(), service(), name, visitor)
 
 
 def pause(name: str) -> None:
@@ -65,7 +65,7 @@ def pause(name: str) -> None:
         CorpusError: there is no such corpus, or it is damaged.
     """
     _check(name, or_for_everybody=True)
-    work.pause(store(), name)
+    store_indexing.pause(store(), name)
 
 
 def delete(name: str) -> None:

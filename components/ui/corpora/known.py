@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from components.core.errors import CorpusError
-from components.corpus.offered import Offered, offered, stored_name
+from components.corpus.bundled import Offered, offered, stored_name
 from components.corpus.store.about import About
 from components.corpus.store.indexing import index_key
 from components.corpus.store.tables import is_name
@@ -22,26 +22,31 @@ from components.jobs import Job
 from components.ui.access import guard
 from components.ui.access.roles import KEEP, MANAGE
 from components.ui.corpora.controls import MINE
+from components.ui.frame.navigation import PAGES
 from components.ui.models.background import jobs, store
 from components.ui.models.services import is_for_one, settings
+from components.ui.state.controls import Text
 from components.ui.state.view import ViewState
 
 __all__ = [
     "MOST",
     "Kept",
     "check_may_add",
-    "for_everybody",
+    "has_page",
     "is_for_everybody",
     "kept_of",
     "known",
     "may_delete",
     "note_owners",
+    "on_map",
+    "on_ready_map",
+    "on_senses",
     "own_names",
-    "running",
     "titles",
     "with_own",
     "without_own",
 ]
+
 
 MOST = 8
 """Corpora that one visitor keeps, where there are several visitors."""
@@ -244,3 +249,31 @@ def _title(root: str, name: str) -> str:
         return _title_of(root, name)
     except CorpusError:  # not kept: it may be mended
         return ""
+
+
+# --- Views of other pages on a corpus: their choices, named here for pages that only link to the
+
+_SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="Corpus")
+_SENSES_WORD = Text(page="senses", name="word", label="Word")
+_MAP_SOURCE = Text(page="map", name="source", default="ambiguous", label="Map of")
+_MAP_KEPT = Text(page="map", name="kept", label="Corpus")
+
+
+def has_page(name: str) -> bool:
+    """Whether there is such a page."""
+    return any(page.name == name for page in PAGES)
+
+
+def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
+    """The view with Senses on a corpus, and on a word of it."""
+    return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:200])
+
+
+def on_map(view: ViewState, corpus: str) -> ViewState:
+    """The view with Map on a stored corpus."""
+    return _MAP_KEPT.put(_MAP_SOURCE.put(view, "kept"), corpus)
+
+
+def on_ready_map(view: ViewState) -> ViewState:
+    """The view with Map on its ready-made corpus."""
+    return _MAP_SOURCE.put(view, _MAP_SOURCE.default)

@@ -2,21 +2,146 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.content.language import say
 from components.content.wording import escape
-from components.core import ModelCard
+from components.core import ModelCard, ModelSpec
 from components.core.errors import ServiceAwayError
-from components.ui.access import sign_in
-from components.ui.frame import navigation, picker
-from components.ui.models import runtime, wishes
+from components.jobs import Job
+from components.ui.access import guard, sign_in
+from components.ui.access.roles import FETCH
+from components.ui.frame import navigation
+from components.ui.models import runtime, waiting, wishes
+from components.ui.models.services import service, settings
+from components.ui.models.wishes import Wish
 from components.ui.state import session
 from components.ui.state.view import ViewState
-from components.ui.widgets import examples, sentences
+from components.ui.widgets import sentences
 
 __all__ = ["draw", "finish"]
+
+
+# --- The model picker, and below it what became of a choice: how far it is, or why it failed
+
+_BETWEEN = " · "
+_CAME = "came"  # the model that came last, until that is said
+
+
+def draw_picker(view: ViewState) -> None:
+    """The picker on the model in use, or on the one that was chosen and comes."""
+    _say_what_came()
+    wish = wishes.current(view)
+    shown = wish.model if wish is not None and wish.is_pending else view.model
+    specs = _specs(shown)
+    key = session.bind("model", shown)
+    may_fetch = settings().allow_downloads and guard.is_allowed(FETCH)
+    st.selectbox(
+        "Model",
+        list(specs),
+        index=list(specs).index(shown),
+        key=key,
+        format_func=lambda name: (
+            _label(specs[name], may_fetch=may_fetch) if name in specs else str(name)
+        ),
+        help=_help(specs),
+        accept_new_options=runtime.may_choose_any(),
+        placeholder="Choose a model",
+        on_change=_choose,
+        args=(key,),
+    )
+    if wish is not None and wish.is_pending and wish.job is not None:
+        _watch(wish.job)
+    elif wish is not None:
+        _failure(wish)
+
+
+def _specs(shown: str) -> dict[str, ModelSpec]:
+    """Every model that this visitor can choose, and the one in use where no list has it."""
+    specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
+    specs.setdefault(shown, ModelSpec(shown, shown, "A model of your own choice.", "hub"))
+    return specs
+
+
+def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
+    if spec.source == "folder":
+        return f"{spec.title}{_BETWEEN}folder"
+    if spec.loaded or spec.on_disk:
+        return spec.title
+    if not may_fetch:
+        return f"{spec.title}{_BETWEEN}not on this machine"
+    if spec.download_bytes is None:
+        return spec.title
+    return f"{spec.title}{_BETWEEN}{spec.download_bytes / 1e6:,.0f} MB to fetch"
+
+
+def _help(specs: Mapping[str, ModelSpec]) -> str:
+    """What each model is for."""
+    lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
+    own = say(f"frame.models.{'any' if runtime.may_choose_any() else 'listed'}")
+    return "\n".join([*lines, "", own])
+
+
+def _choose(key: str) -> None:
+    if session.is_shown(key):
+        wishes.choose(_meant(str(session.value(key) or "")))
+
+
+def _meant(text: str) -> str:
+    """The model that a picked label or a typed text names.
+
+    A label changes when its model is fetched, and a browser may still send the old one.
+    """
+    specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
+    if text in specs:
+        return text
+    title = text.partition(_BETWEEN)[0].strip()
+    named = (s.id for s in specs.values() if title.casefold() in {s.title.casefold(), s.id})
+    return next(named, title)
+
+
+def _watch(job: Job) -> None:
+    """How far the chosen model is; the page beside goes on with the one it has."""
+    with st.container(border=True, gap="xsmall", key="model_wish"):
+        waiting.follow(
+            job,
+            wishes.PLACE,
+            on_cancel=wishes.drop,
+            note=say("frame.models.meanwhile"),
+            below=True,
+            on_over=_take,
+        )
+
+
+def _take() -> None:
+    """Have the page show the model that came, or say why it did not."""
+    wish: Wish | None = session.wish()
+    if wish is not None and wish.is_pending and wishes.is_over(wish) and wishes.grant(wish):
+        session.keep(_CAME, wish.model)
+    st.rerun()
+
+
+def _say_what_came() -> None:
+    """Say that another model is shown: as a toast, for the sidebar may be closed.
+
+    In the run after the one that took it: what stands before a rerun may not reach the browser.
+    """
+    model = session.kept(_CAME)
+    if model is not None:
+        session.keep(_CAME, None)
+        st.toast(f"The page now shows {escape(model)}.", icon=":material/check:")
+
+
+def _failure(wish: Wish) -> None:
+    with st.container(gap="xsmall", key="model_wish"):
+        st.error(escape(wish.error), icon=":material/error:")
+        with st.container(horizontal=True, gap="small"):
+            if wish.job is not None:
+                st.button("Try again", key="wish_retry", on_click=wishes.retry)
+            st.button("Dismiss", key="wish_dismiss", on_click=wishes.drop)
 
 
 def draw(view: ViewState) -> DeltaGenerator:
@@ -28,7 +153,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         navigation.menu(view)
         st.divider()
         try:
-            picker.draw(view)
+            draw_picker(view)
         except ServiceAwayError:  # and has told of no models before; the page says so
             st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
@@ -36,7 +161,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         st.divider()
         sentences.sentence_editor(view, "sentences", where="side", least=1)
         with st.container(horizontal=True, gap="small"):
-            examples.menu(view)
+            sentences.menu(view)
             st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_reset)
     return card_place
 

@@ -16,8 +16,7 @@ from components.analysis import ruler as rulers
 from components.analysis.baseline import Baseline
 from components.analysis.ruler import LabelledWords, Ruler
 from components.analysis.words import POOLINGS, word_vectors
-from components.content.ambiguous_words import ambiguous_words, everyday_words
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import ambiguous_words, baseline_sentences, everyday_words
 from components.core import EncoderService, ModelCard
 from components.core.errors import RequestError
 from components.core.schema import ProgressEvent

@@ -7,7 +7,8 @@ before it believes it. Must not import torch or transformers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,9 +17,99 @@ from typing import Literal
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from components.ui.widgets.javascript import bundle
+__all__ = ["bundle", "component", "css_class"]
 
-__all__ = ["component", "css_class"]
+
+# --- One JavaScript module made of several, because a component of the page takes a single one
+
+_NAMES = r"[\w$]+(?:,\s*[\w$]+)*,?"
+_IMPORT = re.compile(
+    rf'^import \{{\s*({_NAMES})\s*\}} from "(\.\.?/[^"\n]+\.js)";\n?', re.MULTILINE
+)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) ([\w$]+))", re.MULTILINE)
+_DEFAULT = re.compile(r"^export default ", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]*(?:import|export)\b.*", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A source: what it takes from which file, what it gives, and its text without imports."""
+
+    path: Path
+    taken: tuple[tuple[Path, tuple[str, ...]], ...]
+    given: tuple[str, ...]
+    text: str
+
+
+def bundle(entry: Path) -> str:
+    """The text of one module that does what `entry` does, with all that it imports inside.
+
+    Each imported module runs once, before those that import it, in a function of its own: names
+    that it does not export stay its own.
+
+    Raises:
+        ValueError: For an import without a file, a name that the file does not export, files that
+            import each other, another form of `import` or `export`, or an entry that has no
+            `export default` or more than one.
+    """
+    modules = {module.path: module for module in _in_order(entry.resolve(), ())}
+    constants = {path: f"__module{i}" for i, path in enumerate(modules)}
+    *imported, main = modules.values()
+    parts = [_enclosed(module, constants) for module in imported]
+    return "".join([*parts, _taking(main, constants), main.text])
+
+
+def _in_order(path: Path, importing: tuple[Path, ...]) -> Iterator[_Module]:
+    """The modules that a module needs, each after those that it needs itself; it is the last."""
+    if path in importing:
+        circle = " -> ".join(each.name for each in (*importing[importing.index(path) :], path))
+        raise ValueError(f"{circle}: these files import each other. Move what they share to one.")
+    module = _read(path, is_entry=not importing)
+    for source, names in module.taken:
+        if not source.is_file():
+            raise ValueError(f"{path.name} imports {source}, which is no file. Correct the path.")
+        needed = list(_in_order(source, (*importing, path)))
+        if unknown := sorted(set(names) - set(needed[-1].given)):
+            known = ", ".join(needed[-1].given) or "nothing"
+            taken = f"{', '.join(unknown)} from {source.name}"
+            raise ValueError(f"{path.name} imports {taken}, which exports {known}.")
+        yield from needed
+    yield module
+
+
+def _read(path: Path, *, is_entry: bool) -> _Module:
+    text = path.read_text(encoding="utf-8")
+    taken = tuple(
+        ((path.parent / source).resolve(), tuple(re.findall(r"[\w$]+", names)))
+        for names, source in _IMPORT.findall(text)
+    )
+    given = tuple(_EXPORT.findall(text))
+    rest = _EXPORT.sub("", _IMPORT.sub("", text))
+    _check(path, _DEFAULT.sub("", rest) if is_entry else rest)
+    if is_entry and len(_DEFAULT.findall(rest)) != 1:
+        raise ValueError(f"{path.name} must have one `export default`: what the page calls.")
+    return _Module(path, taken, given, rest if rest.endswith("\n") else f"{rest}\n")
+
+
+def _check(path: Path, rest: str) -> None:
+    if left := _STATEMENT.search(rest):
+        raise ValueError(
+            f"{path.name} has the line {left[0].strip()!r}. Lines that begin with import or export "
+            'can be: import { a, b } from "./file.js"; export function, export async function, '
+            "export class, export const; and in a component's own file one export default."
+        )
+
+
+def _enclosed(module: _Module, constants: Mapping[Path, str]) -> str:
+    inner = _taking(module, constants) + module.text
+    given = ", ".join(module.given)
+    return f"const {constants[module.path]} = (() => {{\n{inner}return {{ {given} }};\n}})();\n"
+
+
+def _taking(module: _Module, constants: Mapping[Path, str]) -> str:
+    return "".join(
+        f"const {{ {', '.join(names)} }} = {constants[source]};\n" for source, names in module.taken
+    )
 
 
 def component(

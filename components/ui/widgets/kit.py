@@ -25,7 +25,7 @@ from components.ui.state import session
 from components.ui.state.controls import Choice
 from components.ui.state.view import ViewState
 from components.ui.widgets import export, inputs
-from components.ui.widgets.picture_buttons import picture_buttons
+from components.ui.widgets.component import component, css_class
 
 __all__ = [
     "box",
@@ -35,6 +35,7 @@ __all__ = [
     "downloads",
     "look_closer",
     "one_of",
+    "picture_buttons",
     "reading",
     "room",
     "shapes",
@@ -42,6 +43,26 @@ __all__ = [
     "tabs",
     "under_the_hood",
 ]
+
+
+# --- Saving a chart as a picture in the reader's browser: no Chrome and no renderer on the serve
+
+
+def picture_buttons(
+    *, chart_key: str = "", svg: str = "", file_name: str, key: str, caption: str = ""
+) -> None:
+    """Shows the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save a chart or drawing.
+
+    Args:
+        chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
+        svg: In a chart's place, an SVG of at most 928 x 440 px that draws in `currentColor`.
+        file_name: The file's name without its ending.
+        key: The buttons' own key.
+        caption: What stands in small type under the picture: the passport.
+    """
+    data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
+    component("components.ui.widgets", "picture", data, key=key)
+
 
 T = TypeVar("T")
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame

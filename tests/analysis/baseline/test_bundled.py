@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from components.analysis.baseline import WORDS_PER_SENTENCE, SampleWords, measure, sample_words
 from components.analysis.words import POOLINGS, word_vectors
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService, Encoding
 from components.core.words import Span, split_words
 

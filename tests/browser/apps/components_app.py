@@ -11,7 +11,7 @@ from components.core.words import Span
 from components.features.attention.measures import Grid, Item
 from components.features.attention.widgets import Bar, attention_heads, attention_lines
 from components.ui.widgets.chips import ChipRow, word_chips
-from components.ui.widgets.picture_buttons import picture_buttons
+from components.ui.widgets.kit import picture_buttons
 from components.ui.widgets.token_strip import token_strip
 
 LONG = " ".join(f"word{i}" for i in range(600))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import CorpusError
-from components.corpus.store import vector_index
+from components.corpus.store import indexing as store_indexing
 from components.corpus.store.indexing import index, pause, unfinished
 from components.corpus.store.store import Store
 from components.jobs import Jobs
@@ -137,15 +137,15 @@ def test_what_failed_with_a_long_reason_can_go_on(store: Store) -> None:
 def test_an_index_of_vectors_is_made_there_and_used(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_index, "LEAST_ROWS", 500)
+    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 500)
     indexed(store, made_up_corpus(60), name=NAME)
-    assert vector_index.layers_without(store, NAME) == (0, 2)
+    assert store_indexing.layers_without(store, NAME) == (0, 2)
     jobs = Jobs(10**6)
-    job = vector_index.index_vectors(jobs, store, NAME)
+    job = store_indexing.index_vectors(jobs, store, NAME)
     assert job is not None
     job.result(100)
     again = Store(store.root)
-    assert vector_index.layers_without(again, NAME) == ()
+    assert store_indexing.layers_without(again, NAME) == ()
     corpus = again.open(NAME)
     python = corpus.occurrences("python")
     near = corpus.nearest(corpus.vectors(python, 2)[0], 2, 3)

@@ -14,8 +14,7 @@ from tokenizers import Regex, pre_tokenizers
 
 from components.core import BUNDLED_ID, EncoderService
 from components.core.encoder import tokenizer_trial
-from components.core.encoder.panics import panics_told
-from components.core.encoder.tokenizer_files import readable_folder
+from components.core.encoder.vocabulary import panics_told, readable_folder
 from components.core.errors import CheckpointError
 from components.core.families import read_config
 from components.core.registry import ModelFiles

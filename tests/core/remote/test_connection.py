@@ -24,8 +24,8 @@ from components.core.errors import (
     TextError,
     WorkerError,
 )
-from components.core.remote import connection
-from components.core.remote.connection import Connection
+from components.core.remote import service
+from components.core.remote.service import Connection
 from components.core.remote.wire import (
     ANSWER_TYPE,
     REQUEST_TYPE,
@@ -43,8 +43,8 @@ from tests.support.remote_server import serving
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same tries with shorter rests."""
-    monkeypatch.setattr(connection, "_PAUSES", (0.0, 0.01, 0.01))
-    monkeypatch.setattr(connection, "_AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(service, "_PAUSES", (0.0, 0.01, 0.01))
+    monkeypatch.setattr(service, "_AWAY_SECONDS", 0.0)
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def test_a_closed_port_is_away_and_back_when_it_opens(caplog: pytest.LogCaptureF
 
 
 def test_who_is_away_is_not_asked_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_AWAY_SECONDS", 600.0)
+    monkeypatch.setattr(service, "_AWAY_SECONDS", 600.0)
     with scripted(status(503)) as (app, client):
         for _ in range(5):
             with pytest.raises(ServiceAwayError):
@@ -148,7 +148,7 @@ def test_who_is_away_is_not_asked_for_a_while(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_silence_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(service, "_SILENT_SECONDS", 0.2)
     with scripted(silent) as (app, client):
         with pytest.raises(ServiceAwayError):
             client.request("load", {"model": "m"})
@@ -279,7 +279,7 @@ def full() -> Iterator[Connection]:
             with calling(Caller("me", is_cancelled=over.is_set)), pytest.raises(JobError):
                 client.request("encode", {})
 
-        threads = [threading.Thread(target=ask) for _ in range(connection._CONNECTIONS[False])]
+        threads = [threading.Thread(target=ask) for _ in range(service._CONNECTIONS[False])]
         for thread in threads:
             thread.start()
         while len(app.asked) < len(threads):
@@ -321,7 +321,7 @@ def test_a_quick_question_has_five_seconds_in_all(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also where the answer begins, and goes on without an end."""
-    monkeypatch.setattr(connection, "_QUICK_SECONDS", 0.3)
+    monkeypatch.setattr(service, "_QUICK_SECONDS", 0.3)
     with scripted(working) as (app, client):
         start = time.monotonic()
         with pytest.raises(ServiceAwayError):
@@ -360,4 +360,4 @@ def test_connections_are_used_again_and_many_can_be_open() -> None:
 def test_all_rests_together_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A visitor waits for them before they are told."""
     monkeypatch.undo()
-    assert sum(connection._PAUSES) * 1.5 < 6
+    assert sum(service._PAUSES) * 1.5 < 6

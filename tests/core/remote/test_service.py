@@ -12,8 +12,8 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.cache import ByteCache, CachedService
 from components.core.errors import ServiceAwayError, UnknownModelError
-from components.core.remote import connection, sizes
 from components.core.remote import service as remote_service
+from components.core.remote import wire
 from components.core.remote.service import RemoteService
 from components.core.schema import SwitchOff
 from components.core.service import LocalService, open_service
@@ -58,7 +58,7 @@ def remote(app: Counting) -> Iterator[RemoteService]:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_PAUSES", (0.0,))
+    monkeypatch.setattr(remote_service, "_PAUSES", (0.0,))
 
 
 def test_what_every_run_of_a_page_asks_is_asked_once(remote: RemoteService, app: Counting) -> None:
@@ -159,7 +159,7 @@ def test_large_answers_are_asked_for_in_parts(
     remote: RemoteService, app: Counting, local: EncoderService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Honest callers do not notice: not by what they get, and not by how it is told."""
-    monkeypatch.setattr(sizes, "PART_BYTES", 300_000)
+    monkeypatch.setattr(wire, "PART_BYTES", 300_000)
     ids = np.arange(5000)
     np.testing.assert_array_equal(
         remote.word_rows(BUNDLED_ID, ids), local.word_rows(BUNDLED_ID, ids)

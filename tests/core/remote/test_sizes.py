@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 from components.core import BUNDLED_ID, EncoderService
 from components.core.encoder import parameters
 from components.core.errors import RequestError
-from components.core.remote import sizes
-from components.core.remote.sizes import CARD_BY, MOST_BYTES, check_answer, parts_of, result_bytes
-from components.core.remote.wire import pack_answer
+from components.core.remote import wire
+from components.core.remote.wire import (
+    CARD_BY,
+    MOST_BYTES,
+    check_answer,
+    pack_answer,
+    parts_of,
+    result_bytes,
+)
 from components.core.schema import SwitchOff
 
 TEXTS = ["", "a", "I love my pet python", "她在河边的银行取钱", "\ufdfa" * 9, "1 " * 700]
@@ -58,7 +64,7 @@ def test_an_answer_has_no_more_than_was_said(
 
 
 def test_a_matrix_is_bounded_where_it_is_read() -> None:
-    assert sizes._MATRIX_BYTES >= 4 * parameters.MAX_VALUES
+    assert wire._MATRIX_BYTES >= 4 * parameters.MAX_VALUES
 
 
 @settings(max_examples=50)
@@ -77,7 +83,7 @@ def test_every_part_is_one_that_the_service_takes(
         own = {**given, "texts": texts[part]}
         assert check_answer(method, own, LARGE) <= MOST_BYTES
         is_alone = len(own["texts"]) <= 1
-        assert is_alone or sum(result_bytes(method, own, LARGE)) <= sizes.PART_BYTES
+        assert is_alone or sum(result_bytes(method, own, LARGE)) <= wire.PART_BYTES
 
 
 def test_word_rows_of_a_whole_vocabulary_come_in_parts() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from components.core.errors import CorpusError
 from components.corpus.corpus import Corpus
-from components.corpus.store import vector_index
+from components.corpus.store import indexing as store_indexing
+from components.corpus.store.indexing import index_vectors, layers_without
 from components.corpus.store.rows import schema
 from components.corpus.store.store import Store
-from components.corpus.store.vector_index import index_vectors, layers_without
 from components.jobs import Jobs
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 
@@ -48,7 +48,7 @@ def test_a_small_corpus_needs_no_index(tmp_path: Path) -> None:
 def test_two_servers_do_not_index_the_same_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_index, "LEAST_ROWS", 1)
+    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 1)
     store, jobs = Store(str(tmp_path)), Jobs(10**6)
     name = indexed(store, made_up_corpus(10))
     with Store(store.root).only_writer(name):
@@ -62,7 +62,7 @@ def test_what_fails_while_vectors_are_indexed_deletes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does a corpus that cannot be read just then, as where its storage is away."""
-    monkeypatch.setattr(vector_index, "LEAST_ROWS", 1)
+    monkeypatch.setattr(store_indexing, "LEAST_ROWS", 1)
     store, jobs = Store(str(tmp_path)), Jobs(10**6)
     name = indexed(store, made_up_corpus(10))
 
@@ -74,7 +74,7 @@ def test_what_fails_while_vectors_are_indexed_deletes_nothing(
     def away(_: str) -> None:
         raise CorpusError("The storage of corpora does not answer just now.")
 
-    monkeypatch.setattr(vector_index, "_processes", Failing)
+    monkeypatch.setattr(store_indexing, "_processes", Failing)
     job = index_vectors(jobs, store, name)
     assert job is not None
     assert isinstance(job.exception(60), RuntimeError)
@@ -85,7 +85,7 @@ def test_what_fails_while_vectors_are_indexed_deletes_nothing(
 def test_the_index_finds_what_exact_search_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_index, "LEAST_ROWS", N)
+    monkeypatch.setattr(store_indexing, "LEAST_ROWS", N)
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((300, N_DIMS)).astype(np.float32)
     clusters = rng.integers(0, 300, N)

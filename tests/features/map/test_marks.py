@@ -26,10 +26,10 @@ def script() -> None:
     from components.corpus.corpus import Corpus
     from components.features.map import marks
     from components.features.map.request import request_of
-    from components.maps.gathering import Gathered
     from components.maps.neighbors import nearest
     from components.maps.picture import Picture
     from components.maps.points import Points
+    from components.maps.vectors import Gathered
     from components.ui.models.services import service
     from components.ui.state import session
 

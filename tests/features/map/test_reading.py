@@ -23,7 +23,7 @@ from components.features.map.reading import (
     pinned_claim,
     selection_claims,
 )
-from components.maps.honesty import Honesty
+from components.maps.map_quality import MapQuality
 from components.maps.neighbors import Neighbors, nearest
 from components.maps.points import Points
 from tests.features.map.points import made
@@ -343,10 +343,10 @@ def test_layers_that_share_a_frame_are_told_how() -> None:
         (60, {}, "A map of 60 points"),
         (
             60,
-            {"honesty": Honesty(1, 1, 0.4, 15, 60)},
+            {"honesty": MapQuality(1, 1, 0.4, 15, 60)},
             "This map keeps 40% of the nearest neighbours",
         ),
-        (60, {"honesty": Honesty(1, 1, 0, 15, 60, is_flat=True)}, "60 points, all equally far"),
+        (60, {"honesty": MapQuality(1, 1, 0, 15, 60, is_flat=True)}, "60 points, all equally far"),
         (60, {"column": "topic"}, "A map of 60 points"),
     ],
 )

@@ -16,12 +16,12 @@ from components.features.map.trust import (
     count_equal,
     trust_of,
 )
-from components.maps.honesty import Honesty, measure
+from components.maps.map_quality import MapQuality, measure
 from components.maps.neighbors import nearest
 from tests.support.odd import Said, assert_said
 
 ORDER = ("doubt", "care", "trust")
-GOOD = Honesty(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
+GOOD = MapQuality(trustworthiness=0.95, continuity=0.96, recall=0.62, k=15, n_measured=1000)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def test_chance_of_many_points_is_a_half_and_recall_is_the_share_drawn() -> None
     assert chance_recall(1, 0) == 1
 
 
-def state_of(honesty: Honesty, n: int, drawn: Drawn | None) -> str:
+def state_of(honesty: MapQuality, n: int, drawn: Drawn | None) -> str:
     """The verdict by its rule, written out again."""
     low, chance = chance_trustworthiness(n, honesty.k), honesty.k / (n - 1)
     way = (min(honesty.trustworthiness, honesty.continuity) - low) / (1 - low)
@@ -70,7 +70,7 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
         values = [chance.choice((0.0, 1.0, chance.random(), 0.8, 0.9)) for _ in range(3)]
         measured = min(n, chance.choice((2000, n)))
         tied = chance.choice((0, measured // 30, measured))
-        honesty = Honesty(*values, k, measured, tied, is_flat=chance.random() < 0.1)
+        honesty = MapQuality(*values, k, measured, tied, is_flat=chance.random() < 0.1)
         drawn = chance.choice((None, Drawn(shared_neighbors=chance.random()), Drawn((0,), ())))
         n_equal = chance.choice((0, 0, n)) if n > 1 else 0
         given = None if chance.random() < 0.1 else honesty
@@ -89,7 +89,7 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
     said_all.assert_all("map.trust", "map.trust_sure")
 
 
-def assert_notes(trust: Trust, honesty: Honesty, n: int) -> None:
+def assert_notes(trust: Trust, honesty: MapQuality, n: int) -> None:
     """The weaker side is told for what it is, and so are few points, and a sample."""
     keys = {note.key.rpartition(".")[2]: note.numbers for note in trust.notes}
     if "false_near" in keys:
@@ -104,7 +104,7 @@ def test_a_better_measure_never_lowers_the_verdict() -> None:
     for seed in range(500):
         chance = random.Random(seed)
         n = chance.randint(15, 3000)
-        worse = Honesty(*(chance.random() for _ in range(3)), min(15, (n - 1) // 2), n)
+        worse = MapQuality(*(chance.random() for _ in range(3)), min(15, (n - 1) // 2), n)
         name = chance.choice(("trustworthiness", "continuity", "recall"))
         better = replace(worse, **{name: chance.uniform(getattr(worse, name), 1)})
         states = [ORDER.index(trust_of(own, n_points=n).state) for own in (worse, better)]

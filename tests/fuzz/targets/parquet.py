@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from components.corpus import parquet, parquet_process
+from components.corpus import parquet_process, readers
 from components.corpus.readers import read
 from tests.fuzz.target import MEGABYTE, Target
 from tests.fuzz.targets.uploads import check_sheet
@@ -38,12 +38,12 @@ def _run(content: bytes) -> None:
 @contextmanager
 def _here() -> Iterator[None]:
     """`parquet` reads in this process, which has its own bound on memory."""
-    kept = parquet.subprocess, parquet_process._bound_memory
-    parquet.subprocess, parquet_process._bound_memory = _Here, lambda _: None
+    kept = readers.subprocess, parquet_process._bound_memory
+    readers.subprocess, parquet_process._bound_memory = _Here, lambda _: None
     try:
         yield
     finally:
-        parquet.subprocess, parquet_process._bound_memory = kept
+        readers.subprocess, parquet_process._bound_memory = kept
 
 
 class _Here(SimpleNamespace):

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from components.core.encoder.tokenizer_files import readable_folder
+from components.core.encoder.vocabulary import readable_folder
 from components.core.errors import CheckpointError
 from components.core.registry import ModelFiles
 from tests.fuzz.structure import odd, rarely

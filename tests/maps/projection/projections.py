@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.maps.projection import Map
-from components.maps.settings import METHODS
+from components.maps.request import METHODS
 
 __all__ = ["assert_same", "blobs", "by_method"]
 

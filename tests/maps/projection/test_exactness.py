@@ -12,10 +12,9 @@ from sklearn.manifold import TSNE, trustworthiness
 
 from components.maps import layouts
 from components.maps.compiled import umap_functions
-from components.maps.layouts import pca
+from components.maps.layouts import optimize, pca
 from components.maps.projection import Map, project
-from components.maps.settings import MapSettings, Method
-from components.maps.umap_layout import optimize
+from components.maps.request import MapSettings, Method
 from components.maps.vector_space import METRICS, Metric, VectorSpace
 from tests.maps.projection.projections import assert_same, blobs, by_method
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.core.errors import RequestError
 from components.maps.projection import project
-from components.maps.settings import MapSettings, Method
+from components.maps.request import MapSettings, Method
 from components.maps.vector_space import METRICS, Metric
 from tests.maps.projection.projections import assert_same, blobs, by_method
 

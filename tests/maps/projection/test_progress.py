@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from components.maps.compiled import WAITING, umap_functions
-from components.maps.estimates import stage_seconds
+from components.maps.plan import stage_seconds
 from components.maps.progress import Stages
 from components.maps.projection import estimate, project
-from components.maps.settings import MapSettings, Method
+from components.maps.request import MapSettings, Method
 from tests.maps.projection.projections import blobs, by_method
 
 

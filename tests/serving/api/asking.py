@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from components.core.remote.connection import Connection
+from components.core.remote.service import Connection
 from components.core.remote.wire import REQUEST_TYPE
 
 __all__ = ["CARD", "asking", "post"]

@@ -23,8 +23,7 @@ import pytest
 from components.core import BUNDLED_ID, EncoderService
 from components.core.caller import Caller, calling
 from components.core.errors import BusyError, RequestError
-from components.core.remote.connection import Connection
-from components.core.remote.service import RemoteService
+from components.core.remote.service import Connection, RemoteService
 from components.core.remote.wire import REQUEST_TYPE, pack_request
 from components.serving import bounds
 from components.serving.api import create_app

@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 
 from components.core.errors import CorpusError
-from components.corpus.offered import offered, stored_name
+from components.corpus.bundled import offered, stored_name
 from components.corpus.store.indexing import INDEXES, index_key
 from components.jobs import Task
 from components.ui.corpora import known

@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 import segno
 
-from components.ui.frame.qr import MOST, fits, qr_code
+from components.ui.frame.share import MOST, fits, qr_code
 
 EDGE = 4
 START = "http://localhost:8501/meaning?s="

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.ui.corpora.controls import MINE
-from components.ui.frame.qr import qr_code
+from components.ui.frame.share import qr_code
 from components.ui.state.address import MAX_ADDRESS, decode, encode, to_json
 from components.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from components.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState

@@ -197,7 +197,7 @@ def script() -> None:
     import streamlit as st
 
     from components.ui.widgets.chips import ChipRow, word_chips
-    from components.ui.widgets.picture_buttons import picture_buttons
+    from components.ui.widgets.kit import picture_buttons
 
     def keep(row: int, span: tuple[int, int]) -> None:
         st.session_state["picked"] = (row, span)

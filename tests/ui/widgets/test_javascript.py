@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.ui.widgets.javascript import bundle
+from components.ui.widgets.component import bundle
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = sorted(ROOT.glob("components/**/assets/*.js"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from components.corpus.offered import offered, stored_name
+from components.corpus.bundled import offered, stored_name
 from components.corpus.store.store import Store
 from components.corpus.store.tables import Tables
 from components.ui.corpora import changing

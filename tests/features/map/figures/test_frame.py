@@ -20,7 +20,7 @@ from components.features.map.figures import (
     map_frames,
     map_ranges,
 )
-from components.maps.framing import framed
+from components.maps.layer_maps import framed
 from components.ui.state.view import DEFAULT
 from tests.support.maps import drawn_map, map_view
 from tests.support.pages import app_settings

@@ -28,7 +28,7 @@ from components.features.map.controls import (
 from components.features.map.request import request_of, settings_of
 from components.maps.points import UNITS
 from components.maps.projection import METHODS, MapSettings
-from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from components.ui.state.address import decode, encode
 from components.ui.state.view import DEFAULT
 from tests.features.map.request.requests import USUAL, asked, view_of

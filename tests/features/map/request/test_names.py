@@ -15,7 +15,7 @@ from components.features.map.request import request_of
 from components.maps.points import UNITS
 from components.maps.projection import METHODS, MapSettings
 from components.maps.request import changes, with_layer
-from components.maps.text_rows import SENTENCE_POOLINGS, WORD_POOLINGS
+from components.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from tests.features.map.request.requests import USUAL, asked, view_of
 
 # Names

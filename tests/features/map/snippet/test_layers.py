@@ -11,7 +11,7 @@ from components.core import BUNDLED_ID, EncoderService
 from components.core.schema import Passport
 from components.features.map.snippet import redraw_layers_snippet
 from components.maps.layer_maps import project_layers
-from components.maps.settings import MapSettings
+from components.maps.request import MapSettings
 from components.ui.widgets.export import to_npz
 from tests.support.snippets import run
 

@@ -42,7 +42,7 @@ def redrawn(vectors: np.ndarray, settings: MapSettings, folder: Path) -> tuple[M
     }
     (folder / "map.npz").write_bytes(to_npz(arrays, PASSPORT))
     code = redraw_snippet(shown, file=str(folder / "map.npz"))
-    ours = "components.maps.umap_layout"
+    ours = "components.maps.layouts"
     assert code.count(ours) == (shown.method == "umap")  # nothing else of ours is needed
     assert "components." not in code.replace(ours, "").replace("n_components", "")
     assert ours not in code.split("# Optional: ")[0]  # umap-learn alone leads

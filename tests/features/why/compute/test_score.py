@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core import BUNDLED_ID, EncoderService
 from components.features.why.score import Missing, random_pairs, score_of
 from components.ui.state.view import Sentence, ViewState

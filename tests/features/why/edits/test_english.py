@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.content.ambiguous_words import ambiguous_words
+from components.content.bundled_texts import ambiguous_words
 from components.features.why import edits
 from components.features.why.edits import is_english
 

@@ -16,7 +16,7 @@ import streamlit as st
 
 from components.analysis import baseline as baselines
 from components.analysis.baseline import Baseline
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core import ModelCard
 from components.core.byte_cache import shared_cache
 from components.ui.models import runtime, tasks

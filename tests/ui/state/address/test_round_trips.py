@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.content.sample import baseline_sentences
+from components.content.bundled_texts import baseline_sentences
 from components.core import BUNDLED_ID
 from components.core.words import split_words
 from components.ui.state.address import MAX_ADDRESS, decode, encode, from_json, to_json

@@ -19,7 +19,7 @@ from components.ui.models import runtime
 from tests.support.hub_server import HubServer, Reply, Repository, error, hub_server
 from tests.support.pages import choose, finish_background_work, framed, press, type_in
 from tests.support.ports import free_port
-from tests.ui.frame.picker.headless import (
+from tests.ui.frame.sidebar.headless import (
     PRESET,
     SECOND,
     TEXT,

@@ -19,7 +19,7 @@ from components.ui.state.address import encode
 from components.ui.state.view import DEFAULT
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.pages import choose, finish_background_work, framed, press, shown_view, type_in
-from tests.ui.frame.picker.headless import (
+from tests.ui.frame.sidebar.headless import (
     PRESET,
     SECOND,
     SECONDS,

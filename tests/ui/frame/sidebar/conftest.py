@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.hub_server import HubServer, Reply, Request, hub_server
 from tests.support.tiny_models import build
-from tests.ui.frame.picker.headless import PRESET, SECOND, SECONDS, TYPED, WEIGHTS, app_on
+from tests.ui.frame.sidebar.headless import PRESET, SECOND, SECONDS, TYPED, WEIGHTS, app_on
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,8 @@ from components.maps.neighbors import Neighbors
 from components.maps.progress import Report, silent
 from components.maps.vector_space import Metric, VectorSpace
 
-__all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "Honesty", "measure", "measure_in"]
+__all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "MapQuality", "measure", "measure_in"]
+
 
 FEWEST = 4
 """Points below which nothing can be measured: a neighbourhood must be less than half of them."""
@@ -38,7 +39,7 @@ _ROUNDING: dict[type[np.floating], float] = {np.float64: 1e-12, np.float32: 1e-6
 
 
 @dataclass(frozen=True)
-class Honesty:
+class MapQuality:
     """What a map keeps of the neighbourhoods of the full space.
 
     Attributes:
@@ -69,7 +70,7 @@ def measure(
     k: int = 15,
     sample: int | None = N_SAMPLE,
     seed: int = 0,
-) -> Honesty:
+) -> MapQuality:
     """What a map keeps of the vectors' neighbourhoods.
 
     Args:
@@ -94,7 +95,7 @@ def measure_in(
     sample: int | None = N_SAMPLE,
     seed: int = 0,
     report: Report = silent,
-) -> Honesty:
+) -> MapQuality:
     """`measure` for vectors made ready already."""
     n = space.n_points
     if len(coordinates) != n or n < FEWEST or k < 1:
@@ -133,7 +134,7 @@ def measure_in(
     recall = shared / (len(points) * k)
     is_flat = space.all_same or n_flat == len(points)
     kept = 1 - false / worst, 1 - missed / worst, recall
-    return Honesty(*kept, k, len(points), int(n_tied), is_flat)
+    return MapQuality(*kept, k, len(points), int(n_tied), is_flat)
 
 
 def _summed(
@@ -165,7 +166,7 @@ class _Side:
     def __init__(
         self, distances: NDArray[Any], slack: NDArray[Any], k: int, nearest: IntArray | None = None
     ) -> None:
-        from components.maps.distance_kernel import n_as_near
+        from components.maps.kernels import n_as_near
 
         self.distances, self.slack, self.k = distances, slack, k
         self.nearest = np.ascontiguousarray(_nearest(distances, k) if nearest is None else nearest)
@@ -176,7 +177,7 @@ class _Side:
 
     def excess(self, chosen: IntArray) -> NDArray[np.float64]:
         """(m, k) by how much the middle ranks of chosen columns exceed k."""
-        from components.maps.distance_kernel import middle_ranks
+        from components.maps.kernels import middle_ranks
 
         ranks = np.empty(chosen.shape, np.int32)
         middle_ranks(self.distances, chosen, self.slack, ranks)
@@ -235,7 +236,7 @@ def _sample(n: int, sample: int | None, seed: int) -> IntArray:
 
 def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.floating]:
     """(m, n) squared distances of some points from all, whose places are (n_axes, n)."""
-    from components.maps.distance_kernel import squared_distances
+    from components.maps.kernels import squared_distances
 
     squares = np.empty((len(some), places.shape[1]), places.dtype)
     squared_distances(places, some, squares)
@@ -244,7 +245,7 @@ def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.f
 
 def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
     """(m, k) the columns of each row's k smallest distances, in no order."""
-    from components.maps.distance_kernel import nearest_columns
+    from components.maps.kernels import nearest_columns
 
     found = np.zeros((len(distances), k), np.int64)
     nearest_columns(distances, np.empty(found.shape, distances.dtype), found)

@@ -14,7 +14,7 @@ from components.ui.models import runtime
 from tests.support.fields import field
 from tests.support.hub_server import HubServer, hub_server
 from tests.support.pages import bundled_app, choose, finish_background_work, framed, press, type_in
-from tests.ui.frame.picker.headless import (
+from tests.ui.frame.sidebar.headless import (
     PRESET,
     TEXT,
     TYPED,

@@ -1,7 +1,4 @@
-"""What is done for each of many distances, as machine code.
-
-Importing this imports umap-learn and numba, which takes a while: import it inside functions only.
-"""
+"""The inner loops of neighbours and layouts, compiled by numba."""
 
 from __future__ import annotations
 
@@ -14,10 +11,14 @@ from components.maps.compiled import machine_code
 __all__ = [
     "keep_largest",
     "middle_ranks",
+    "move",
     "n_as_near",
     "nearest_columns",
     "squared_distances",
 ]
+
+
+# --- What is done for each of many distances, as machine code
 
 _CHUNK = 16  # looked through at once
 
@@ -161,3 +162,129 @@ def n_as_near(distances: Any, chosen: Any, slack: Any, counts: Any) -> None:
             within += np.int32(row[j] <= high)
             below += np.int32(row[j] < low)
         counts[i, 0], counts[i, 1] = within, within - below
+
+
+# --- One round of UMAP's layout, as machine code
+
+_f4, _i4, _u4, _u8 = np.float32, np.int32, np.uint32, np.uint64
+_TINY = _f4(1e-6)  # squared distance below which a power is not asked for
+
+
+@machine_code
+def _log2(value: Any) -> Any:
+    """The logarithm of a positive normal float32, to about four digits."""
+    bits = _f4(value).view(_i4)
+    exponent = _f4((bits >> _i4(23)) - _i4(127))
+    m = _i4((bits & _i4(0x7FFFFF)) | _i4(0x3F800000)).view(_f4) - _f4(1)
+    p = _f4(0.0434289) * m + _f4(-0.1898324)
+    p = p * m + _f4(0.4048717)
+    p = p * m + _f4(-0.7018146)
+    p = p * m + _f4(1.4424915)
+    return exponent + p * m
+
+
+@machine_code
+def _exp2(value: Any) -> Any:
+    """Two to the power of a float32 (brought into -126 to 126), to about four digits."""
+    raised = min(max(value, _f4(-126)), _f4(126)) + _f4(127)
+    whole = _i4(raised)
+    m = raised - _f4(whole)
+    p = _f4(0.0136703) * m + _f4(0.051745)
+    p = p * m + _f4(0.2416213)
+    p = p * m + _f4(0.6929696)
+    p = p * m + _f4(1)
+    return _i4(whole << _i4(23)).view(_f4) * p
+
+
+@machine_code
+def _first_of_run(point: Any, seed: Any, n: Any) -> Any:
+    """A number from 0 to n - 1 drawn by point and seed (the finalizer of MurmurHash3)."""
+    h = _u4(_u4(point) * _u4(0x9E3779B9) + _u4(seed))
+    h = _u4((h ^ (h >> _u4(16))) * _u4(0x85EBCA6B))
+    h = _u4((h ^ (h >> _u4(13))) * _u4(0xC2B2AE35))
+    h = _u4(h ^ (h >> _u4(16)))
+    return np.int64((_u8(h) * _u8(n)) >> _u8(32))
+
+
+@machine_code
+def _pull(now: Any, i: Any, ends: Any, weights: Any, first: Any, last: Any, a: Any, b: Any) -> Any:
+    """What a point's links pull with: their stiffness added up, and the force along each axis."""
+    xs, ys, zs = now[0], now[1], now[2]
+    x, y, z = xs[i], ys[i], zs[i]
+    stiffness = fx = fy = fz = _f4(0)
+    for e in range(first, last):
+        end = ends[e]
+        dx, dy, dz = xs[end] - x, ys[end] - y, zs[end] - z
+        square = max(dx * dx + dy * dy + dz * dz, _TINY)
+        power = _exp2(b * _log2(square))
+        w = weights[e] * power / (square * (_f4(1) + a * power))
+        stiffness += w
+        fx += w * dx
+        fy += w * dy
+        fz += w * dz
+    both = _f4(4) * a * b  # 2 a b, and each link pulls twice: as one from its point and to it
+    return both * stiffness, both * fx, both * fy, both * fz
+
+
+@machine_code
+def _push(now: Any, i: Any, first: Any, last: Any, a: Any, b: Any) -> Any:
+    """What a run of points pushes a point with, along each axis."""
+    xs, ys, zs = now[0], now[1], now[2]
+    x, y, z = xs[i], ys[i], zs[i]
+    fx = fy = fz = _f4(0)
+    low, high = _f4(-4), _f4(4)
+    for other in range(first, last):
+        dx, dy, dz = x - xs[other], y - ys[other], z - zs[other]
+        square = max(dx * dx + dy * dy + dz * dz, _TINY)
+        power = _exp2(b * _log2(square))
+        w = _f4(2) * b / ((_f4(0.001) + square) * (_f4(1) + a * power))
+        fx += min(max(w * dx, low), high)
+        fy += min(max(w * dy, low), high)
+        fz += min(max(w * dz, low), high)
+    return fx, fy, fz
+
+
+@machine_code
+def move(
+    now: Any,
+    then: Any,
+    starts: Any,
+    ends: Any,
+    weights: Any,
+    pushed: Any,
+    n: Any,
+    run: Any,
+    seed: Any,
+    speed: Any,
+    momentum: Any,
+    a: Any,
+    b: Any,
+    points: Any,
+) -> None:
+    """Moves some points by one round; all are read where they were before it.
+
+    Args:
+        now: (3, n + run) float32 places; the first `run` points stand again behind the last.
+        then: like `now`: where the points were a round before, overwritten by where they go.
+        starts, ends, weights: the links of each point, as the arrays of a CSR matrix.
+        pushed: (n,) float32, how strongly a point is pushed by each of a run.
+        n: how many points there are.
+        run: how many points in a row push each one.
+        seed: decides where the runs begin.
+        speed: how far a force moves a point, in (0, 1].
+        momentum: the share of the last round's step that is taken again, in [0, 1).
+        a, b: of UMAP's curve 1 / (1 + a d^2b).
+        points: the first to move, and the one behind the last.
+    """
+    for i in range(points[0], points[1]):
+        stiffness, fx, fy, fz = _pull(now, i, ends, weights, starts[i], starts[i + 1], a, b)
+        first = _first_of_run(i, seed, n)
+        px, py, pz = _push(now, i, first, first + run, a, b)
+        stiff = speed * stiffness
+        step = speed
+        if stiff > _f4(1e-3):  # as far as springs of this stiffness let go in this time
+            step = (_f4(1) - _exp2(_f4(-1.442695) * stiff)) / stiffness
+        x, y, z = now[0, i], now[1, i], now[2, i]
+        then[0, i] = x + momentum * (x - then[0, i]) + step * (fx + pushed[i] * px)
+        then[1, i] = y + momentum * (y - then[1, i]) + step * (fy + pushed[i] * py)
+        then[2, i] = z + momentum * (z - then[2, i]) + step * (fz + pushed[i] * pz)
