@@ -28,7 +28,7 @@ def baseline_sentences() -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-# --- Sentences that say something good or bad: the corpus for asking whether a model hears the t
+# --- Sentences that say something good or bad
 
 _SENTIMENT_FILE = "sentiment.txt"
 
@@ -61,7 +61,7 @@ def sentiment_sentences() -> tuple[SentimentSentence, ...]:
     )
 
 
-# --- Sentences with words whose senses are known: ambiguous ones, and everyday ones of one sense
+# --- Sentences with words whose senses are known
 
 
 @dataclass(frozen=True)

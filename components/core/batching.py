@@ -22,7 +22,7 @@ from components.core.threads import give_way
 __all__ = ["Alone", "Batch", "Call", "Kind", "Processors", "Queue", "Streams", "Ticket", "Work"]
 
 
-# --- What waits for a model: the texts of one call, and those that are taken together. Plain dat
+# --- What waits for a model
 
 
 class Kind(Protocol):
@@ -195,7 +195,7 @@ class Call(Ticket):
                 self.over.set()
 
 
-# --- Whose texts run next, and which of them together. Knows no threads and no clock
+# --- Whose texts run next
 
 _PATIENCE = 8
 """Batches of visitors that begin while long work waits, before one of that begins all the same."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelList", "ModelStore"]
 
 
-# --- Which models can be chosen and which are on this machine, cheap enough for every rerun of a
+# --- Which models can be chosen and which are on this machine
 
 _SECONDS = 2.0
 _Specs = tuple[ModelSpec, ...]

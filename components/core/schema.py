@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-# --- What a caller asks of a model, the arrays that come back, and how far the work is
+# --- What a caller asks of a model
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -233,7 +233,7 @@ class Attribution:
         return self.end - self.start - float(self.shares.sum())
 
 
-# --- What may be changed inside a model while it reads a text: frozen, hashable, no numpy
+# --- What may be changed inside a model while it reads a text
 
 
 class SwitchOff(Struct, frozen=True, tag=True):
@@ -334,7 +334,7 @@ def _listed(numbers: tuple[int, ...]) -> str:
 Intervention = SwitchOff | Block | Patch | Average
 
 
-# --- What is known of a model, its tokenizer and their parts, before and after it is loaded
+# --- What is known of a model
 
 Source = Literal["bundled", "hub", "folder"]
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-# --- The corpora that ship with the app, so that a map has something to show before any upload
+# --- The corpora that ship with the app
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +68,7 @@ def sentiment_corpus() -> Corpus:
     )
 
 
-# --- Files that whoever runs the server offers to everybody as corpora: one folder, read only
+# --- Files that whoever runs the server offers to everybody as corpora
 
 MOST_FILES = 100
 """That are offered of one folder, by the alphabet."""

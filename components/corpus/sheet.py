@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-# --- What a column is likely to be, guessed from its name and values. Knows no file format
+# --- What a column is likely to be
 
 Kind = Literal["text", "label", "number", "empty", "many"]
 

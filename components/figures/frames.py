@@ -16,7 +16,7 @@ from components.figures.theme import SIGNED, figure, heading, plain, values
 __all__ = ["add_frames", "signed_bound", "spread", "vector_strips"]
 
 
-# --- Names at the ends of lines, moved apart so that none covers another
+# --- Names at the ends of lines
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
@@ -33,7 +33,7 @@ def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> li
     return placed
 
 
-# --- A frame for each layer, between which the browser moves a figure without the server
+# --- A frame for each layer
 
 
 def add_frames(
@@ -72,7 +72,7 @@ def add_frames(
     whole.layout.annotations = [*here, *notes]
 
 
-# --- Vectors as heat strips: one row each, dimensions across, a signed scale centred on zero
+# --- Vectors as heat strips
 
 
 def signed_bound(*arrays: FloatArray) -> float:

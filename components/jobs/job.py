@@ -18,7 +18,7 @@ from components.jobs.task import StoppedError, Task, Visitor
 __all__ = ["Job", "Report", "without_variables"]
 
 
-# --- Errors that work ended with: kept for whoever asks, without what was at hand when they happ
+# --- Errors that work ended with
 
 
 def without_variables(error: BaseException) -> BaseException:

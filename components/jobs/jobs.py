@@ -23,7 +23,7 @@ from components.jobs.task import Kind, StoppedError, Task, Visitor
 __all__ = ["Jobs", "Line"]
 
 
-# --- Whose turn it is: shares between visitors, small before large. Knows no clock and no thread
+# --- Whose turn it is: shares between visitors
 
 _LEAST_SECONDS = 0.1
 """What a turn counts at least: work that takes no time takes a place."""

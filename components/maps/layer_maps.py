@@ -46,7 +46,7 @@ from components.maps.vector_space import VectorSpace, checked_vectors
 __all__ = ["How", "LayerMaps", "framed", "one_epoch", "project_layers"]
 
 
-# --- Maps of several layers put into one frame: each around its own middle, all turned alike
+# --- Maps of several layers put into one frame
 
 _ENOUGH = 0.75
 """The share of a common frame that the points of each layer should span, each way."""
@@ -95,7 +95,7 @@ def _whole(places: FloatArray) -> FloatArray:
     return whole
 
 
-# --- One map for each layer, held to its neighbours: AlignedUMAP's optimiser on graphs made befo
+# --- One map for each layer
 
 ALIGNED_EPOCHS = {"full": 200, "quick": 100}
 """Rounds by effort; 200 are AlignedUMAP's own."""

@@ -28,7 +28,7 @@ from components.maps.vector_space import VectorSpace
 __all__ = ["links", "optimize", "pca", "tsne", "umap"]
 
 
-# --- UMAP's layout, made for many threads and few rounds, and the same however many threads ther
+# --- UMAP's layout, made for many threads and few rounds
 
 _MOMENTUM = np.float32(0.98)
 _RUN = 32  # points that push another in one round

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-# --- What a map is asked for: checked when made, told in passports, read back from them
+# --- What a map is asked for
 
 Method = Literal["umap", "pca", "tsne"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -143,7 +143,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-# --- Which map is asked for, as one value that can be compared, kept and said in words
+# --- Which map is asked for
 
 Footing = Literal["joint", "aligned", "one"]
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-# --- What one text adds to a map: its words, tokens or itself, each with its vectors and labels
+# --- What one text adds to a map
 
 WORD_POOLINGS = ("mean", "first", "last")
 SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
@@ -169,7 +169,7 @@ def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
     return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
 
 
-# --- From encodings to the points of a map and their vectors, a few texts at a time
+# --- From encodings to the points of a map and their vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +293,7 @@ def _points(
     )
 
 
-# --- The points of a planned map and their vectors: texts are encoded a few at a time
+# --- The points of a planned map and their vectors
 
 _N_TEXTS = 96  # encoded at a time
 

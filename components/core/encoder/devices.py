@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# --- Whether a model's weights fit into the memory that is free, asked before they are read
+# --- Whether a model's weights fit into the memory that is free
 
 _BYTES = 4  # of a weight in memory: float32, whatever the file has
 _CONTAINER = Path("/sys/fs/cgroup")
@@ -94,7 +94,7 @@ def _n_weights(path: Path) -> int:
     return sum(map(prod, shapes))
 
 
-# --- What becomes of memory that is freed, where the C library is glibc
+# --- What becomes of memory that is freed
 
 LONG_RUN = 2048
 """Tokens of a run that is worth keeping memory for."""
@@ -179,7 +179,7 @@ def _set(piece: int, kept: int) -> None:
         _LIBRARY.mallopt(_M_TRIM_THRESHOLD, kept)
 
 
-# --- Whether bfloat16 is quicker than float32 here: measured once a machine, then remembered
+# --- Whether bfloat16 is quicker than float32 here
 
 FILE = "bfloat16.json"
 _WORTH = 1.15  # times as quick, for the conversions and the memory of a second copy
@@ -278,7 +278,7 @@ def _layer(dtype: torch.dtype) -> Callable[[], object]:
     return work
 
 
-# --- What a model computes on: chosen by what is there, and how arrays get there and back
+# --- What a model computes on
 
 CPU_TOKENS = 1024
 """Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;

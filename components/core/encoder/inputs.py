@@ -16,7 +16,7 @@ from components.core.schema import AttentionRequest, IntArray, Mask, ModelCard, 
 __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_inputs", "one_of"]
 
 
-# --- Tokens as the arrays that a network takes, once it is known to have a row for each
+# --- Tokens as the arrays that a network takes
 
 
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:

@@ -200,7 +200,7 @@ def sources_of(rows: Sequence[Changes]) -> list[tuple[str, str | None]]:
     return list(dict.fromkeys(checked_texts(sources, pairs)))
 
 
-# --- What is put in where something is switched off or replaced: means and other texts' states
+# --- What is put in where something is switched off or replaced
 
 _Read = Iterator[tuple[list[Tokens], int, torch.Tensor]]
 """The texts of a batch, a layer, and its hidden states."""
@@ -332,7 +332,7 @@ class _PartSums:
         self.means["feed_forward", self._layer].add(outputs, self._batch)
 
 
-# --- Changes made to a batch at one layer: parts switched off, states replaced, positions hidden
+# --- Changes made to a batch at one layer
 
 NEVER = sys.maxsize
 
@@ -450,7 +450,7 @@ def visible_positions(
     return None if visible is None else visible.to(device)
 
 
-# --- Some texts run once as they are, and all their changed readings from where each begins to d
+# --- Some texts run once as they are
 
 _Plain = dict[int, dict[tuple[str, str | None], torch.Tensor]]
 """States of texts that nothing changed, (n_tokens of the longest, n_dims), by layer and text."""
@@ -529,7 +529,7 @@ def _write(loaded: LoadedModel, result: Encoding, layer: int, states: torch.Tens
         result.pooler_output[:] = loaded.layerwise.pooled(own[None])[0].cpu().numpy()
 
 
-# --- Texts read with something changed inside the model, many at a time
+# --- Texts read with something changed inside the model
 
 _Input = tuple[str, str | None]
 

@@ -70,7 +70,7 @@ def panics_told(title: str) -> Iterator[None]:
         ) from exc
 
 
-# --- A model's tokenizer files, checked, and laid out in a folder that transformers may read
+# --- A model's tokenizer files
 
 _WHOLE = "tokenizer.json"
 _MOST_BYTES = {_WHOLE: 80_000_000} | dict.fromkeys(
@@ -288,7 +288,7 @@ def _bytes(files: ModelFiles, name: str) -> bytes:
     )
 
 
-# --- A tokenizer without its network: read from files, its vocabulary, and the way back to text
+# --- A tokenizer without its network
 
 _FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _KEPT = (*_FILES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")

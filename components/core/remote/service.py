@@ -42,7 +42,7 @@ from components.core.schema import ModelSpec
 __all__ = ["Connection", "RemoteService"]
 
 
-# --- Requests to a service over HTTP: pooled, tried again where that can help, given up in words
+# --- Requests to a service over HTTP
 
 OnProgress = Callable[[Any], None]
 """Hears how far the work is; what it raises ends the work."""

@@ -250,7 +250,7 @@ ANSWERS: Mapping[str, Any] = {
 """The type of each method's answer."""
 
 
-# --- How large an answer may be at most, known from the call and the model's card alone
+# --- How large an answer may be at most
 
 MOST_BYTES = 1_000_000_000
 """Of one answer: what 512 tokens have, with all attentions, in the largest of the known models."""

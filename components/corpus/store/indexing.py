@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 
-# --- Indexes of the vectors of large corpora, made in the background once all their words are th
+# --- Indexes of the vectors of large corpora
 
 VECTOR_INDEXES = Kind(
     "vector indexes",

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-# --- Anatomy, from a view to what is shown: a model's parts, with or without its weights
+# --- Anatomy, from a view to what is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def _passport(
     )
 
 
-# --- The numbers of the Anatomy page as rows and arrays: for its tables and its files
+# --- The numbers of the Anatomy page as rows and arrays
 
 
 def parameters_table(anatomy: AnatomyView) -> pd.DataFrame:
@@ -194,7 +194,7 @@ def arrays(anatomy: AnatomyView) -> dict[str, NDArray[Any]]:
     }
 
 
-# --- The numbers inside one array, measured once and kept within a bound
+# --- The numbers inside one array
 
 _MAX_SAMPLE = 2_000_000  # values of a word table that are measured: a second of work at most
 

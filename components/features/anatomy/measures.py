@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# --- What a model is made of, as a tree: its parameters sorted into the parts that they belong t
+# --- What a model is made of
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ def _shared(group: int, inner: int, architecture: Architecture) -> Step:
     return Step(key, f"{name}, shared{step}", "shared")
 
 
-# --- What running a model costs: multiply-adds for a text, and memory for its numbers
+# --- What running a model costs
 
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """Bytes of one number at each precision."""
@@ -365,7 +365,7 @@ def _uses(architecture: Architecture) -> float:
     return architecture.n_layers / len(groups) if groups else 1
 
 
-# --- The numbers inside one parameter, summed up: how they are spread, and in how many direction
+# --- The numbers inside one parameter
 
 SEED = 0
 """Of the random matrix that a trained one is compared with."""

@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 
-# --- Attention weights for a page: all heads are computed once and kept reduced, within a bound
+# --- Attention weights for a page
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def _weights(encoding: Encoding) -> FloatArray:
     return encoding.attentions
 
 
-# --- Attention, from a view to what is shown: which head or mean, of which tokens or words
+# --- Attention, from a view to what is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +259,7 @@ def _picked(view: ViewState, sentence: Sentence, encoding: Encoding, grid: Grid)
     return side, 0
 
 
-# --- The names of heads, of their habits and of means, with each model's own special tokens
+# --- The names of heads, of their habits and of means
 
 
 def habit_names(selection: Selection) -> list[str]:
@@ -312,7 +312,7 @@ def habits_caption(attention: AttentionView) -> str:
     return say(f"attention.bars.{selection.scope}", **place)
 
 
-# --- The numbers of the Attention page as rows and arrays: for its tables and its files
+# --- The numbers of the Attention page as rows and arrays
 
 
 def weights_table(attention: AttentionView) -> pd.DataFrame:

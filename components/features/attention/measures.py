@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-# --- Which part of an attention matrix is shown, and in which units: tokens or words, all or som
+# --- Which part of an attention matrix is shown
 
 _Exact = NDArray[np.float64]  # merged and divided in, so that sums stay exact
 Special = Literal["show", "hide", "renormalise"]
@@ -187,7 +187,7 @@ def _membership(items: Sequence[Item], n_tokens: int) -> _Exact:
     return inside
 
 
-# --- Attention reduced to what a page can show: each head's habits, small pictures, means, rollo
+# --- Attention reduced to what a page can show
 
 HABITS = ("previous", "next", "first", "separators", "word", "entropy")
 """What `habits` tells of a head, in its order: five shares of attention, and the entropy in bits.
@@ -342,7 +342,7 @@ def _entropy(weights: FloatArray) -> FloatArray:
     return np.maximum(bits, 0)
 
 
-# --- What is selected of all heads: one of them, a mean, or rollout; and the weights of that
+# --- What is selected of all heads
 
 Scope = Literal["head", "layer", "all", "rollout"]
 

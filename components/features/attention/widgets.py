@@ -17,7 +17,7 @@ from components.ui.widgets.component import component
 __all__ = ["Bar", "attention_heads", "attention_lines"]
 
 
-# --- All heads as small pictures, layers down and heads across, to choose one: a component
+# --- All heads as small pictures
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _checked(pick: object, n_layers: int, n_heads: int) -> tuple[int, int] | Non
     return (layer, head) if 1 <= layer <= n_layers and 0 <= head < n_heads else None
 
 
-# --- Tokens in two columns, with lines from each to those it attends to, as a component of the p
+# --- Tokens in two columns
 
 
 class _Item(TypedDict):

@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-# --- The words of a corpus, counted, and in how many senses those stand there that it marks
+# --- The words of a corpus
 
 SHOWN = 15
 """Words in the picture."""
@@ -217,7 +217,7 @@ class _Senses:
         return 150 * len(self.of)
 
 
-# --- Which columns of a file become a corpus: guessed, then chosen, then taken
+# --- Which columns of a file become a corpus
 
 MOST_TEXTS = 1_000_000
 """Texts of one corpus; what they may take on disk is bounded besides."""
@@ -351,7 +351,7 @@ def _none_placed(sheet: Sheet, found: Targets) -> str:
     )
 
 
-# --- What indexing will take, before it begins: words, disk and time, by a sample of the texts
+# --- What indexing will take
 
 _MOST_BYTES = 500_000_000
 """Up to which all layers are indexed unless others are chosen."""
@@ -417,7 +417,7 @@ def _spread(texts: Sequence[str], n: int) -> list[str]:
     return list(texts[:: max(1, len(texts) // n)][: 2 * n])
 
 
-# --- The corpus that a view looks at: ready-made or stored, its words, or why there are none
+# --- The corpus that a view looks at
 
 _MOST_ROWS = 100_000
 """Words in a download."""
@@ -530,7 +530,7 @@ def _word(view: ViewState, words: Words) -> str:
     return words.rows[0].word if words.rows else ""
 
 
-# --- What is behind a corpus's numbers: what it was indexed with, and its own checksum
+# --- What is behind a corpus's numbers
 
 _NO_MODEL = "none: words are counted without one"
 

@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 
-# --- What can be done with a stored corpus: export it, delete it after a second click
+# --- What can be done with a stored corpus
 
 _DELETING = "corpora_deleting"
 """Under which a visit keeps the name of the corpus that it is asked about once more."""
@@ -154,7 +154,7 @@ def delete(name: str) -> None:
     session.write(view)
 
 
-# --- A corpus that is not indexed to its end: how far it is, Pause, Go on, Cancel
+# --- A corpus that is not indexed to its end
 
 _SECONDS = 2.0
 
@@ -296,7 +296,7 @@ def _toggle() -> None:
     session.keep(ADDING, not session.kept(ADDING))
 
 
-# --- A file of one's own: its first rows, which column is what, what indexing takes, the go-ahea
+# --- A file of one's own: its first rows
 
 _PENDING = "corpora_pending"
 """Under which a visit keeps the name of the file that was chosen and is not indexed yet."""
@@ -486,7 +486,7 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
     session.write(WORD.put(CORPUS.put(view, name), ""))
 
 
-# --- The most frequent words of the corpus that is looked at, and what they say
+# --- The most frequent words of the corpus that is looked at
 
 CHART = "corpora_chart"
 HEIGHT = 440
@@ -550,7 +550,7 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
     return selected
 
 
-# --- What is kept, a card each: the visitor's own, what is for everybody, what is ready-made
+# --- What is kept, a card each
 
 _SHELF_LONGEST = 26  # characters of a title
 _HIGH = 4  # cards; more of them scroll

@@ -82,7 +82,7 @@ __all__ = [
 ]
 
 
-# --- The embedding layer taken apart for the chosen sentence: what the main picture shows
+# --- The embedding layer taken apart for the chosen sentence
 
 _DOWNLOADED = {
     "share": "share",
@@ -296,7 +296,7 @@ def _dims(view: ViewState, n_dims: int) -> tuple[int, int]:
     return first_dim_in(n_dims, n).of(view), n
 
 
-# --- Word rows looked at closer: those that two texts share, and the nearest to a token's
+# --- Word rows looked at closer
 
 MAX_TOKENS = 24
 """Tokens of each text that are drawn in the matrix."""
@@ -439,7 +439,7 @@ def _random_rows(service: EncoderService, card: ModelCard) -> Band:
     return remembered("random word rows", card.checksum, compute=measured)
 
 
-# --- The position and segment tables looked at closer, and which parameters the layer has
+# --- The position and segment tables looked at closer
 
 MAX_BARS = 20
 """Tokens of each text that are drawn as bars."""

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-# --- The main pictures of the embedding layer: the sum of all tokens as strips, and of one token
+# --- The main pictures of the embedding layer
 
 PART_COLORS: Mapping[str, str] = {
     "word": CATEGORICAL[2],
@@ -383,7 +383,7 @@ def moved_bars(
     return figure([trace], layout, title=title, height=height)
 
 
-# --- Pictures of the word table's rows: those of two texts, and the nearest to one
+# --- Pictures of the word table's rows
 
 
 def word_row_heatmap(

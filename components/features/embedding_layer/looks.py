@@ -58,7 +58,7 @@ from components.ui.widgets import inputs, kit
 __all__ = ["learned", "neighbours", "positions", "same_word", "segments"]
 
 
-# --- Closer looks on the Embedding layer's tables: positions, segments, and what is learned
+# --- Closer looks on the Embedding layer's tables
 
 
 def positions(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:
@@ -174,7 +174,7 @@ def _position_strips(rows: FloatArray, title: str, *, key: str) -> None:
     )
 
 
-# --- Closer looks on the Embedding layer: one word in two texts, and a row's nearest neighbours
+# --- Closer looks on the Embedding layer
 
 
 def same_word(view: ViewState, embedding: EmbeddingView, service: EncoderService) -> None:

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-# --- The embedding layer's arithmetic done again, and what each part of it contributes
+# --- The embedding layer's arithmetic done again
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,7 @@ def _turned(before: FloatArray, after: FloatArray) -> FloatArray:
     return turned
 
 
-# --- Rows of the word table: those that two texts share, their cosines, and what random rows hav
+# --- Rows of the word table
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _first_places(ids: IntArray) -> dict[int, int]:
     return places
 
 
-# --- Position tables: their rows compared, drawn in two dimensions, and told from a fixed formul
+# --- Position tables: their rows compared
 
 _FIXED = 0.99
 """Mean cosine with the fixed formula from which on a table is taken for it."""

@@ -71,7 +71,7 @@ __all__ = [
 ]
 
 
-# --- One sentence layer by layer: its hidden states, and what stands near its tokens there
+# --- One sentence layer by layer
 
 Arrays = dict[str, NDArray[Any]]
 _NEAREST = 2
@@ -283,7 +283,7 @@ def _picked(view: ViewState, encoding: Encoding, sentence: Sentence) -> int:
     return int(np.flatnonzero(behind)[0]) if behind.any() else 0
 
 
-# --- The pooler computed by hand from its weights, and how alike it makes the sentences
+# --- The pooler computed by hand from its weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,7 +356,7 @@ def sentence_rows(encodings: Sequence[Encoding]) -> list[dict[str, str | float]]
     ]
 
 
-# --- Whole layers: how alike they are over the same words, and how the sample's words vary in th
+# --- Whole layers: how alike they are over the same words
 
 COMPONENTS = (1, 3, 10)
 """How many principal components the picture of the variance counts."""

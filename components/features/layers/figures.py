@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-# --- The pictures of Layer by layer: tokens by layers, token pairs, layers by layers
+# --- The pictures of Layer by layer
 
 _ON_BRIGHT = "#111111"
 _MAX_NUMBERS = 16  # columns whose cells still have room for a number
@@ -252,7 +252,7 @@ def _frame(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line}
 
 
-# --- The spread of a model's layers: random pairs' cosines, and the variance of the components
+# --- The spread of a model's layers
 
 
 def random_pairs_lines(

@@ -64,7 +64,7 @@ from components.ui.widgets.token_strip import token_strip
 __all__ = ["layers_compared", "one_token", "pooler", "spread", "token_pairs"]
 
 
-# --- A closer look on Layer by layer: the pooler by hand, beside the model's own output
+# --- A closer look on Layer by layer
 
 
 def pooler(view: ViewState, states: HiddenStates, service: EncoderService) -> Arrays:
@@ -116,7 +116,7 @@ def _code(states: HiddenStates, service: EncoderService) -> None:
     st.code(code, language="python", wrap_lines=True)
 
 
-# --- Closer looks on Layer by layer: whole layers compared, also of two models, and their spread
+# --- Closer looks on Layer by layer
 
 _MOST_WORDS = 200  # in a snippet that one can still read
 
@@ -219,7 +219,7 @@ def _lines(found: Spread, states: HiddenStates) -> None:
         )
 
 
-# --- Closer looks on Layer by layer: one token through the layers, and tokens in pairs
+# --- Closer looks on Layer by layer
 
 _LONG = 40  # tokens from which the strip scrolls within itself
 

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# --- Whole layers as spaces: how alike two of them are (linear CKA), how their variance is sprea
+# --- Whole layers as spaces
 
 MAX_WORDS = 512
 """Words that enter at most: the Gram matrices of more would take seconds."""
@@ -244,7 +244,7 @@ def _products(ours: np.ndarray, theirs: np.ndarray, lowest: float = 0.0) -> Floa
     return products
 
 
-# --- One text layer by layer: how its tokens' vectors move, which are alike, what the pooler doe
+# --- One text layer by layer
 
 Kind = Literal["start", "before", "first", "length"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

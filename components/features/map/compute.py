@@ -93,7 +93,7 @@ __all__ = [
 ]
 
 
-# --- What is computed of a map by walking over its points: once, whoever looks at it and how oft
+# --- What is computed of a map by walking over its points
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ def once(picture: Picture, name: str, *given: Hashable, compute: Callable[[], T]
     )
 
 
-# --- What the points of a map can be coloured by, and what a view chooses of it
+# --- What the points of a map can be coloured by
 
 GROUPS = "group on the map"
 LAYER = "layer"
@@ -197,7 +197,7 @@ def asked_map(view: ViewState, card: ModelCard) -> Asked:
     return Asked(corpus, None if corpus is None else request, color, problem)
 
 
-# --- The points nearest to a text that someone types: encoded as the map's points are
+# --- The points nearest to a text that someone types
 
 N_NEAREST = 10
 
@@ -257,7 +257,7 @@ def _chosen(picture: Picture, found: TextRows) -> int | None:
     return own[0] if len({found.names[i].casefold() for i in own}) == 1 else None
 
 
-# --- What is found on a map at one layer: its colours, groups, titles and reading, computed once
+# --- What is found on a map at one layer
 
 _LABELLED = 60
 """Points from which groups have names on the map: in fewer texts no word is typical."""
@@ -426,7 +426,7 @@ def sense_tests(points: Points, vectors: FloatArray, layers: tuple[int, ...]) ->
     return SenseTests(word, trial, curve)
 
 
-# --- A map as a view looks at it: layer, colours, groups, what is marked and searched for
+# --- A map as a view looks at it
 
 N_NEIGHBORS = 10
 _LONGEST_NAME = 32
@@ -680,7 +680,7 @@ def _typical(points: Points, rows: Sequence[int]) -> tuple[str, ...]:
     return typical_of(points.terms, np.arange(len(chosen)), chosen).get(1, ())
 
 
-# --- A map that was looked at, for its files: a session keeps its name, and finds it when asked
+# --- A map that was looked at
 
 _SECONDS = 60.0
 
@@ -722,7 +722,7 @@ class Again:
         return picture
 
 
-# --- The numbers of a map as the page's table, its files and its snippets have them
+# --- The numbers of a map as the page's table
 
 _N_SNIPPET = 3
 _MOST_CHARACTERS = 50_000_000

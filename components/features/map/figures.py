@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 
-# --- The frame of a map: axes that have no numbers, because a projection's axes have no unit
+# --- The frame of a map: axes that have no numbers
 
 INK = "#000037"
 """Streamlit's own sign for its text colour, light or dark; a near black anywhere else."""
@@ -167,7 +167,7 @@ def map_layout(ranges: Sequence[tuple[float, float]], *, legend: str | None) -> 
     return {**layout, "xaxis": x, "yaxis": {**y, "scaleanchor": "x"}}
 
 
-# --- What colours the points of a map: a column of labels, a column of numbers, or nothing
+# --- What colours the points of a map
 
 MAX_COLORED = len(CATEGORICAL) - 1
 """Categories that have a colour of their own; the palette's last, a grey, is for the others."""
@@ -284,7 +284,7 @@ def _by_category(color: Coloring) -> tuple[Group, ...]:
     return tuple(group for group in found if len(group.rows))
 
 
-# --- What a map's axes show, at one scale for both: points fill the frame, at every layer
+# --- What a map's axes show
 
 Ranges = list[tuple[float, float]]
 """From where to where each axis goes."""
@@ -353,7 +353,7 @@ def _nearer(places: FloatArray, whole: Ranges) -> Ranges:
     return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
 
-# --- What is written on a map's point under the pointer: its name, its sentence, its labels
+# --- What is written on a map's point under the pointer
 
 HOVER_BYTES = 6_400_000
 """What the texts of all points together may take in the figure's JSON."""
@@ -454,7 +454,7 @@ def _lines(text: str) -> list[tuple[int, int]]:
     return [*found, (first, len(text))]
 
 
-# --- The names that stand on a map's clusters: few, large clusters first, none over another
+# --- The names that stand on a map's clusters
 
 MAX_LABELS = 12
 _WIDE = (900.0, 506.0)  # a 16:9 frame and a phone's, in pixels, in which labels must not touch
@@ -537,7 +537,7 @@ def _apart(one: FloatArray, other: FloatArray) -> bool:
     return bool((one[:2] > other[2:]).any() or (other[:2] > one[2:]).any())
 
 
-# --- On which side of its point a number stands, so that numbers lie over one another least
+# --- On which side of its point a number stands
 
 SIDES: Mapping[str, tuple[int, int]] = {
     "top center": (0, 1),
@@ -601,7 +601,7 @@ def _common(one: NDArray[Any], other: NDArray[Any]) -> float:
     return float(np.clip(shared, 0, None).prod())
 
 
-# --- Points of a map that stand out: chosen ones, search hits, pinned ones, neighbours with line
+# --- Points of a map that stand out
 
 _SYMBOLS = ("square-open", "diamond-open", "triangle-up-open", "hexagon-open")
 _IN_SPACE = ("square-open", "diamond-open")  # of those, what three dimensions have
@@ -703,7 +703,7 @@ def _marks_lines(kind: str, places: FloatArray, marks: Marks) -> dict[str, Any]:
     }
 
 
-# --- The points of a map as traces: one for each category, or one for all
+# --- The points of a map as traces
 
 MAX_SVG = 2_000
 """Points that are drawn as SVG, which every browser shows and which stays sharp; more are drawn by

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 
-# --- One map through all layers: the points move, and chosen points leave trails
+# --- One map through all layers
 
 MAX_PLAYED_POINTS = 150_000
 """Points in all frames together that are sent to be played: 1.6 MB."""
@@ -244,7 +244,7 @@ def _frame(
     return [{"type": trace["type"], **moved} for trace, moved in zip(traces, own, strict=True)]
 
 
-# --- Maps of words, tokens or sentences: every point can be named, chosen and traced to its sent
+# --- Maps of words, tokens or sentences
 
 
 def map_scatter(

@@ -35,7 +35,7 @@ from components.ui.widgets.comparison.ruler import RulerShown, pair_on_ruler, ru
 __all__ = ["panel"]
 
 
-# --- One point of a map: its true neighbours beside those on the map, and two pinned points
+# --- One point of a map: its true neighbours beside those on the map
 
 _LONGEST_NAME = 40
 
@@ -154,7 +154,7 @@ def _sentence(shown: MapShown, point: int) -> str:
     return escape(shown.points.text(point))
 
 
-# --- What is looked for and what is selected on a map: as sentences, tables and a file
+# --- What is looked for and what is selected on a map
 
 _MOST_ROWS = 2_000
 _MOST_LISTED = 200
@@ -257,7 +257,7 @@ def _csv(again: Again, rows: tuple[int, ...], passport: Passport) -> bytes:
     return export.to_csv(again.shown().points.rows(rows), passport)
 
 
-# --- How far a map can be trusted: its measures, and two more seeds when they are asked for
+# --- How far a map can be trusted
 
 _PLACE = "map_stability"
 """Where a visitor waits for two more seeds."""

@@ -73,7 +73,7 @@ from components.ui.widgets.layer_bar import layer_bar
 __all__ = ["HEIGHT", "downloads", "explain", "first_map", "one_or_two", "toolbar"]
 
 
-# --- The map itself, which can be clicked and drawn around, and its layer slider
+# --- The map itself, which can be clicked and drawn around
 
 CHART = "map_chart"
 OTHER_CHART = f"{CHART}_other"
@@ -238,7 +238,7 @@ def layer_control(view: ViewState, shown: MapShown, card: ModelCard) -> None:
     layer_bar(view, range(card.n_layers + 1), framed=framed, plays=plays)
 
 
-# --- Texts of one's own: a file's first rows, columns and the go-ahead, or what is pasted
+# --- Texts of one's own: a file's first rows
 
 _PENDING = "map_pending"
 """Under which a visit keeps the name of the file that was chosen and is not mapped yet."""
@@ -391,7 +391,7 @@ def _with_file(
     return LABELS.put(TEXT.put(view, place), corpora.places(sheet, labels))
 
 
-# --- What is said where a stored corpus is to be mapped and none is chosen
+# --- What is said where a stored corpus is to be mapped and none is
 
 
 def kept_panel(view: ViewState) -> None:
@@ -404,7 +404,7 @@ def kept_panel(view: ViewState) -> None:
         navigation.link(navigation.row("corpora"), view, label=say("map.kept.link"))
 
 
-# --- What is said of a map under it: reading, what is on it, terms, tabs and downloads
+# --- What is said of a map under it
 
 _FILE = "map"
 _MOST_ROWS = 5_000
@@ -475,7 +475,7 @@ def _under_the_hood(shown: MapShown, card: ModelCard) -> None:
     )
 
 
-# --- Above the map: what is mapped, what a point is, and its colour; the rest in menus
+# --- Above the map: what is mapped
 
 
 def toolbar(view: ViewState, asked: Asked) -> None:
@@ -535,7 +535,7 @@ def _settings(view: ViewState) -> None:
     inputs.choice(view, controls.EFFORT)
 
 
-# --- Which map is on screen: the one asked for, or an older one that is marked as such meanwhile
+# --- Which map is on screen
 
 _MOST_TIMES = 3
 """How often a map that had to make room is drawn again by itself: two that stand side by side may
@@ -714,7 +714,7 @@ def _duration(seconds: float) -> str:
     return say("map.waiting.minutes", n=round(seconds / 60))
 
 
-# --- One map, or two side by side: what is drawn of both, and where each part of the page stands
+# --- One map, or two side by side
 
 _OWN_CHOICE_HEIGHT = 72
 """Of what stands above each of two maps, so that they align."""

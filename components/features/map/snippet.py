@@ -139,7 +139,7 @@ def redraw_layers_snippet(
     return f"{imports}\n{load}{drawing.format(**values)}{_EXACT.format(**values)}"
 
 
-# --- A map of one layer drawn again from the page's download, with umap-learn and openTSNE
+# --- A map of one layer drawn again from the page's download
 
 _IMPORTS = """\
 import numpy
@@ -319,7 +319,7 @@ def _measuring(honesty: MapQuality, n_points: int) -> str:
     return code.format(k=honesty.k, n_measured=honesty.n_measured) + "print(trusted, continuity)"
 
 
-# --- The vectors behind a map with transformers alone: of tokens, words or sentences at one laye
+# --- The vectors behind a map with transformers alone
 
 Span = tuple[int, int]
 SentencePooling = Literal["mean", "own", "cls", "max", "pooler"]

@@ -17,7 +17,7 @@ from components.figures.theme import CATEGORICAL, NEUTRAL, SEQUENTIAL, figure, p
 __all__ = ["Color", "batch_grid", "layer_lines", "limit_bar", "mask_range", "token_heatmap"]
 
 
-# --- The picture of a batch: a column for each text, a row for each position, padding hatched
+# --- The picture of a batch
 
 Color = Literal["cosine", "mask", "segment"]
 
@@ -254,7 +254,7 @@ def _padding_labels(lab: Lab, heights: _Scale, color: Color) -> list[dict[str, A
     ]
 
 
-# --- The pictures of a padded text: lines over the layers, and all its tokens at every layer
+# --- The pictures of a padded text
 
 _MAX_LINES = 24  # tokens that get a line each; more get a band
 _ABOVE, _BELOW = 40, 68  # pixels of the margins above and below
@@ -446,7 +446,7 @@ def _layer_mark(layer: int) -> dict[str, Any]:
     return {"type": "line", **ends, "line": line}
 
 
-# --- The picture of a text at a model's limit: one bar, what fits and what is cut off
+# --- The picture of a text at a model's limit
 
 
 def limit_bar(n_kept: int, n_cut: int, *, limit: int, title: str, height: int = 130) -> go.Figure:

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-# --- What padding and the attention mask do to a batch: shares, savings, and how far vectors mov
+# --- What padding and the attention mask do to a batch
 
 SIZES = (16, 32, 64, 128, 512)
 
@@ -228,7 +228,7 @@ def _lengths(vectors: FloatArray) -> FloatArray:
     return lengths
 
 
-# --- The shapes at each step from texts to one vector each, with one model's own numbers
+# --- The shapes at each step from texts to one vector each
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ def _pooler(card: ModelCard, shape: tuple[int, int]) -> ShapeStep:
     return ShapeStep("output[1]", _TEXTS, shape, meaning)
 
 
-# --- The numbers of Padding & masks as rows and arrays, for its tables and downloads
+# --- The numbers of Padding & masks as rows and arrays
 
 
 def summary_rows(row: LabRow, layer: int) -> dict[str, Any]:

@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 
-# --- Which pairs a view asks for, and how a file's pairs are kept for whoever has its address
+# --- Which pairs a view asks for
 
 
 def pairs_of(view: ViewState) -> PairSet | None:
@@ -96,7 +96,7 @@ def found_again(visitor: str, view: ViewState, sheet: Sheet) -> PairColumns | No
     return columns
 
 
-# --- The cosine of each pair at every layer, with a bounded number of vectors at a time
+# --- The cosine of each pair at every layer
 
 _CHUNK_BYTES = 96_000_000  # of hidden states at a time
 _HELD_BYTES = 256_000_000  # of vectors that wait for a later pair
@@ -261,7 +261,7 @@ class _Vectors:
             self._held.popitem(last=False)
 
 
-# --- Comparing pairs as work in the background: its kind and bounds, its time, and what it gives
+# --- Comparing pairs as work in the background
 
 LARGE_SECONDS = 5.0
 """From here on pairs are compared for who says so, not for an address."""
@@ -346,7 +346,7 @@ def comparison(pairs: PairSet, card: ModelCard, service: EncoderService, *, seco
     return Task(comparison_key(pairs, card), PAIRS, work, size=seconds)
 
 
-# --- Pairs as the page looks at them: one layer of what was computed, and which pairs to read
+# --- Pairs as the page looks at them
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,7 +428,7 @@ def to_read(shown: PairsShown, which: str) -> IntArray:
     return ordered
 
 
-# --- Pairs that were compared, for their files: a session keeps their names, and finds them then
+# --- Pairs that were compared
 
 _GONE = "This comparison had to make room for others. Look at the page again, then download it."
 
@@ -454,7 +454,7 @@ class Again:
         return PairsShown(pairs, compared, chosen_layer(self.view, compared.layers))
 
 
-# --- The numbers of compared pairs, as the page's tables and its files have them
+# --- The numbers of compared pairs
 
 _KINDS = {SAME: "same", DIFFERENT: "different"}
 _PARTS = {TRAIN: "train", TEST: "test"}

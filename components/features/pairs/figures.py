@@ -89,7 +89,7 @@ def above(text: str, x: float, scale: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-# --- The cosines of pairs of either kind at one layer, and what every threshold on them does
+# --- The cosines of pairs of either kind at one layer
 
 _SAME, _DIFFERENT, _ALL = CATEGORICAL[2], CATEGORICAL[3], CATEGORICAL[0]
 _RANDOM = "rgba(128,128,128,0.55)"
@@ -230,7 +230,7 @@ def _bars(name: str, color: str, own: FloatArray, edges: NDArray[np.float64]) ->
     }
 
 
-# --- What each layer gives: the share of pairs that is judged right, or where the cosines lie
+# --- What each layer gives
 
 _LAYERS_ALL = CATEGORICAL[0]
 

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-# --- Pairs of texts to compare: each text once, the compared words, and what is known of each pa
+# --- Pairs of texts to compare
 
 WHOLE = (-1, -1)
 """In place of a word's span: the whole text."""
@@ -141,7 +141,7 @@ def pair_set(
     )
 
 
-# --- Pairs that are there before any upload: one word in two sentences, in one sense or in two
+# --- Pairs that are there before any upload
 
 _N_EACH = 20
 """Pairs of either kind for each word."""
@@ -189,7 +189,7 @@ def _shuffled(word: str) -> str:
     return hashlib.sha256(word.encode()).hexdigest()
 
 
-# --- From a file's table to pairs: which column is what, and what each row says
+# --- From a file's table to pairs
 
 MAX_PAIRS = 100_000
 _MAX_LENGTH = 20_000  # characters of a text: forty times what a model reads

@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-# --- A file of pairs of one's own: its first rows, which column is what, and the go-ahead
+# --- A file of pairs of one's own
 
 _PENDING = "pairs_pending"
 """Under which a visit keeps the name of the file that was chosen and is not compared yet."""
@@ -228,7 +228,7 @@ def _note(digest: str, secret: str, chosen: PairColumns) -> None:
     session.keep(_COMPARED, dict(list(own.items())[-_N_COMPARED:]))
 
 
-# --- The pictures of Pairs and what they say: all layers, and the cosines at the chosen one
+# --- The pictures of Pairs and what they say
 
 CHART = "pairs_chart"
 HEIGHT = 340
@@ -311,7 +311,7 @@ def _random(shown: PairsShown, baseline: Baseline | None) -> tuple[float, float]
     return None if np.isnan(low) else (low, high)
 
 
-# --- What stands around the picture of Pairs: controls above it; terms, tabs and downloads below
+# --- What stands around the picture of Pairs
 
 _FILE = "pairs"
 _N_SNIPPET = 3
@@ -376,7 +376,7 @@ def _shapes(shown: PairsShown) -> list[dict[str, str]]:
     ]
 
 
-# --- What was computed of pairs: at once where it is soon done, else after a click
+# --- What was computed of pairs
 
 _PLACE = "pairs_progress"
 _WANTED = "pairs_wanted"

@@ -94,7 +94,7 @@ __all__ = [
 ]
 
 
-# --- The concordance: each occurrence in its context, sorted, a page of it at a time
+# --- The concordance: each occurrence in its context
 
 PAGE_SIZE = 25
 _ONLY = re.compile(r"[sg]-?[0-9]{1,6}")
@@ -266,7 +266,7 @@ def _line(found: Found, groups: IntArray, cosines: FloatArray | None, place: int
     )
 
 
-# --- The word as the model's word table has it: one point, whatever it means
+# --- The word as the model's word table has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,7 +534,7 @@ def _notes(view: ViewState, corpus: SearchableCorpus, found: Found, layer: int) 
     return said
 
 
-# --- What the map of a word is drawn from: points, colours, places and titles at every layer
+# --- What the map of a word is drawn from
 
 _PICTURE_WIDTH = 40  # characters on each side of the word under the pointer
 
@@ -611,7 +611,7 @@ def _picture_spots(senses: Senses) -> tuple[Spot, ...]:
     )
 
 
-# --- What is behind the numbers: the model that gave the vectors, and the corpus
+# --- What is behind the numbers
 
 
 def passport_of(senses: Senses, corpus: SearchableCorpus, service: EncoderService) -> Passport:
@@ -652,7 +652,7 @@ def _stored(corpus: StoredCorpus) -> Passport:
     )
 
 
-# --- What the page shows: a word in a corpus with what was drawn around on its map
+# --- What the page shows: a word in a corpus with what was drawn
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from components.ui.state.view import ViewState
 __all__ = ["OpenStored", "corpus_of", "first_word", "no_store", "open_stored", "suggested"]
 
 
-# --- Where stored corpora join: the store of this server, asked by name
+# --- Where stored corpora join
 
 
 def open_stored(name: str) -> SearchableCorpus:
@@ -33,7 +33,7 @@ def open_stored(name: str) -> SearchableCorpus:
     return store().open(name)
 
 
-# --- Which corpus a view asks for, and which of its words while none is typed
+# --- Which corpus a view asks for
 
 OpenStored = Callable[[str], SearchableCorpus]
 """Opens a stored corpus by its name; raises `CorpusError` where it cannot."""

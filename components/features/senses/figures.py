@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# --- What colours and shapes stand for: senses or groups, the same on every picture of the page
+# --- What colours and shapes stand for
 
 MAX_COLORED = len(CATEGORICAL) - 1
 """Senses or groups with a colour of their own; the palette's last, a grey, is for the others."""
@@ -86,7 +86,7 @@ def kinds_of(names: Sequence[str], codes: IntArray, *, none: str) -> tuple[Kind,
     return tuple(kind for kind in found if len(kind.places))
 
 
-# --- How well a word's senses part at every layer, and which are taken for which
+# --- How well a word's senses part at every layer
 
 MAX_CONFUSED = 12
 """Senses that the heatmap has room for; the most frequent."""
@@ -268,7 +268,7 @@ def _rounded(numbers: Sequence[float]) -> list[float]:
     return [round(float(number), 5) for number in numbers]
 
 
-# --- A word's occurrences on a plane: each can be pointed at, and read in its sentence
+# --- A word's occurrences on a plane
 
 Ranges = tuple[tuple[float, float], tuple[float, float]]
 FILLED = 0.7

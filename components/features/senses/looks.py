@@ -104,7 +104,7 @@ __all__ = [
 ]
 
 
-# --- Above the picture: which corpus, which word, what colours it, how many groups
+# --- Above the picture: which corpus
 
 Then = Callable[[ViewState], ViewState]
 _LONGEST = 200  # characters that an address takes
@@ -208,7 +208,7 @@ def _as_it_is(view: ViewState) -> ViewState:
     return view
 
 
-# --- What a click does, wherever it falls: an occurrence, a group, or what was drawn around
+# --- What a click does, wherever it falls
 
 _DRAWN = "senses_drawn"
 """Under which a visit keeps the name of the word that it drew on, and the rows inside."""
@@ -407,7 +407,7 @@ def _has_changed(corpus: SearchableCorpus, card: ModelCard) -> bool:
     return isinstance(corpus, StoredCorpus) and corpus.about.indexing.checksum != card.checksum
 
 
-# --- The groups of the occurrences as cards, each with its words and its central examples
+# --- The groups of the occurrences as cards
 
 _N_NAMED = 4
 _MOST_AT_ONCE, _HEIGHT = 6, 480  # more cards than that scroll
@@ -476,7 +476,7 @@ def _example(shown: Shown, place: int) -> Example:
     return Example(shown.every_row[place], *around(shown.senses.found, place, _AROUND))
 
 
-# --- The first screen of Senses: the map of the occurrences, the curve over layers, the reading
+# --- The first screen of Senses
 
 CHART = "senses_chart"
 HEIGHT = 400
@@ -587,7 +587,7 @@ def _curve(shown: Shown) -> None:
     )
 
 
-# --- The concordance: every occurrence in its context, sorted, a page at a time
+# --- The concordance: every occurrence in its context
 
 
 def concordance(shown: Shown, band: Band | None) -> None:
@@ -670,7 +670,7 @@ def _pages(shown: Shown) -> None:
     inputs.steps("senses", first, n, at_once=PAGE_SIZE, on_step=_to)
 
 
-# --- Another word, corpus, layer or model beside the one shown, and the word in the word table
+# --- Another word, corpus
 
 _OTHER_CHART = "senses_chart_other"
 _OWN_CHART = "senses_chart_beside"
@@ -808,7 +808,7 @@ def _table(view: ViewState, shown: Shown) -> None:
     st.caption(say("senses.table.caption"))
 
 
-# --- A sentence of the visitor's own: its nearest contexts, and the closest sense or group
+# --- A sentence of the visitor's own
 
 
 def own_look(view: ViewState, shown: Shown, band: Band | None) -> None:

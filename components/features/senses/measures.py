@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-# --- A picture of a word's occurrences at every layer: principal components, each layer turned a
+# --- A picture of a word's occurrences at every layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def _placed(units: FloatArray, middle: NDArray[Any], axes: NDArray[Any], held: f
     return Placed(places, middle.astype(np.float32), axes.astype(np.float32), held)
 
 
-# --- Groups of a word's occurrences at one layer, and how far they agree with labelled senses
+# --- Groups of a word's occurrences at one layer
 
 N_COMPONENTS = 10
 """Principal components that HDBSCAN sees at most."""

@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-# --- What stands in the picture's place where there is no such word, or no such corpus
+# --- What stands in the picture's place where there is no such word
 
 _MOST = 8
 
@@ -87,7 +87,7 @@ def _look_at(word: str) -> None:
     session.write(WORD.put(looks.anew(session.current()), word))
 
 
-# --- What stands below the picture of Senses: closer looks, terms, tabs and downloads
+# --- What stands below the picture of Senses
 
 _FILE = "senses"
 
@@ -170,7 +170,7 @@ def _shapes(shown: Shown) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-# --- What a view shows of a corpus: at once where it is soon done, else as a job with its progre
+# --- What a view shows of a corpus
 
 WORDS = Kind(
     "words at every layer",

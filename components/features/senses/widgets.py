@@ -13,7 +13,7 @@ from components.ui.widgets.component import component
 __all__ = ["Card", "Cosines", "Example", "Part", "Row", "concordance_lines", "group_cards"]
 
 
-# --- Occurrences in their contexts, one below another with the word aligned: a component of the
+# --- Occurrences in their contexts
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _direction(line: Line) -> Literal["ltr", "rtl"]:
     return direction_of(f"{line.keyword} {line.right} {line.left}") or "ltr"
 
 
-# --- Groups of occurrences as cards: size, typical words, what is in them, central examples
+# --- Groups of occurrences as cards
 
 
 @dataclass(frozen=True)

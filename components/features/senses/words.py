@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 
-# --- A word in a corpus: its occurrences, their texts, and the senses that somebody gave them
+# --- A word in a corpus: its occurrences
 
 MOST = 2_000
 """Occurrences that are looked at; of more, a random sample with a fixed seed."""
@@ -262,7 +262,7 @@ def _flat(text: str) -> str:
     return _BLANKS.sub(" ", text)
 
 
-# --- A word's occurrences at every layer: where they lie on a plane, and how well senses part
+# --- A word's occurrences at every layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +326,7 @@ def _course(found: Found, corpus: SearchableCorpus) -> Course:
     return Course(tuple(corpus.layers), tuple(placed), tuple(curve))
 
 
-# --- The groups of a word's occurrences at one layer: sizes, typical words, central examples
+# --- The groups of a word's occurrences at one layer
 
 _N_WORDS = 5
 _N_TRIED = 200  # the most typical words, of which those are said that stand in several contexts
@@ -482,7 +482,7 @@ def _typical(found: Found, units: FloatArray, groups: IntArray) -> dict[int, tup
     return told
 
 
-# --- A sentence that a visitor types: its nearest contexts, and the closest sense or group
+# --- A sentence that a visitor types
 
 N_NEAR = 10
 LONGEST_OWN = 2_000

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-# --- Tokens & IDs, from a view to the tokens of the sentence that is shown
+# --- Tokens & IDs, from a view to the tokens of the sentence that is
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ def _sentence_picked(view: ViewState, sentence: Sentence, tokens: Tokens) -> int
     return starts[0] if starts else 0
 
 
-# --- Tokens & IDs, from a view to its closer looks: vocabulary, rows, two tokenizers, back to te
+# --- Tokens & IDs, from a view to its closer looks
 
 _NEIGHBOURS = 3  # rows shown on each side of an ID's own
 

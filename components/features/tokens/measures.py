@@ -16,7 +16,7 @@ from components.core.schema import CutRules, Tokens, Vocabulary
 __all__ = ["Change", "Cut", "Fate", "Part", "fates", "rewritten", "why_cut"]
 
 
-# --- Why a word is cut as it is: each kind of tokenizer's own rule, followed step by step
+# --- Why a word is cut as it is
 
 _GOES_ON = "##"
 _BEST = 4
@@ -163,7 +163,7 @@ def _ending_at(
             yield start, piece, piece_id
 
 
-# --- What a tokenizer does to characters before it cuts, and which of them come back from the ID
+# --- What a tokenizer does to characters before it cuts
 
 Fate = Literal["kept", "rewritten", "unknown", "lost"]
 Normalize = Callable[[Sequence[str]], list[str]]

@@ -96,7 +96,7 @@ __all__ = [
 ]
 
 
-# --- Shares, from a score to what is shown: at the layer, or followed down to the input tokens
+# --- Shares, from a score to what is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ def _half(which: int, progress: Counted | None) -> Counted | None:
     return lambda done, n: told(50 * which + round(50 * done / max(n, 1)), 100)
 
 
-# --- Leave out, from a score to what is shown: each word taken away in turn, and pairs of them
+# --- Leave out, from a score to what is shown
 
 How = Literal["taken", "hidden"]
 MAX_WORDS = 100
@@ -409,7 +409,7 @@ def _notes(score: Score, tried: Sequence[Sequence[Unit]], how: How, *, pairs: bo
     return list(dict.fromkeys(said))
 
 
-# --- Switch off, from a score to what is shown: each head, attention and feed-forward in turn
+# --- Switch off, from a score to what is shown
 
 To = Literal["zero", "mean"]
 Over = Literal["two", "all"]
@@ -584,7 +584,7 @@ def _measured(
     return sides, (say("why.switch_off.note", n=len(out), letters=", ".join(out)),)
 
 
-# --- What each head holds of the parting of senses, over the ambiguous words of the app
+# --- What each head holds of the parting of senses
 
 
 @dataclass(frozen=True, eq=False)
@@ -663,7 +663,7 @@ def _weigh(span: Span | None) -> Callable[[Tokens], Doubles]:
     return lambda tokens: weights_of(tokens, "word", span)
 
 
-# --- Swap in, from a score to what is shown: one text's hidden states put into the other's run
+# --- Swap in, from a score to what is shown
 
 Into = Literal["first", "second"]
 MAX_TOKENS = 64
@@ -764,7 +764,7 @@ def _problem(score: Score, alignment: Alignment, is_some_way: bool) -> Claim | N
     return claim("why.swap_in.long", n=n, most=MAX_TOKENS) if n > MAX_TOKENS else None
 
 
-# --- Edits of a sentence, from a score to what is shown: each with its cosine, ranked
+# --- Edits of a sentence, from a score to what is shown
 
 _MOST = 6
 """Words that are replaced by a neighbour at most, the chosen one first."""

@@ -100,7 +100,7 @@ def capitalised_like(word: str, model: str) -> str:
     return word[:1].lower() + word[1:] if first.islower() else word
 
 
-# --- Another given name in place of one that is known; names that are common words are no part
+# --- Another given name in place of one that is known
 
 _LISTS = (
     ("Mary", "Fatima", "Olga", "Mei", "Aisha", "Anna", "Priya", "Sofia", "Emma", "Adaeze", "Maria"),
@@ -133,7 +133,7 @@ def other_names(text: str) -> list[Edit]:
     return []
 
 
-# --- Some frequent English verbs, for rules that must know one when they see it. Not all of them
+# --- Some frequent English verbs
 
 _REGULAR = """
 accept add answer ask attack bark borrow call cash carry change chase clean close code cook count
@@ -182,7 +182,7 @@ THIRD = MappingProxyType({_third(verb): verb for verb in sorted(BASE)})
 """Each form behind he, she and it, with its verb."""
 
 
-# --- A plain test for English: edits follow its rules, and random English pairs are of no other
+# --- A plain test for English
 
 LEAST_KNOWN = 0.6
 """The share of the words that must be known English ones; those of two languages are left aside."""
@@ -243,7 +243,7 @@ def _known() -> frozenset[str]:
     return frozenset(word for word in known if word.isalpha() or "'" in word)
 
 
-# --- A negation put in or taken away, by rules of English; nothing where none of them fits
+# --- A negation put in or taken away
 
 _PLURAL = frozenset(("i", "you", "we", "they"))
 _SINGULAR = frozenset(("he", "she", "it"))
@@ -341,7 +341,7 @@ def _takes_object(behind: list[str]) -> bool:
     return is_end or behind[0] in DETERMINERS | _OBJECTS or behind[0].capitalize() in NAMES
 
 
-# --- A word replaced by one that the model's word table has nearby. For any script
+# --- A word replaced by one that the model's word table has nearby
 
 
 def with_neighbours(text: str, neighbours: Mapping[Span, str]) -> list[Edit]:
@@ -372,7 +372,7 @@ def case_shape(word: str) -> str:
     return "Title" if word == word[:1].upper() + word[1:].lower() else "mixed"
 
 
-# --- Subject and object swapped, in an English sentence of just these two and a verb between the
+# --- Subject and object swapped
 
 _ENDS = frozenset(".!?")
 _PLURALS = frozenset(("men", "women", "children", "people", "mice", "police"))
@@ -429,7 +429,7 @@ def _whole(words: list[tuple[Span, str]]) -> Span:
     return words[0][0][0], words[-1][0][1]
 
 
-# --- The same words written otherwise: in other cases, or with a typing error. For any script
+# --- The same words written otherwise
 
 _FEWEST = 4  # letters of a word with two inner ones
 

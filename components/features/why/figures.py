@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-# --- What the pictures of this page share: axes of words and layers, and a signed scale
+# --- What the pictures of this page share
 
 LOW, HIGH = "#3F8FD6", "#D98A2B"
 """The two colours of signed numbers where they stand alone: both read in light and dark."""
@@ -125,7 +125,7 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{sign}{abs(rounded):.{digits}f}"
 
 
-# --- What single words do to the cosine, the strongest first, beside their shares
+# --- What single words do to the cosine
 
 MOST = 12
 _FEWEST = 4  # rows that there is room for, so that a single bar is no wall
@@ -238,7 +238,7 @@ def _range(drawn: Numbers) -> list[float]:
     return [-end if low else -0.02 * end, end if high else 0.02 * end]
 
 
-# --- What each head, each layer's attention and each feed-forward holds of the cosine
+# --- What each head, each layer's attention and each feed-forward
 
 _PARTS = (("attention", CATEGORICAL[4]), ("feed-forward", CATEGORICAL[2]))
 _KEY = "<br>".join(
@@ -341,7 +341,7 @@ def _heads_bars(parts: Sequence[Numbers], layers: Sequence[int]) -> list[dict[st
     ]
 
 
-# --- A matrix of signed numbers between words: shares of the cosine, or what pairs of words cost
+# --- A matrix of signed numbers between words
 
 _ANGLE = -50  # degrees, of the names below
 _TITLE = 33  # pixels of an axis' title, beside its names
@@ -448,7 +448,7 @@ def _frame(axis: str, index: int) -> dict[str, Any]:
     }
 
 
-# --- How far a token's state of one sentence, put into the other at a layer, takes the result
+# --- How far a token's state of one sentence
 
 
 def swap_heatmap(

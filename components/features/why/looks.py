@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-# --- Edits of the first sentence: each changed in one way, the least alike first, one click away
+# --- Edits of the first sentence
 
 _MOST = 12
 _AROUND, _CHANGED = 80, 160  # characters on either side of what changed, and of that itself
@@ -150,13 +150,13 @@ def _pieces(text: str) -> list[str]:
     return [text[a:b] if text[a:b].strip() else " " for a, b in pairwise(cuts)]
 
 
-# --- What the pictures of all looks share: their height, and the name of the one that is saved
+# --- What the pictures of all looks share
 
 CHART = "why_chart"
 HEIGHT = 300
 
 
-# --- The two sentences as rows of words or tokens, and the word of them that is picked
+# --- The two sentences as rows of words or tokens
 
 
 def row(side: Side, unit: str, values: Doubles | None = None) -> Row:
@@ -232,7 +232,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else value
 
 
-# --- Leave out: how far the score moves without each word, beside what the shares would say
+# --- Leave out: how far the score moves without each word
 
 _SAID = Said(
     quantity=say("why.leave_out.quantity"),
@@ -299,7 +299,7 @@ def _side(shown: LeftOut, which: int) -> Side:
     return shown.score.sides[which]
 
 
-# --- Shares: the score as a sum over pairs of words, and over the words that were typed
+# --- Shares: the score as a sum over pairs of words
 
 _SHARES_SAID = Said(
     quantity=say("why.shares.quantity"),
@@ -393,7 +393,7 @@ def _typed(own: IntegratedSide, unit: str) -> Doubles:
     return np.where(are_of_text(own.side, unit), values, np.nan)
 
 
-# --- Swap in: where, token by token and layer by layer, one sentence becomes the other
+# --- Swap in: where, token by token and layer by layer
 
 _SWAP_IN_SAID = Said(
     quantity="",
@@ -443,7 +443,7 @@ def _alone(row: Row, places: tuple[int, ...]) -> Row:
     return replace(row, words=words)
 
 
-# --- Switch off: what each head, layer's attention and feed-forward holds of the score
+# --- Switch off: what each head
 
 _STRONGEST = 10
 

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-# --- Which token of one text stands for which of another that is a variant of it
+# --- Which token of one text stands for which of another that is a
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _matched(ours: list[int], theirs: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-# --- A text without some of its words, and where everything else in it went
+# --- A text without some of its words
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _left_over(text: str, gone: Sequence[bool], start: int, end: int) -> range:
     return range(before, start) if behind > end or is_last else range(0)
 
 
-# --- What is compared of a text: how much each token counts, and the vector that they make up
+# --- What is compared of a text
 
 Doubles = NDArray[np.float64]
 
@@ -222,7 +222,7 @@ def cosine(first: Doubles, second: Doubles) -> float:
     return 0.0 if lengths == 0 else float(np.clip(first @ second / lengths, -1.0, 1.0))
 
 
-# --- What an intervention does: how far a cosine moves, and how much of a way a vector goes
+# --- What an intervention does
 
 NOISE = 0.01
 """A change of a cosine up to which it is not told: two decimals hardly show it."""
@@ -269,7 +269,7 @@ def interaction(pairs: Doubles) -> Doubles:
     return both
 
 
-# --- How far shares and what leaving out does put words in the same order: shares are no causes
+# --- How far shares and what leaving out does put words in the same order
 
 FEWEST = 8
 """Words below which two orders are not compared."""
@@ -313,7 +313,7 @@ def order_of(shares: Doubles, changes: Doubles) -> Order:
     return Order("unrelated" if abs(tau) <= UNRELATED else "cannot tell", tau)
 
 
-# --- How far the senses of a word stand apart: the gap between cosines of one sense and of two
+# --- How far the senses of a word stand apart
 
 
 def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
@@ -339,7 +339,7 @@ def sense_gap(vectors: Doubles, senses: Sequence[str]) -> float:
     return float(cosines[same].mean() - cosines[~same].mean())
 
 
-# --- What a text is made of here: its words, each with its tokens, and its special tokens
+# --- What a text is made of here
 
 
 @dataclass(frozen=True)
@@ -408,7 +408,7 @@ def is_word(unit: Unit) -> bool:
     return unit.span is not None
 
 
-# --- The cosine of two weighted sums of tokens, taken apart exactly into pairs of tokens
+# --- The cosine of two weighted sums of tokens
 
 
 @dataclass(frozen=True, eq=False)

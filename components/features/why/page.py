@@ -87,7 +87,7 @@ __all__ = [
 ]
 
 
-# --- What stands in the picture's place where two sentences cannot be compared, with a way on
+# --- What stands in the picture's place where two sentences cannot be
 
 
 def missing(view: ViewState, found: Missing) -> None:
@@ -132,7 +132,7 @@ def _whole() -> None:
     session.write(WHAT.put(session.current(), WHAT.default))
 
 
-# --- The score itself: one large number, and where it lies among those of random pairs
+# --- The score itself: one large number
 
 _HEIGHT, _ROW = 82, 14  # pixels; of a row beyond the first
 _SCORE_PLACE = "why_pairs"
@@ -252,7 +252,7 @@ def _pairs(card: ModelCard) -> SentencePairs | None:
     return result
 
 
-# --- What a look shows: at once where it is soon worked out, else as a job with progress and Can
+# --- What a look shows: at once where it is soon worked out
 
 _AGAIN = 3
 
@@ -355,7 +355,7 @@ def _duration(seconds: float) -> str:
     return say("why.work.minutes", n=round(seconds / 60))
 
 
-# --- The picture of the chosen look, and what it says: at once, or when its runs are done
+# --- The picture of the chosen look
 
 Shown = SharesShown | Integrated | LeftOut | SwitchedOff | SwappedIn
 _PLACE = "why_progress"
@@ -425,7 +425,7 @@ def is_there(shown: Shown) -> bool:
     return not isinstance(shown, SwitchedOff) or bool(shown.layers)
 
 
-# --- What stands below the picture: closer looks, terms, tabs and downloads
+# --- What stands below the picture
 
 _FILE = "why-alike"
 _EXACT = ("share", "change", "cosine", "share of the way", "start", "end", "remainder")
@@ -506,7 +506,7 @@ def _shapes(shown: Shown) -> list[dict[str, str]]:
     ]
 
 
-# --- Above the picture: the two sentences, what of them is compared, and how it is taken apart
+# --- Above the picture: the two sentences
 
 _OPTIONS: dict[str, tuple[Choice, ...]] = {
     controls.SHARES: (controls.UNIT,),

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-# --- What unrelated sentences get: the yardstick of a sentence vector's cosine, layer by layer
+# --- What unrelated sentences get
 
 _OF = "English sentences"
 _AT_ONCE = 65
@@ -100,7 +100,7 @@ def _band(vectors: Doubles) -> Band:
     return Band(low, mean, high, _OF)
 
 
-# --- Runs of the model with something changed, of which only the compared vector is kept
+# --- Runs of the model with something changed
 
 _AT_ONCE_BYTES = 1 << 26
 """Hidden states held at a time."""
@@ -183,7 +183,7 @@ def _portions(
         yield runs[start:]
 
 
-# --- The score that the page takes apart: what of which two sentences is compared, at which laye
+# --- The score that the page takes apart
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from components.ui.widgets.comparison.compute import chosen_span
 __all__ = ["case_name", "snippet_of", "written_cases"]
 
 
-# --- What every script of the page begins with: one run of the model, and the vector compared
+# --- What every script of the page begins with
 
 _COUNTS = {
     "mean": ['    counts = batch["attention_mask"][0].bool()  # the mean of all real tokens'],
@@ -204,7 +204,7 @@ def _without(shown: LeftOut, which: int, words: list[LeftWord]) -> str:
     return f"vector({given(left.text, pair, None if span is None else left.moved(span))})"
 
 
-# --- Shares with transformers alone: at a layer, and followed down to the input tokens
+# --- Shares with transformers alone
 
 _SHARES = """
 first, second = read({one}), read({other})
@@ -299,7 +299,7 @@ def _on_each(own: IntegratedSide) -> int:
     return own.n_steps // (len(own.cuts) - 1)
 
 
-# --- Swapping hidden states in with transformers alone, the hook written out
+# --- Swapping hidden states in with transformers alone
 
 _SWAP = """
 states, counts = read({receiver})
@@ -351,7 +351,7 @@ def swap_in_snippet(shown: SwappedIn) -> str:
     return script(score.card, reads(score), wires(score.card), body, imports=("itertools",))
 
 
-# --- Switching parts off with transformers alone, the hooks written out
+# --- Switching parts off with transformers alone
 
 _ZERO = """
 def constant(layer, part):

@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 
-# --- The passport of a look: the score's own, and what the look did to the model or the text
+# --- The passport of a look
 
 _HOW = {"taken": "each word taken out of the text", "hidden": "each word hidden from attention"}
 
@@ -105,7 +105,7 @@ def _(shown: SwappedIn) -> dict[str, Any]:
     return {"changed": f"each hidden state of {donor} put into {receiver}"}
 
 
-# --- The numbers of each look as rows and arrays: for the page's tables and its files
+# --- The numbers of each look as rows and arrays
 
 Rows = list[dict[str, Any]]
 
@@ -282,7 +282,7 @@ def _(shown: EditsShown) -> Mapping[str, NDArray[Any]]:
     }
 
 
-# --- What takes longer than a glance, as work in the background: its kind, its time, what it giv
+# --- What takes longer than a glance
 
 Found = LeftOut | SwitchedOff | SwappedIn | Integrated
 

@@ -251,7 +251,7 @@ def _title(root: str, name: str) -> str:
         return ""
 
 
-# --- Views of other pages on a corpus: their choices, named here for pages that only link to the
+# --- Views of other pages on a corpus
 
 _SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="Corpus")
 _SENSES_WORD = Text(page="senses", name="word", label="Word")

@@ -22,7 +22,7 @@ from components.ui.widgets.component import component
 __all__ = ["MOST", "buttons", "fits", "qr_code"]
 
 
-# --- A view's address as a QR code, where a phone can read it from some rows away
+# --- A view's address as a QR code
 
 MOST = 858
 """Bytes that version 20 holds, 97 modules a side; finer ones are hard to read off a wall."""

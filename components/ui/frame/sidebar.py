@@ -25,7 +25,7 @@ from components.ui.widgets import sentences
 __all__ = ["draw", "finish"]
 
 
-# --- The model picker, and below it what became of a choice: how far it is, or why it failed
+# --- The model picker, and below it what became of a choice
 
 _BETWEEN = " · "
 _CAME = "came"  # the model that came last, until that is said

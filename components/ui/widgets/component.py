@@ -20,7 +20,7 @@ from streamlit.components.v2.types import ComponentRenderer
 __all__ = ["bundle", "component", "css_class"]
 
 
-# --- One JavaScript module made of several, because a component of the page takes a single one
+# --- One JavaScript module made of several
 
 _NAMES = r"[\w$]+(?:,\s*[\w$]+)*,?"
 _IMPORT = re.compile(

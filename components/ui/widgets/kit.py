@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-# --- Saving a chart as a picture in the reader's browser: no Chrome and no renderer on the serve
+# --- Saving a chart as a picture in the reader's browser
 
 
 def picture_buttons(

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-# --- The ready examples, as links: the sidebar has them as a menu, Start here as a gallery
+# --- The ready examples, as links
 
 
 def menu(view: ViewState) -> None:
