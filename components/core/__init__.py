@@ -1,4 +1,7 @@
-"""What the models say. Importing this does not import torch, nor pydantic for the settings."""
+"""The models and what they compute.
+
+Importing this package imports neither torch nor, for the settings, pydantic.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ wait_asleep()  # before anything loads the library
 
 
 def __getattr__(name: str) -> Any:
-    """Import the settings once somebody asks for them: pydantic takes 0.15 s."""
+    """Import the settings on first use: pydantic takes 0.15 s."""
     if name == "Settings":
         from components.core.settings import Settings
 

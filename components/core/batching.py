@@ -1,4 +1,4 @@
-"""Calls of the model, joined into batches by tokens and shared fairly among their callers."""
+"""Model calls grouped into batches by token count and shared fairly among their callers."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from components.core.threads import give_way
 __all__ = ["Alone", "Batch", "Call", "Kind", "Processors", "Queue", "Streams", "Ticket", "Work"]
 
 
-# --- What waits for a model
+# --- Texts waiting for a model
 
 
 class Kind(Protocol):
-    """What texts must have in common to run together: equal kinds do. Hashable."""
+    """The properties that texts must share to run together: equal kinds do. Hashable."""
 
     @property
     def same_length(self) -> bool:
-        """Whether only texts of one length run together."""
+        """True if only texts of the same length run together."""
 
     @property
     def overhead(self) -> int:
-        """What beginning a batch costs, in tokens that could be computed instead."""
+        """The cost of starting a batch, as the number of tokens computed in the same time."""
 
     def fits(self, n_texts: int, longest: int) -> bool:
-        """Whether so many texts, padded to so many tokens, may run at once; one always may."""
+        """True if `n_texts` texts, padded to `longest` tokens, may run at once; one always may."""
 
 
 class Ticket:
-    """The texts of one call, of which some wait and some run. The queue's caller holds its lock.
+    """The texts of one call, some waiting and some running. The queue's caller holds the lock.
 
     Attributes:
-        kind: what they may run together with.
-        lengths: in tokens, padding that was asked for included.
-        name: whose they are; alike for all calls of one visitor.
-        bulk: long work, before which what a visitor waits for goes.
-        waiting: the places of those that wait, longest first.
+        kind: texts of an equal kind may run in the same batch.
+        lengths: the length of each text in tokens, including any padding that was requested.
+        name: the caller; the same for all calls of one visitor.
+        bulk: True for long work, which runs after anything that a visitor is waiting for.
+        waiting: the positions of the texts that still wait, longest first.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class Ticket:
     ) -> None:
         self.kind = kind
         self.lengths = lengths
-        self.name: Hashable = object() if name is None else name  # nobody in particular is one more
+        self.name: Hashable = object() if name is None else name  # anonymous: its own visitor
         self.bulk = bulk
         self.waiting = deque(sorted(range(len(lengths)), key=lambda i: -lengths[i]))
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens wait."""
+        """The number of tokens that wait."""
         return sum(self.lengths[i] for i in self.waiting)
 
 
@@ -71,11 +71,11 @@ class Batch:
     """Texts that run together.
 
     Attributes:
-        kind: theirs.
-        parts: of each ticket, the places of its texts.
-        bulk: whether they are long work's.
-        alone: whether nobody was beside or after them as they began.
-        wide: whether they get all processors; else the part of one of several streams.
+        kind: the kind of the texts.
+        parts: each ticket with the positions of its texts.
+        bulk: True for long work.
+        alone: True if no other caller was running or waiting when the batch started.
+        wide: True if the batch gets all processors; otherwise it gets one stream's share.
     """
 
     kind: Kind
@@ -86,31 +86,31 @@ class Batch:
 
     @property
     def n_texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return sum(len(places) for _, places in self.parts)
 
     @property
     def padded_tokens(self) -> int:
-        """How many tokens are computed, padding included."""
+        """The number of tokens computed, padding included."""
         longest = max(ticket.lengths[i] for ticket, places in self.parts for i in places)
         return self.n_texts * longest
 
 
-# --- What one caller asks for, and how it waits for it
+# --- A caller's request, and how it waits for the result
 
 _LOOK_SECONDS = 0.05
-"""How often a caller who may go is asked whether it did."""
+"""The interval at which a waiting caller is checked for having left."""
 
 
 class Work(Kind, Protocol):
-    """A kind of texts that knows how to run them."""
+    """A kind of texts that can run them."""
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
-        """What comes of each text."""
+        """Return the result for each text."""
 
 
 class Alone:
-    """The kind of what runs with nothing else; each is one of its own."""
+    """The kind of work that shares a batch with nothing; each instance is its own kind."""
 
     same_length = False
     overhead = 0
@@ -121,12 +121,12 @@ class Alone:
         return n_texts <= 1
 
     def run(self, texts: Sequence[Any]) -> Sequence[Any]:
-        """Never called: its caller runs it."""
+        """Never called: the caller runs the work itself."""
         raise NotImplementedError
 
 
 class Call(Ticket):
-    """A ticket, and how its caller waits for it."""
+    """A ticket together with the state its caller waits on."""
 
     kind: Work
 
@@ -137,122 +137,123 @@ class Call(Ticket):
         self.results: list[Any] = [None] * len(texts)
         self.error: BaseException | None = None
         self.over = threading.Event()
-        self.batch: Batch | None = None  # the stream that its caller has
+        self.batch: Batch | None = None  # the stream that the caller holds
         self.has_stream = threading.Event()
         self._is_cancelled = caller.is_cancelled
         self._n_open = len(texts)
         self._added = time.monotonic()
         self._has_begun = False
-        self._lock = threading.Lock()  # two batches may end at once
+        self._lock = threading.Lock()  # two batches may end at the same time
 
     def wait(self, event: threading.Event) -> None:
-        """Wait for something.
+        """Wait for an event.
 
         Raises:
-            StoppedError: the caller is gone.
+            StoppedError: the caller has gone.
         """
         seconds = None if self._is_cancelled is None else _LOOK_SECONDS
         while not event.wait(seconds):
             self.check()
 
     def check(self) -> None:
-        """Pass while the caller is there.
+        """Return if the caller is still there.
 
         Raises:
-            StoppedError: it is gone.
+            StoppedError: the caller has gone.
         """
         if self._is_cancelled is not None and self._is_cancelled():
             raise StoppedError("Nobody waits for this any more.")
 
     def note_begin(self) -> None:
-        """Note how long it waited, the first time."""
+        """Record how long the call waited, the first time only."""
         if not self._has_begun:
             self._has_begun = True
             kind = "bulk" if self.bulk else "interactive"
             meters.QUEUE_SECONDS.labels(kind).observe(time.monotonic() - self._added)
 
     def give(self, batch: Batch) -> None:
-        """Let the caller's thread have the stream of a batch."""
+        """Give the caller's thread a batch's stream."""
         self.batch = batch
         self.has_stream.set()
 
     def fill(self, places: Sequence[int], found: Sequence[Any]) -> None:
-        """Take what came of some of the texts."""
+        """Store the results of some of the texts."""
         with self._lock:
             for place, result in zip(places, found, strict=True):
                 self.results[place] = result
             self._n_open -= len(places)
 
     def fail(self, error: BaseException) -> None:
-        """Take an error, which the caller gets; what waits is withdrawn by the caller."""
+        """Record an error for the caller, who withdraws whatever still waits."""
         with self._lock:
             self.error = self.error or error
 
     def tell(self) -> None:
-        """Let the caller go on, where all has come or it failed."""
+        """Wake the caller once every result has arrived or the call has failed."""
         with self._lock:
             if self.error is not None or not self._n_open:
                 self.over.set()
 
 
-# --- Whose texts run next
+# --- Which texts run next
 
 _PATIENCE = 8
-"""Batches of visitors that begin while long work waits, before one of that begins all the same."""
+"""The number of visitors' batches that may start before waiting long work gets a turn."""
 _LOOKED_AT = 512
-"""Texts that a batch is chosen from."""
+"""The number of texts considered when choosing a batch."""
 _SPEED = 0.2
-"""How much the last batch counts for the expected speed."""
+"""The weight of the last batch in the running estimate of speed."""
 
-_Text = tuple[int, int, Ticket, int]  # length, order of arrival, whose, its place there
+_Text = tuple[int, int, Ticket, int]  # length, order of arrival, ticket, position in it
 
 
 class Queue:
-    """Tickets that wait. Its caller holds the lock.
+    """The waiting tickets. Its caller holds the lock.
 
     Args:
-        most_texts: that may wait, apart from long work's.
-        n_streams: batches that run at once, of visitors and of long work each.
+        most_texts: the most texts that may wait, not counting long work.
+        n_streams: the number of visitors' batches that run at once, and the same for long work.
     """
 
     def __init__(self, *, most_texts: int, n_streams: int) -> None:
         self._most_texts = most_texts
         self._n_streams = n_streams
-        self._lines = {False: _Line(), True: _Line()}  # by whether it is long work
+        self._lines = {False: _Line(), True: _Line()}  # by bulk: True for long work
         self._running: list[Batch] = []
-        self._n_passed = 0  # batches of visitors since long work waits or had its turn
+        self._n_passed = 0  # visitors' batches started since long work began to wait or last ran
         self._token_seconds = 0.0
 
     @property
     def n_waiting(self) -> int:
-        """How many texts wait."""
+        """The number of texts that wait."""
         return sum(line.n_texts for line in self._lines.values())
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
+        """True if nothing runs and nothing waits."""
         return not self._running and not self.n_waiting
 
     def add(self, ticket: Ticket, *, again: bool = False) -> None:
-        """Let a call's texts wait.
+        """Add a call's texts to the queue.
 
         Args:
             ticket: the call.
-            again: whether it had its turn, and goes on.
+            again: True if the call has already had a turn and continues.
 
         Raises:
-            BusyError: too many wait; never for long work, which jobs bound, nor for what goes on.
+            BusyError: too many texts wait. Never raised for long work, which the job system limits,
+                or for a call that continues.
         """
         if not ticket.bulk and not again:
             self._check_room(ticket.name)
         self._lines[ticket.bulk].add(ticket)
 
     def withdraw(self, ticket: Ticket) -> None:
-        """Have none of a call's texts run any more; those that run do."""
+        """Remove a call's waiting texts; those already running finish."""
         self._lines[ticket.bulk].remove(ticket)
 
     def take(self) -> Batch | None:
-        """The batch that should begin now; None where nothing waits or all streams are busy."""
+        """The batch to start now, or None if nothing waits or all streams are busy."""
         bulk = self._is_bulks_turn()
         if bulk is None:
             return None
@@ -276,7 +277,10 @@ class Queue:
         return batch
 
     def done(self, batch: Batch, seconds: float | None = None) -> None:
-        """Note that a batch is over, and how long it took where that tells how quick others are."""
+        """Record that a batch has ended.
+
+        `seconds` is its duration, or None if that does not help to predict other batches.
+        """
         self._running = [other for other in self._running if other is not batch]
         if seconds is None:
             return
@@ -285,9 +289,9 @@ class Queue:
         self._token_seconds = known + _SPEED * (each - known)
 
     def _is_bulks_turn(self) -> bool | None:
-        """Whether long work is next; None where nothing may begin.
+        """True if long work is next; None if nothing may start.
 
-        A visitor's batch never waits for one of long work, whose threads let others go first.
+        A visitor's batch never waits for long work, whose threads run at a lower priority.
         """
         visitors, long_work = self._lines[False], self._lines[True]
         if visitors.n_texts and self._has_stream(bulk=False):
@@ -297,13 +301,13 @@ class Queue:
         return True if is_quiet and long_work.n_texts and self._has_stream(bulk=True) else None
 
     def _is_alone(self, bulk: bool) -> bool:
-        """Whether what begins now has nobody beside or after it who should have a stream too."""
+        """True if no one is running or waiting who should also get a stream."""
         if bulk:
             return self.is_idle
         return not self._lines[False].n_texts and not any(not b.bulk for b in self._running)
 
     def _has_stream(self, *, bulk: bool) -> bool:
-        """Whether one more batch may begin: not beside one that has all processors."""
+        """True if one more batch may start: never beside a batch that uses all processors."""
         own = [batch for batch in self._running if batch.bulk == bulk]
         return len(own) < self._n_streams and not any(batch.wide for batch in own)
 
@@ -321,7 +325,7 @@ class Queue:
             )
 
     def _busy(self, why: str) -> BusyError:
-        """The error that says so, and when to try again."""
+        """The error for a full queue, with the time after which to try again."""
         seconds = max(1, round(self._lines[False].n_tokens * self._token_seconds))
         unit = "a second" if seconds == 1 else f"{seconds:,} seconds"
         error = BusyError(f"{why} Try again in {unit}.")
@@ -330,7 +334,7 @@ class Queue:
 
 
 class _Line:
-    """Visitors in the order of their turns, each with what waits of theirs, oldest first."""
+    """Visitors in turn order, each with their waiting tickets, oldest first."""
 
     def __init__(self) -> None:
         self._tickets: OrderedDict[Hashable, deque[Ticket]] = OrderedDict()
@@ -338,11 +342,11 @@ class _Line:
         self.n_texts = self.n_tokens = 0
 
     def n_of(self, name: Hashable) -> int:
-        """How many texts of a visitor wait."""
+        """The number of texts that a visitor has waiting."""
         return self._n_texts.get(name, 0)
 
     def n_counted(self, most_each: int) -> int:
-        """How many texts wait, where no visitor counts for more than so many."""
+        """The number of waiting texts, counting at most `most_each` for any one visitor."""
         return sum(min(n, most_each) for n in self._n_texts.values())
 
     def add(self, ticket: Ticket) -> None:
@@ -351,19 +355,19 @@ class _Line:
             self._count(ticket.name, len(ticket.waiting), ticket.n_tokens)
 
     def remove(self, ticket: Ticket) -> None:
-        if ticket in self._tickets.get(ticket.name, ()):  # one that was refused never waited
+        if ticket in self._tickets.get(ticket.name, ()):  # a refused ticket never waited
             self._count(ticket.name, -len(ticket.waiting), -ticket.n_tokens)
             ticket.waiting.clear()
             self._leave(ticket)
 
     def choose(self) -> tuple[Kind, list[_Text]]:
-        """The texts of the next batch, which wait no more; there must be some that do."""
+        """Take the texts of the next batch out of the queue; at least one text must be waiting."""
         first = next(iter(self._tickets.values()))[0]
         kind, lead = first.kind, first.waiting[0]
         texts = list(self._alike(kind, first.lengths[lead]))
         chosen = _best(kind, texts)
         for length, _, ticket, place in chosen:
-            ticket.waiting.remove(place)  # one of the first: they were looked at in this order
+            ticket.waiting.remove(place)  # near the front: texts are considered in this order
             self._count(ticket.name, -1, -length)
         served = {ticket for _, _, ticket, _ in chosen}
         names = {ticket.name for ticket in served}
@@ -375,7 +379,7 @@ class _Line:
         return kind, chosen
 
     def _alike(self, kind: Kind, lead: int) -> Iterator[_Text]:
-        """Texts that may run with the first one, a text of each visitor after the other."""
+        """Yield texts that may run with the first one, taking one from each visitor in turn."""
         ways = deque(
             _Way(kind, self._places(tickets, kind, lead)) for tickets in self._tickets.values()
         )
@@ -413,14 +417,14 @@ class _Line:
 
 
 class _Way:
-    """What one visitor has for a batch: no more than would fill it."""
+    """One visitor's candidates for a batch, at most as many as would fill it."""
 
     def __init__(self, kind: Kind, texts: Iterator[tuple[Ticket, int]]) -> None:
         self._kind, self._texts = kind, texts
         self._n = self._longest = 0
 
     def next(self) -> tuple[Ticket, int] | None:
-        """The next text, or None where there is none or enough."""
+        """The next text, or None when there are no more or the batch would be full."""
         found = next(self._texts, None)
         if found is None:
             return None
@@ -430,10 +434,10 @@ class _Way:
 
 
 def _best(kind: Kind, texts: list[_Text]) -> list[_Text]:
-    """The batch of neighbours in length, the first of some texts among them, that is worth most.
+    """The most efficient batch of texts of similar length that includes the first text.
 
-    That is the one with the least computed for each real token: not for padding, nor for a batch
-    that is hardly begun.
+    Efficiency is the number of real tokens divided by the cost of the batch: its tokens including
+    padding, plus the overhead of starting it.
     """
     lead = texts[0]
     texts.sort(key=lambda text: (-text[0], text[1]))
@@ -441,7 +445,7 @@ def _best(kind: Kind, texts: list[_Text]) -> list[_Text]:
     lengths = [text[0] for text in texts]
     sums = np.cumsum([0, *lengths])
     best, worth, end = (place, place + 1), 0.0, len(texts)
-    for start in range(place, -1, -1):  # the longer the longest, the fewer fit
+    for start in range(place, -1, -1):  # the longer the longest text, the fewer fit
         longest = lengths[start]
         while end > place + 1 and not kind.fits(end - start, longest):
             end -= 1
@@ -456,21 +460,21 @@ def _best(kind: Kind, texts: list[_Text]) -> list[_Text]:
     return texts[best[0] : best[1]]
 
 
-# --- The threads that run batches, and how a caller waits for its own
+# --- The threads that run batches, and how callers wait for their results
 
 _CROWD_SECONDS = 1.0
-"""How long several callers count as there after the last of their batches."""
+"""How long to keep assuming several callers after the last of their batches ended."""
 
 
 @dataclass(frozen=True)
 class Processors:
-    """How many batches run at once, and how each gets its part of the processors.
+    """The number of concurrent batches, and how each gets its share of the processors.
 
     Attributes:
-        n_streams: batches at once.
-        share: has the calling thread compute with one of so many parts of the processors.
-        crowd: what is around all batches while several callers' follow each other, and a moment
-            longer.
+        n_streams: the number of batches that run at once.
+        share: limits the calling thread to one of `n` equal parts of the processors.
+        crowd: a context entered while several callers' batches follow each other, and left a
+            moment after the last.
     """
 
     n_streams: int
@@ -479,11 +483,11 @@ class Processors:
 
 
 class Streams:
-    """Runs what is asked of it, batched. Thread-safe.
+    """Runs requests in batches. Thread-safe.
 
     Args:
-        processors: what there is to compute with.
-        most_texts: that may wait.
+        processors: what the batches run on.
+        most_texts: the most texts that may wait.
     """
 
     def __init__(self, processors: Processors, *, most_texts: int) -> None:
@@ -496,19 +500,19 @@ class Streams:
             True: ThreadPoolExecutor(n, "contextlens-bulk", give_way),
         }
         self._crowd = _Crowd(processors.crowd)
-        self._own = threading.local()  # has a stream
+        self._own = threading.local()  # has_stream: True while this thread holds a stream
 
     def run(self, kind: Work, texts: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """What comes of each text, in their order.
+        """Return the result for each text, in order.
 
         Args:
-            kind: what they may run together with, and how they run.
-            texts: whatever it takes.
-            lengths: of each, in tokens.
+            kind: which texts may run together, and how to run them.
+            texts: the inputs, in whatever form the kind takes.
+            lengths: the length of each text, in tokens.
 
         Raises:
-            BusyError: too many wait already.
-            StoppedError: the caller is gone.
+            BusyError: too many texts wait already.
+            StoppedError: the caller has gone.
         """
         if getattr(self._own, "has_stream", False):  # it would wait for itself
             return list(kind.run(texts))
@@ -525,11 +529,11 @@ class Streams:
 
     @contextmanager
     def turn(self) -> Iterator[Callable[[], None]]:
-        """A stream for what this thread computes itself; to be called between its steps.
+        """Hold a stream for work that this thread does itself; call the result between its steps.
 
         Raises:
-            BusyError: too many wait already.
-            StoppedError: the caller is gone; also raised by what is called between steps.
+            BusyError: too many texts wait already.
+            StoppedError: the caller has gone. The function called between steps raises it too.
         """
         if getattr(self._own, "has_stream", False):
             yield _nothing
@@ -554,14 +558,14 @@ class Streams:
             self._dispatch()
 
     def _withdraw(self, call: Call) -> None:
-        """Let go of what waits of a call that nobody waits for any more."""
+        """Drop the waiting texts of a call that has been abandoned."""
         if call.waiting:
             with self._lock:
                 self._queue.withdraw(call)
                 self._dispatch()
 
     def _dispatch(self) -> None:
-        """Begin what has its turn. The lock is held."""
+        """Start every batch that may start now. The lock is held."""
         while (batch := self._queue.take()) is not None:
             for call in _calls(batch):
                 call.note_begin()
@@ -576,17 +580,17 @@ class Streams:
             self._crowd.come()
         try:
             self._threads[batch.bulk].submit(self._run, batch)
-        except RuntimeError:  # the interpreter ends
+        except RuntimeError:  # the interpreter is shutting down
             self._queue.done(batch)
             for call in _calls(batch):
                 call.fail(StoppedError("This program ends."))
                 call.tell()
 
     def _run(self, batch: Batch) -> None:
-        """Run a batch in this thread, and begin the next.
+        """Run a batch in this thread and start the next one.
 
-        Only then are its callers told: who asks again at once would find its own batch in the way,
-        and what it asks run together with what else waits.
+        The callers are told only after that. Otherwise a caller that asks again at once would find
+        its finished batch still holding a stream, and could not be batched with waiting texts.
         """
         self._processors.share(1 if batch.wide else self._processors.n_streams)
         begun = time.monotonic()
@@ -606,17 +610,17 @@ class Streams:
             if self._queue.is_idle:
                 self._crowd.go()
 
-    # What a caller computes itself
+    # Work that a caller's own thread does
 
     def _begin(self, call: Call) -> None:
-        """Wait for a stream; this thread then has it."""
+        """Wait until this thread has a stream."""
         call.wait(call.has_stream)
         batch = call.batch
         self._processors.share(1 if batch is None or batch.wide else self._processors.n_streams)
         self._own.has_stream = True
 
     def _pass_on(self, call: Call) -> None:
-        """Between two steps: let others go first whose turn it is."""
+        """Between two steps, let other calls go first if it is their turn."""
         call.check()
         with self._lock:
             if call.batch is None or not self._queue.n_waiting:
@@ -630,7 +634,7 @@ class Streams:
         self._begin(call)
 
     def _end(self, call: Call) -> None:
-        """Give up the stream, or the wait for one."""
+        """Give up the stream, or stop waiting for one."""
         with self._lock:
             self._queue.withdraw(call)
             batch, call.batch = call.batch, None
@@ -639,9 +643,9 @@ class Streams:
 
 
 class _Crowd:
-    """What is around batches while several callers are there; left a moment after the last.
+    """A context that is active while several callers are present, and a moment longer.
 
-    Who asks again and again is away for moments, for each of which it would be made anew.
+    Callers in a loop leave briefly between requests; the delay avoids entering it anew each time.
     """
 
     def __init__(self, around: Callable[[], AbstractContextManager[None]]) -> None:
@@ -668,7 +672,7 @@ class _Crowd:
 
     def _leave(self) -> None:
         with self._lock:
-            if self._leaving is not threading.current_thread():  # somebody came
+            if self._leaving is not threading.current_thread():  # another caller arrived
                 return
             self._leaving = None
             left, self._entered = self._entered, None
@@ -677,7 +681,7 @@ class _Crowd:
 
 
 def _nothing() -> None:
-    """What is called between steps where there is nobody to let go first."""
+    """Called between steps when there is no one to let go first."""
 
 
 def _calls(batch: Batch) -> list[Call]:
@@ -685,7 +689,7 @@ def _calls(batch: Batch) -> list[Call]:
 
 
 def _run_parts(batch: Batch) -> None:
-    """Run a batch; where that fails, each call's part by itself, as the others did no wrong."""
+    """Run a batch. If it fails, run each call's part separately, so one bad call fails alone."""
     parts = [(call, places) for call, places in batch.parts if isinstance(call, Call)]
     if len(parts) > 1:
         with suppress(Exception):

@@ -1,4 +1,4 @@
-"""A store of results bounded in bytes, in which each is computed once. A process shares one."""
+"""A result store bounded in bytes that computes each result once. One per process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["ByteCache", "CacheInfo", "remembered", "shared_cache"]
 T = TypeVar("T")
 
 _OVERHEAD = 1024
-"""Bytes counted for each entry beside its arrays: key, strings, objects."""
-_GONE = "Who computed this was ended."  # a page's script, say, in Streamlit's own way
+"""Bytes counted for each entry besides its arrays: key, strings, objects."""
+_GONE = "Who computed this was ended."  # for example, Streamlit ended a page's script
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """How a cache has done so far."""
+    """A cache's counters so far."""
 
     hits: int
     misses: int
@@ -38,10 +38,10 @@ class CacheInfo:
 class ByteCache:
     """A least-recently-used store bounded in bytes, in which each key is computed once.
 
-    Threads that ask for a key while another computes it wait for that one. If the computation
-    fails, every waiting caller gets the error and nothing is cached; if its caller was refused or
-    left, one of those who wait computes it instead. A value larger than the bound is given to its
-    callers and not cached.
+    Threads that ask for a key while another thread computes it wait for that result. If the
+    computation fails, every waiting caller gets the error and nothing is cached. If its caller was
+    refused or left, one of the waiting callers computes it instead. A value larger than the bound
+    is returned but not cached.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -58,10 +58,10 @@ class ByteCache:
             return CacheInfo(self._hits, self._misses, len(self._entries), n_bytes, self._max_bytes)
 
     def hold(self, n_bytes: int) -> None:
-        """Count results that are kept elsewhere within the same bound, up to half of it.
+        """Count results that are stored elsewhere against the same bound, up to half of it.
 
         Args:
-            n_bytes: that they take now; replaces what was said before.
+            n_bytes: the bytes that they take now; replaces the previous value.
         """
         with self._lock:
             self._held_bytes = min(n_bytes, self._max_bytes // 2)
@@ -78,10 +78,10 @@ class ByteCache:
         """The value of each key; `compute` gets the indices of the missing ones, once each.
 
         Args:
-            keys: of the values.
-            compute: gives the values of some indices of `keys`.
-            patient: ask again where another thread's computation failed, as it may have been told
-                to stop.
+            keys: the keys to look up.
+            compute: returns the values for some indices of `keys`.
+            patient: True to try again when another thread's computation fails, as that thread may
+                have been told to stop.
             part: values larger than one `part`-th of the bound are not cached.
         """
         while True:
@@ -90,7 +90,7 @@ class ByteCache:
                 self._fill([keys[i] for i in mine], lambda: compute(mine), part)  # noqa: B023
             try:
                 return [f.result() if isinstance(f, Future) else f[0] for f in futures]
-            except (BusyError, StoppedError):  # of another caller alone
+            except (BusyError, StoppedError):  # concerns only the other caller
                 continue
             except Exception:
                 if not patient:
@@ -101,7 +101,7 @@ class ByteCache:
         return self.get_many([key], lambda _: [compute()], part=part)[0]
 
     def _claim(self, keys: Sequence[Hashable]) -> tuple[list[int], list[Any]]:
-        """Which indices this thread must compute, and for every key its entry or its future."""
+        """Return the indices that this thread must compute, and each key's entry or future."""
         mine: list[int] = []
         found: list[Any] = []
         with self._lock:
@@ -151,19 +151,19 @@ class ByteCache:
 
 @cache
 def shared_cache() -> ByteCache:
-    """The one store of results of this process, of `CONTEXTLENS_CACHE_MB`."""
+    """The result store of this process, of `CONTEXTLENS_CACHE_MB`."""
     from components.core.settings import Settings
 
     return ByteCache(Settings.from_env().cache_bytes)
 
 
 def remembered(name: str, *given: Hashable, compute: Callable[[], T]) -> T:
-    """A result of this name from the store of this process, or computed now.
+    """Return a result from this process's store, computing it if needed.
 
     Args:
-        name: of the kind of result, unique in the app.
-        given: all that the result depends on; the `repr` of each must tell it from all others.
-        compute: computes it; nothing is cached of what is larger than half the bound.
+        name: the kind of result, unique in the app.
+        given: everything that the result depends on; each `repr` must identify its value.
+        compute: computes the result. A result larger than half the bound is not cached.
     """
     text = repr((name, given)).encode("utf-8", "surrogatepass")
     return cast("T", shared_cache().get(hashlib.sha256(text).digest(), compute, part=2))

@@ -1,4 +1,4 @@
-"""A service in front of a service: remembers results within a bound, computes each thing once."""
+"""A caching layer in front of a service: bounded in bytes, computes each result once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from components.core.protocol import EncoderService
 __all__ = ["ByteCache", "CacheInfo", "CachedService"]
 
 _LARGEST, _LARGEST_WHOLE = 8, 4
-"""The parts of the room that the result for one text may take, and that of a whole call.
+"""The fraction of the cache that one text's result may take, and that a whole call's may.
 
-All heads of a long text would push out the rest.
+All attention heads of a long text would otherwise evict everything else.
 """
 
 
 class CachedService(EncoderService):
-    """An `EncoderService` that remembers what another one said. Callers cannot tell them apart."""
+    """An `EncoderService` that caches another one's answers. Callers see no difference."""
 
     def __init__(self, inner: EncoderService, cache: ByteCache) -> None:
         self._inner, self._cache = inner, cache
@@ -30,11 +30,11 @@ class CachedService(EncoderService):
 
     @property
     def uncached(self) -> EncoderService:
-        """The service behind: for work that reads each text once, and would push out the rest."""
+        """The wrapped service, for work that reads each text once and would flush the cache."""
         return self._inner
 
     def cache_info(self) -> CacheInfo:
-        """How the cache has done so far."""
+        """The cache's counters so far."""
         return self._cache.info()
 
     def _answer(self, call: Call) -> Any:
@@ -59,7 +59,7 @@ class CachedService(EncoderService):
             raise
 
     def _found(self, call: Call, checksum: str | None) -> Any:
-        """The answer from the cache, which has one entry for each text where that can be."""
+        """The answer from the cache, with one entry for each text where possible."""
         columns = call.columns()
 
         def compute(missing: list[int]) -> Sequence[Any]:
@@ -74,10 +74,10 @@ class CachedService(EncoderService):
         found = self._cache.get_many(keys, compute, patient=call.method.reports, part=part)
         if columns is not None:
             return found
-        return list(found[0]) if isinstance(found[0], list) else found[0]  # the caller's own list
+        return list(found[0]) if isinstance(found[0], list) else found[0]  # a copy for the caller
 
     def _ask(self, call: Call, checksum: str | None) -> Any:
-        """The answer of the service behind, of the expected weights."""
+        """The answer of the wrapped service, checked to be for the expected weights."""
         answer = self._inner._answer(call.having(checksum=checksum))
         for one in answer if isinstance(answer, list) else [answer]:
             if (passport := getattr(one, "passport", None)) is not None:
@@ -88,6 +88,6 @@ class CachedService(EncoderService):
         """The checksum of the files that the answer depends on."""
         method, model = call.method, call.model
         if method.name == "architecture" and not self.spec(model).loaded:
-            return None  # a preset's is known without its weights
+            return None  # a preset's architecture is known without its weights
         known = self._checksums.get((method.of, model))
         return known or getattr(self, CARDS[method.of])(model).checksum

@@ -1,6 +1,6 @@
-"""Who asks for the work that is under way: a visitor or a job, known without being handed on.
+"""The caller of the current work, a visitor or a job, kept per thread.
 
-Services share what they have among callers by it. Work in another thread has to be told again.
+Services use it to share their capacity fairly. Work in another thread must set it again.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ __all__ = ["Caller", "StoppedError", "calling", "current", "otherwise"]
 
 
 class StoppedError(Exception):
-    """Ends work that nobody wants any more."""
+    """Ends work whose result is no longer wanted."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """One who asks.
+    """A visitor or job that requests work.
 
     Attributes:
-        name: alike for all that one visitor asks for; None for nobody in particular.
-        bulk: long work, before which what a visitor waits for goes.
-        is_cancelled: whether nobody wants the result any more; asked often, by the thread that
-            waits for it, which an exception of its own may end.
+        name: the same for everything that one visitor requests; None if anonymous.
+        bulk: True for long work, which runs after anything that a visitor is waiting for.
+        is_cancelled: returns True once the result is no longer wanted. The waiting thread calls
+            it often, and it may raise its own exception to end that thread.
     """
 
     name: Hashable = None
@@ -41,7 +41,7 @@ _otherwise: list[Callable[[], Caller | None]] = []
 
 
 def current() -> Caller:
-    """Who asks for what this thread does."""
+    """The caller of this thread's work."""
     known = _current.get()
     if known is not _NOBODY or not _otherwise:
         return known
@@ -49,13 +49,13 @@ def current() -> Caller:
 
 
 def otherwise(find: Callable[[], Caller | None]) -> None:
-    """Have someone asked who it is, where nobody said: of a page's thread, say."""
+    """Set the function that finds the caller when none is set, for example in a page's thread."""
     _otherwise[:] = [find]
 
 
 @contextmanager
 def calling(caller: Caller) -> Iterator[None]:
-    """Whatever is done inside is asked for by this caller."""
+    """Attribute everything done inside the block to this caller."""
     token = _current.set(caller)
     try:
         yield

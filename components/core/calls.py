@@ -1,7 +1,7 @@
-"""A call of the encoder service as a value, and the facts about each method that can be called.
+"""A call of the encoder service as a value, and the facts about each of its methods.
 
-Services handle calls: what is remembered, measured, split into parts or sent to another machine is
-decided by the facts that stand beside each method's signature in `components.core.protocol`.
+Services handle calls. The facts beside each method's signature in `components.core.protocol`
+decide what is cached, measured, split into parts or sent to another machine.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["CARDS", "Call", "Files", "Method", "check_checksum", "method"]
 
 Files = Literal["", "tokenizer", "model"]
 CARDS: Mapping[Files, str] = {"tokenizer": "load_tokenizer", "model": "load"}
-"""The methods that load a model's files, and answer with the card that has their checksum."""
+"""The methods that load a model's files and return the card with their checksum."""
 
-_LONGEST_KEY = 500  # characters; of a longer one the digest is kept
+_LONGEST_KEY = 500  # characters; longer keys are stored as a digest
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _TEXT = frozenset({str})
 _REPEATABLE = _PLAIN | {list, tuple}
@@ -39,11 +39,11 @@ class Method:
         name: the method's name.
         signature: its declaration, `self` included.
         of: the files that the answer depends on, whose checksum a call can name.
-        each: arguments that have one entry for each text, `texts` first; the answer is a list with
-            one result for each text. Empty where the texts are answered as a whole.
-        kept: "always" if answers are worth their memory, "far" if only those that come from another
-            machine, "" if none.
-        believed_seconds: how long an answer from another machine is taken for true.
+        each: arguments with one entry for each text, `texts` first; the answer is then a list with
+            one result for each text. Empty if the texts are answered as a whole.
+        kept: "always" if answers are worth caching, "far" if only those from another machine are,
+            "" if none are.
+        believed_seconds: how long an answer from another machine is considered valid.
         quick: True if the answer needs no work.
     """
 
@@ -57,12 +57,12 @@ class Method:
 
     @cached_property
     def reports(self) -> bool:
-        """True if the caller can be told how far the work is."""
+        """True if the method can report progress to the caller."""
         return "progress" in self.signature.parameters
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """The arguments that change the answer, but for the model and the `each` arguments."""
+        """The arguments that affect the answer, except the model and the `each` arguments."""
         others = {"self", "model", "checksum", "progress", *self.each}
         return tuple(name for name in self.signature.parameters if name not in others)
 
@@ -80,15 +80,15 @@ class Call(NamedTuple):
 
     @property
     def checksum(self) -> str | None:
-        """The checksum of the files that the caller expects, where it names one."""
+        """The checksum of the files that the caller expects, or None if it names none."""
         return self.arguments.get("checksum")
 
     def having(self, **values: Any) -> Call:
-        """The same call with other values of some arguments."""
+        """Return the same call with different values for some arguments."""
         return Call(self.method, {**self.arguments, **values})
 
     def repeatable(self) -> Call:
-        """The same call with lists for iterators, which could be read only once."""
+        """The same call with lists in place of iterators, which can be read only once."""
         arguments = self.arguments
         if (
             _REPEATABLE.issuperset(map(type, arguments.values()))
@@ -102,10 +102,10 @@ class Call(NamedTuple):
         return self.having(**read) if read else self
 
     def columns(self) -> dict[str, Sequence[Any]] | None:
-        """The arguments with one entry for each text, or None where no text is answered by itself.
+        """The arguments with one entry for each text, or None if no text is answered by itself.
 
-        That is so where one text's answer depends on the others, and where the arguments do not
-        fit each other, which the service that computes says best.
+        That is so where one text's answer depends on the others, and where the lengths of the
+        arguments do not match; the service that computes the answer then raises the best error.
         """
         found: dict[str, Sequence[Any]] = {}
         for name in self.method.each:
@@ -120,17 +120,17 @@ class Call(NamedTuple):
         return found or None
 
     def at(self, places: Sequence[int]) -> Call:
-        """The same call for some of its texts only."""
+        """Return the same call for some of its texts only."""
         columns = self.columns() or {}
         return self.having(**{name: [own[i] for i in places] for name, own in columns.items()})
 
     def keys(
         self, checksum: str | None, columns: dict[str, Sequence[Any]] | None
     ) -> list[Hashable]:
-        """A key for each text, or one for the whole call: equal keys have equal answers.
+        """A key for each text, or one for the whole call. Equal keys have equal answers.
 
         Args:
-            checksum: of the files that the answer depends on.
+            checksum: the checksum of the files that the answer depends on.
             columns: see `columns`.
         """
         method, arguments = self
@@ -154,7 +154,7 @@ class Call(NamedTuple):
 
 
 def _averages_over_texts(interventions: Sequence[Any]) -> bool:
-    """True if what is computed for one text depends on the others."""
+    """True if one text's result depends on the others."""
     rows = [row for row in interventions if isinstance(row, list | tuple)]
     return any(isinstance(one, Average) and one.over == "batch" for row in rows for one in row)
 
@@ -168,11 +168,11 @@ _FIT: Mapping[str, Callable[[Sequence[Any]], bool]] = {
     "pairs": lambda values: _are_texts([value for value in values if value is not None]),
     "interventions": lambda values: not _averages_over_texts(values),
 }
-"""True if each entry of the argument belongs to its own text."""
+"""Functions that return True if each entry of the argument belongs to one text."""
 
 
 def _exact(value: Any) -> Any:
-    """A value whose `repr` shows all of it, in whatever it is held: 1, 1.0 and True differ."""
+    """A value whose `repr` is complete and distinguishes 1, 1.0 and True, however nested."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
@@ -181,10 +181,10 @@ def _exact(value: Any) -> Any:
 
 
 def check_checksum(model: str, checksum: str, expected: str | None) -> None:
-    """Pass where a model's files are those that the caller expects, or it expects none.
+    """Check that a model's files are those that the caller expects; None expects nothing.
 
     Raises:
-        RevisionError: they are others.
+        RevisionError: the files are different ones.
     """
     if expected not in {None, checksum}:
         raise RevisionError(
@@ -202,7 +202,7 @@ def method(
     believed_seconds: float = 0.0,
     quick: bool = False,
 ) -> Callable[[_Function], _Function]:
-    """A decorator: the method hands each call to `_answer` of its service. See `Method`."""
+    """Return a decorator: the method hands each call to its service's `_answer`. See `Method`."""
 
     def decorated(function: _Function) -> _Function:
         signature = inspect.signature(function)
@@ -221,7 +221,7 @@ def method(
                 or len(given) > len(in_order)
                 or not named.keys().isdisjoint(in_order[: len(given)])
             ):
-                signature.bind(self, *given, **named)  # says what does not fit
+                signature.bind(self, *given, **named)  # reports arguments that do not fit
             return self._answer(Call(own, arguments))
 
         ask.facts = own  # type: ignore[attr-defined]

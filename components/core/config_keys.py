@@ -1,9 +1,10 @@
-"""What is read of a config.json: a short list of names for each family, each with its range.
+"""The entries of config.json that are read: a short list for each family, each with its range.
 
 transformers turns every name of a config into an attribute, and some into work: `num_labels` builds
 two tables of that many labels, `attn_implementation` and `quantization_config` choose other code,
-`transformers_weights` and `tokenizer_class` other files. So it is given a config of these names
-only. What decides neither the network nor a number (labels, heads, dtype) is left out unread.
+`transformers_weights` and `tokenizer_class` other files. It is therefore given a config with these
+names only. Entries that affect neither the network nor any number (labels, heads, dtype) are
+ignored.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _ACTIVATION = re.compile(
     r"gelu(_(10|accurate|fast|new|python|python_tanh|pytorch_tanh))?|quick_gelu|hardswish|laplace|"
     r"(leaky_)?relu|relu[26]|linear|mish|sigmoid|silu|swish|tanh"
 )
-"""transformers' names of activations that have no weights of their own."""
+"""transformers' names for activations that have no weights of their own."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value of a foreign file must be, in words and as a check."""
+    """The condition that a value from an untrusted file must meet, in words and as a check."""
 
     says: str
     allows: Callable[[Any], bool]
@@ -88,7 +89,7 @@ KEYS: dict[str, dict[str, Rule]] = {
     | {"num_hidden_groups": _whole(1, 64), "inner_group_num": _whole(1, 4)},
     "electra": _BERT | _SEGMENTS | _PROJECTED,
 }
-"""By family: the names that are read, each with what it may be."""
+"""The entries that are read for each family, with the values allowed."""
 
 _OTHER_NAMES = {
     "distilbert": {
@@ -97,14 +98,14 @@ _OTHER_NAMES = {
         "num_attention_heads": "n_heads",
     }
 }
-"""Names that transformers takes for a family's own, and prefers to them."""
+"""Alternative names that transformers accepts for a family's entries, and prefers."""
 
 
 def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
     """The part of a config.json that a model is built from.
 
     Args:
-        config: of a supported family, as `model_type` names it.
+        config: the config of a supported family, as its `model_type` says.
 
     Raises:
         CheckpointError: a value is of the wrong type or out of range.
@@ -140,11 +141,11 @@ def read_json(path: Path, *, title: str, most_bytes: int) -> dict[str, Any]:
     Args:
         path: the file.
         title: the file's name at the start of a sentence: "The model's config.json".
-        most_bytes: that are read.
+        most_bytes: the size limit.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: it is too large, or no JSON object.
+        CheckpointError: the file is too large or not a JSON object.
     """
     data = read_bytes(path, title=title, most_bytes=most_bytes)
     try:
@@ -186,7 +187,7 @@ def _unreadable(title: str, exc: Exception) -> CheckpointError:
 
 
 def shortened(value: object, longest: int = 40) -> str:
-    """A foreign value, quoted if it is a text, odd characters escaped, and cut short."""
+    """An untrusted value, truncated, quoted if it is a text, with unusual characters escaped."""
     if type(value) is int and abs(value) >= 10**15:
         return "a number of more than 15 digits"
     text = ascii(value[:longest] if isinstance(value, str) else value)

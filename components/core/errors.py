@@ -52,7 +52,7 @@ class ContextlensError(Exception):
 
     @property
     def for_visitors(self) -> str:
-        """What pages say."""
+        """The message for visitors."""
         return str(self)
 
 
@@ -61,18 +61,18 @@ class SettingsError(ContextlensError):
 
     @property
     def for_visitors(self) -> str:
-        """What pages say, for the message may hold what only whoever runs the server may see."""
+        """The message for visitors, as the original may hold secrets of the server's operator."""
         return (
             "Contextlens is not set up yet: whoever runs this server finds the reason in its log."
         )
 
 
 class AccessError(ContextlensError):
-    """What this visitor may not do here: for want of a role, or because it is a demo."""
+    """An action that this visitor is not allowed, for lack of a role or because this is a demo."""
 
 
 class InputError(ContextlensError):
-    """What was typed or asked for cannot be used."""
+    """Input or a request that cannot be used."""
 
 
 class TextError(InputError):
@@ -105,11 +105,11 @@ class ModelError(ContextlensError):
 
 
 class UnknownModelError(ModelError):
-    """No such model, or one that is not allowed here."""
+    """There is no such model, or it is not allowed here."""
 
 
 class UnsupportedModelError(ModelError):
-    """A model of a kind that is not supported."""
+    """A model of an unsupported kind."""
 
 
 class CheckpointError(ModelError):
@@ -117,23 +117,23 @@ class CheckpointError(ModelError):
 
 
 class RevisionError(ModelError):
-    """Another revision of a model than the one that the caller began with."""
+    """A different revision of a model from the one that the caller started with."""
 
 
 class FetchError(ModelError):
-    """The hub did not give the files."""
+    """The hub did not provide the files."""
 
 
 class JobError(ContextlensError):
-    """Work in the background that was not done, through no fault of what was asked."""
+    """Background work that was not done, although the request was valid."""
 
 
 class BusyError(JobError):
-    """Too much work waits already.
+    """Too much work is waiting already.
 
     Args:
-        message: what to say.
-        retry_seconds: when to try again, where that is known.
+        message: the text of the error.
+        retry_seconds: the time after which to try again, if known.
     """
 
     def __init__(self, message: str, retry_seconds: float | None = None) -> None:

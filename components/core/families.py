@@ -1,7 +1,8 @@
-"""What differs between the seven supported families, and which configs are let in. No torch.
+"""The differences between the seven supported families, and the configs that are accepted.
 
-A config is read and judged before any weights are fetched, and its sizes are never trusted: what is
-out of range is refused by `config_keys`, what is not the weights' own by `encoder.shapes`.
+A config is read and checked before any weights are fetched, and its sizes are never trusted:
+`config_keys` rejects values out of range, `encoder.shapes` sizes that differ from the weights'.
+Imports no torch.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ __all__ = ["FAMILIES", "Family", "Parts", "family_of", "read_config"]
 
 @dataclass(frozen=True)
 class Parts:
-    """Where a family's layers are, and the two linear modules in a layer that show its parts.
+    """The location of a family's layers, and the linear modules in a layer that expose its parts.
 
     Dotted names, the first from the model and the others from a layer. A list shorter than the
-    model's layers is shared out among them (ALBERT).
+    number of layers is shared among them (ALBERT).
 
     Attributes:
         layers: the list of layers.
-        mixing: takes all heads side by side, gives the attention's output.
-        feed_forward: gives the feed-forward's output. Both before they are added to what went in.
-        position_bias: what makes the attention's bias of a layer's input (MPNet).
+        mixing: takes all heads side by side and gives the attention's output. This output and
+            that of `feed_forward` are those before the residual connection.
+        feed_forward: gives the feed-forward's output.
+        position_bias: computes the attention's bias from a layer's input (MPNet).
     """
 
     layers: str
@@ -52,7 +54,7 @@ class Family:
     tables: str = "embeddings"  # attribute that holds the embedding tables and LayerNorm
     skips_positions: bool = False  # positions start after the pad ID
     projection: str | None = None  # dotted name of the linear layer before layer 0
-    layers: str = "num_hidden_layers"  # the config's own names of these three
+    layers: str = "num_hidden_layers"  # the config's own names for these three
     dims: str = "hidden_size"
     heads: str = "num_attention_heads"
 
@@ -123,7 +125,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """A model folder's config.json.
 
     Raises:
-        CheckpointError: it is missing, too large, or no JSON that an honest model has.
+        CheckpointError: the file is missing, too large, or contains JSON that no real model has.
     """
     try:
         return read_json(
@@ -139,8 +141,8 @@ def family_of(config: dict[str, Any]) -> Family:
     """The family that a config names.
 
     Raises:
-        UnsupportedModelError: it is not an encoder of a supported family, with the reason.
-        CheckpointError: it gives a value that no model has.
+        UnsupportedModelError: the model is not an encoder of a supported family.
+        CheckpointError: the config has a value that no real model has.
     """
     model_type = ascii(str(config.get("model_type", ""))[:60])[1:-1][:60]
     family = FAMILIES.get(model_type)

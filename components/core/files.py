@@ -1,4 +1,4 @@
-"""Checksums of files, read in steps so that weights of any size fit."""
+"""Checksums of files, read in chunks so that weights of any size fit in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["checksum_of"]
 
 
 def checksum_of(paths: Iterable[Path]) -> str:
-    """SHA-256 over the files one after the other, in hexadecimal."""
+    """SHA-256 over the concatenated files, in hexadecimal."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""What the process counts of itself, for Prometheus.
+"""The process's own metrics, for Prometheus.
 
-Labels take values of ours alone (names of methods, classes, pages, listed models), never a word
-that a visitor typed. What others count already is read from them when somebody asks (`readings`).
+Labels take only our own values (names of methods, classes, pages, listed models), never a word
+that a visitor typed. Numbers that other modules already count are read on request (`readings`).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ __all__ = [
 ]
 
 REGISTRY = CollectorRegistry(auto_describe=False)
-"""Of this program alone: libraries register theirs elsewhere."""
+"""The metrics of this program only: libraries register theirs elsewhere."""
 
-# Else each had a second series, which says when the first began.
+# Otherwise each metric has a second series with its creation time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _Call = TypeVar("_Call")
 _OTHER = "other"
@@ -115,7 +115,7 @@ PAGE_SECONDS = Histogram(
 
 
 class _Readings(Collector):
-    """What is read at the moment when somebody asks for it, from whoever knows."""
+    """Metrics read from their source at the moment of a request."""
 
     def __init__(self) -> None:
         self._sources: dict[str, Callable[[], Iterable[Metric]]] = {}
@@ -136,29 +136,29 @@ GCCollector(registry=REGISTRY)
 
 
 def read_when_asked(name: str, read: Callable[[], Iterable[Metric]]) -> None:
-    """Have metrics read from their source whenever they are asked for.
+    """Register metrics that are read from their source on each request.
 
     Args:
-        name: of the source; one of the same name takes its place.
-        read: gives the metrics; called from any thread, and must be quick.
+        name: the source's name; a source of the same name is replaced.
+        read: returns the metrics; called from any thread, and must be quick.
     """
     _readings.put(name, read)
 
 
 def count_error(error: BaseException) -> None:
-    """Count an error that a visitor or the log is told of."""
+    """Count an error that is shown to a visitor or logged."""
     ERRORS.labels(error_kind(error)).inc()
 
 
 def error_kind(error: BaseException) -> str:
-    """The class of an error, where it is ours or Python's own; else "other"."""
+    """The class of an error if it is ours or a Python built-in, else "other"."""
     name = type(error).__name__
     home = errors if isinstance(error, errors.ContextlensError) else builtins
     return name if getattr(home, name, None) is type(error) else _OTHER
 
 
 def measured(method: str, work: Callable[[_Call], Any], call: _Call) -> Any:
-    """The result of `work(call)`, counted and timed as a call of a service's method."""
+    """Return `work(call)`, counted and timed as a call of a service's method."""
     seconds, counts = _meters_of(method)
     begun, outcome = perf_counter(), "ok"
     try:

@@ -1,7 +1,7 @@
-"""Models and tokenizers in memory: each loaded once, the least used dropped beyond the bound.
+"""Models and tokenizers in memory: each loaded once, the least used dropped beyond the limit.
 
-Here is the door: what is not in memory passes `registry.check_model`, and nothing behind it asks
-again. Importing this does not import torch.
+Access is checked here: a model that is not in memory must pass `registry.check_model`, and nothing
+behind this module checks again. Importing this does not import torch.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["ModelList", "ModelStore"]
 
 
-# --- Which models can be chosen and which are on this machine
+# --- The models that can be chosen, and those on this machine
 
 _SECONDS = 2.0
 _Specs = tuple[ModelSpec, ...]
 
 
 class ModelList:
-    """A memory of two seconds over the folders that hold models. Thread-safe."""
+    """Caches for two seconds what the model folders hold. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -49,7 +49,8 @@ class ModelList:
     def specs(self, loaded: tuple[str, ...]) -> _Specs:
         """The models that everyone is offered, the default first.
 
-        An id that somebody typed is not among them, loaded or not: it is that visitor's own.
+        A model whose id a visitor typed is not listed, loaded or not: it is visible only to that
+        visitor.
         """
         listed = self._listed()
         with self._lock:
@@ -62,13 +63,13 @@ class ModelList:
         return known[2]
 
     def spec(self, model: str, loaded: tuple[str, ...]) -> ModelSpec:
-        """What is known of one model, whether or not it is offered."""
+        """The spec of one model, whether or not it is offered."""
         listed = next((spec for spec in self._listed() if spec.id == model), None)
         spec = self._here(registry.describe(model)) if listed is None else listed
         return replace(spec, loaded=model in loaded)
 
     def look_again(self, model: str) -> None:
-        """Forget what is known: this model was just fetched, or its files deleted."""
+        """Discard cached knowledge: this model was just fetched, or its files deleted."""
         self._cached_files.forget(model)
         with self._lock:
             self._known = (0.0, ())
@@ -89,7 +90,7 @@ class ModelList:
         return replace(spec, on_disk=here)
 
 
-_LEAST_SECONDS = 1.0  # between two looks at what is idle
+_LEAST_SECONDS = 1.0  # between two checks for idle models
 _N_TOKENIZERS = 8  # kept without their models; some 30 MB each
 _Held = TypeVar("_Held")
 
@@ -99,9 +100,9 @@ class ModelStore:
 
     Args:
         settings: which models may be loaded, how much is kept, and for how long.
-        on_fetched: told of a model whose files are on this machine since just now.
-        clock: gives seconds.
-        offered_only: refuse what is not offered; see `registry.check_model`.
+        on_fetched: called with a model whose files have just arrived on this machine.
+        clock: returns seconds.
+        offered_only: refuse models that are not offered; see `registry.check_model`.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class ModelStore:
         self._models: OrderedDict[str, LoadedModel] = OrderedDict()
         self._tokenizers: OrderedDict[str, LoadedTokenizer] = OrderedDict()
         self._lock = threading.Lock()
-        self._coming = 0  # bytes of models that are being read
+        self._coming = 0  # bytes of models being loaded
         self._loading: dict[str, threading.Lock] = {}
         self._clock = clock
         self._used_at: dict[str, float] = {}
@@ -134,12 +135,12 @@ class ModelStore:
             return tuple(self._models)
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of each model in memory, by its id; no use of any of them."""
+        """Bytes of each model in memory, by id; does not count as using a model."""
         with self._lock:
             return {model: loaded.memory_bytes for model, loaded in self._models.items()}
 
     def model(self, model: str, progress: Progress | None = None) -> LoadedModel:
-        """The loaded model; of several threads that ask, one loads and the others wait."""
+        """The loaded model; if several threads ask, one loads it and the others wait."""
 
         def load() -> LoadedModel:
             loaded = self._load(model, progress)
@@ -153,7 +154,7 @@ class ModelStore:
         return self._once(model, model, lambda: self._use(model), load)
 
     def tokenizer(self, model: str, progress: Progress | None = None) -> LoadedTokenizer:
-        """The tokenizer of a loaded model, or one that is loaded alone."""
+        """The tokenizer of a loaded model, or one that is loaded on its own."""
 
         def find() -> LoadedTokenizer | None:
             loaded = self._use(model)
@@ -170,12 +171,12 @@ class ModelStore:
         return self._once(model, f"{model} tokenizer", find, load)
 
     def make_room(self) -> None:
-        """Hold the bound again, after a model has grown by its copy for fast work."""
+        """Enforce the limit again, after a model has grown by its copy for fast work."""
         with self._lock:
             self._make_room()
 
     def unload_idle(self) -> tuple[str, ...]:
-        """Drop the models that nobody used for as long as the settings say; gives their ids."""
+        """Drop models that have been idle longer than the settings allow; returns their ids."""
         seconds = 60 * self._settings.idle_minutes
         if not seconds:
             return ()
@@ -193,12 +194,12 @@ class ModelStore:
         return tuple(idle)
 
     def _idlers(self) -> list[str]:
-        """The models that may leave when nobody uses them: all but the default one."""
+        """The models that may be dropped when idle: all but the default one."""
         first = registry.list_models(self._settings)[:1]
         return [model for model in self._models if model not in {spec.id for spec in first}]
 
     def _look_later(self) -> None:
-        """Have `unload_idle` called when the next model is due. The lock is held."""
+        """Schedule `unload_idle` for when the next model is due. The lock is held."""
         seconds = 60 * self._settings.idle_minutes
         idlers = self._idlers() if seconds else []
         pending = self._timer if self._timer is not threading.current_thread() else None
@@ -211,7 +212,7 @@ class ModelStore:
         weakref.finalize(self, self._timer.cancel)
 
     def _use(self, model: str) -> LoadedModel | None:
-        """The model where it is in memory, now the last used. The lock is held."""
+        """The model if it is in memory, marked as last used. The lock is held."""
         loaded = _used(self._models, model)
         if loaded is not None:
             self._used_at[model] = self._clock()
@@ -258,7 +259,7 @@ class ModelStore:
 
     @contextmanager
     def _memory_for(self, files: ModelFiles) -> Iterator[None]:
-        """Keep memory for a model while it is read; others may be read at the same time."""
+        """Reserve memory for a model while it is loaded; others may load at the same time."""
         from components.core.encoder import needed_memory
 
         needed = needed_memory(files.folder)
@@ -272,7 +273,7 @@ class ModelStore:
                 self._coming -= needed
 
     def _free(self, needed: int, title: str) -> None:
-        """Drop the least used models until so much memory is free, where that can be had."""
+        """Drop the least used models until enough memory is free, if possible."""
         from components.core.encoder import free_memory
 
         while needed and needed > (free := free_memory() - self._coming):
@@ -285,7 +286,7 @@ class ModelStore:
             self._models.popitem(last=False)
 
     def _make_room(self) -> None:
-        """Drop the least used models while there is more than the bound and more than one."""
+        """Drop the least used models while they exceed the limit and more than one is left."""
         while len(self._models) > 1 and self._held_bytes() > self._settings.model_bytes:
             self._models.popitem(last=False)
 
@@ -294,14 +295,14 @@ class ModelStore:
 
 
 def _look(store: weakref.ref[ModelStore]) -> None:
-    """Drop what is idle in a store that is still there."""
+    """Drop idle models of a store that still exists."""
     found = store()
     if found is not None:
         found.unload_idle()
 
 
 def _used(held: OrderedDict[str, _Held], key: str) -> _Held | None:
-    """What is held under a key, now the last used."""
+    """Return the entry of a key, marked as last used."""
     if key not in held:
         return None
     held.move_to_end(key)

@@ -1,4 +1,4 @@
-"""The only package that imports torch and transformers; numpy goes out."""
+"""The only package that imports torch and transformers; its results are numpy arrays."""
 
 from __future__ import annotations
 

@@ -17,17 +17,17 @@ __all__ = ["architecture_of", "build_architecture"]
 
 
 def architecture_of(loaded: LoadedModel) -> Architecture:
-    """The architecture of a loaded model, its parameters as they are in memory."""
+    """The architecture of a loaded model, with its parameters as they are in memory."""
     return _architecture(
         loaded.card.id, loaded.card.title, loaded.model.config, list_parameters(loaded)
     )
 
 
 def build_architecture(model: str, title: str, config: dict[str, Any]) -> Architecture:
-    """The architecture that a config describes; no memory is used for its parameters.
+    """The architecture that a config describes; its parameters take no memory.
 
     Raises:
-        UnsupportedModelError: not an encoder of a supported family.
+        UnsupportedModelError: the config is not that of an encoder of a supported family.
     """
     family = family_of(config)
     kind = getattr(transformers, family.class_name)
@@ -35,7 +35,7 @@ def build_architecture(model: str, title: str, config: dict[str, Any]) -> Archit
     with torch.device("meta"):
         built = kind(settings)
     if family.model_type == "roberta":
-        built.pooler = None  # its published checkpoints have no weights for one
+        built.pooler = None  # the published checkpoints have no weights for it
     parameters = tuple(
         Parameter(
             name=name,

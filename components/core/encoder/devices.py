@@ -1,4 +1,4 @@
-"""The devices that models can run on, their memory, and which precision is fast on them."""
+"""The devices that models run on, their memory, and the precision that is fast on them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# --- Whether a model's weights fit into the memory that is free
+# --- Memory: does a model fit into what is free?
 
 _BYTES = 4  # of a weight in memory: float32, whatever the file has
 _CONTAINER = Path("/sys/fs/cgroup")
@@ -57,12 +57,12 @@ _SPARE = 200_000_000  # bytes for the tokenizer and the first texts
 
 
 def free_memory() -> int:
-    """Bytes that this machine, or the container that this runs in, can give without swapping."""
+    """Bytes that this machine, or the container around this process, can give without swapping."""
     return min(int(psutil.virtual_memory().available), _container_memory())
 
 
 def _container_memory() -> int:
-    """What a container's own bound leaves (cgroup v2); as much as can be where there is none."""
+    """Bytes left under the container's limit (cgroup v2); the maximum if there is no limit."""
     try:
         most, held = (
             int((_CONTAINER / f"memory.{kind}").read_text()) for kind in ("max", "current")
@@ -70,21 +70,21 @@ def _container_memory() -> int:
         stated = dict(
             line.split() for line in (_CONTAINER / "memory.stat").read_text().splitlines()
         )
-        return most - held + int(stated["inactive_file"])  # files' pages are given back when asked
-    except (OSError, ValueError, KeyError):  # no such files, or no number: "max"
+        return most - held + int(stated["inactive_file"])  # the page cache is released on demand
+    except (OSError, ValueError, KeyError):  # no such files, or "max" instead of a number
         return sys.maxsize
 
 
 def needed_memory(folder: Path) -> int:
-    """Bytes that a model of this folder takes, by the headers of its weights; 0 if unreadable.
+    """Bytes that a model takes, read from the headers of its weight files; 0 if unreadable.
 
-    safetensors checks a header against the length of its file, so no size is made up.
+    safetensors checks a header against the length of its file, so the sizes are real.
     """
     single = folder / "model.safetensors"
     paths = [single] if single.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
     try:
         return sum(map(_n_weights, paths)) * _BYTES + _SPARE
-    except (SafetensorError, OSError, MemoryError):  # the loader says what is wrong with them
+    except (SafetensorError, OSError, MemoryError):  # the loader reports what is wrong with them
         return 0
 
 
@@ -94,25 +94,25 @@ def _n_weights(path: Path) -> int:
     return sum(map(prod, shapes))
 
 
-# --- What becomes of memory that is freed
+# --- Returning freed memory to the system
 
 LONG_RUN = 2048
-"""Tokens of a run that is worth keeping memory for."""
+"""Runs of at least this many tokens keep their memory for reuse."""
 SHORT_RUN = 256
-"""Tokens of a run that leaves too little behind to return it."""
+"""Runs of at most this many tokens free too little memory to be worth returning."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-_SYSTEM_PIECE = 1 << 16  # bytes; from here on pieces are asked of the system
-_LARGEST_PIECE = 1 << 25  # the largest such bound that glibc takes
+_SYSTEM_PIECE = 1 << 16  # bytes; allocations this large come directly from the system
+_LARGEST_PIECE = 1 << 25  # bytes; the highest threshold that glibc accepts
 _KEPT = 1 << 27
-_KEPT_USUALLY = 1 << 17  # glibc's own
+_KEPT_USUALLY = 1 << 17  # bytes; glibc's default threshold
 
 _PRIVATE: dict[str, int] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)}
     if hasattr(mmap, "MAP_PRIVATE")
     else {}
 )
-"""Pages that are there at once take two thirds of the time of shared ones that come one by one."""
+"""Pre-populated private pages take two thirds of the time of shared pages faulted one by one."""
 
 _lock = threading.Lock()
 _n_running = 0
@@ -122,7 +122,7 @@ def _glibc() -> Any:
     try:
         library = ctypes.CDLL("libc.so.6")
         return library if hasattr(library, "mallopt") else None
-    except OSError:  # not glibc: other allocators give memory back themselves
+    except OSError:  # not glibc: other allocators return memory themselves
         return None
 
 
@@ -130,16 +130,16 @@ _LIBRARY = _glibc()
 
 
 def return_freed_memory() -> None:
-    """From now on, large pieces of memory go back to the system as soon as they are freed."""
+    """Return large blocks of memory to the system as soon as they are freed, from now on."""
     _set(_SYSTEM_PIECE, _KEPT_USUALLY)
 
 
 @contextmanager
 def tidy_memory(n_tokens: int) -> Iterator[None]:
-    """For a run of so many tokens: a long one uses its memory again, all but short ones return it.
+    """Let a long run of `n_tokens` reuse its memory; return memory after all but short runs.
 
-    In other threads freed pieces are kept too while a long run lasts, and come from what it left
-    behind afterwards; so runs that are not long return memory as well.
+    While a long run lasts, blocks freed in other threads are kept too, and later allocations come
+    from what it left behind; so runs of medium length return memory as well.
     """
     if n_tokens >= LONG_RUN:
         _count(1)
@@ -163,12 +163,12 @@ def _count(more: int) -> None:
 
 
 def set_aside(*shape: int) -> FloatArray:
-    """An array to be filled with a result; its values are arbitrary until then."""
+    """An uninitialised array for a result."""
     n_bytes = 4 * math.prod(shape)
     if n_bytes >= _SYSTEM_PIECE:
         try:
             return np.frombuffer(mmap.mmap(-1, n_bytes, **_PRIVATE), np.float32).reshape(shape)
-        except OSError:  # the system gives a process some 65,000 mappings
+        except OSError:  # the system allows a process some 65,000 mappings
             pass
     return np.empty(shape, np.float32)
 
@@ -179,10 +179,10 @@ def _set(piece: int, kept: int) -> None:
         _LIBRARY.mallopt(_M_TRIM_THRESHOLD, kept)
 
 
-# --- Whether bfloat16 is quicker than float32 here
+# --- Is bfloat16 faster than float32 here?
 
 FILE = "bfloat16.json"
-_WORTH = 1.15  # times as quick, for the conversions and the memory of a second copy
+_WORTH = 1.15  # the speed-up that justifies the conversions and a second copy in memory
 _ROUNDS = 5
 _N_TOKENS, _N_DIMS, _N_INNER = 256, 384, 1536
 
@@ -192,7 +192,7 @@ def fast_precision(folder: Path) -> FastPrecision:
     """What `precision="fast"` computes in on this machine, with the reason.
 
     Args:
-        folder: where the measurement is kept, and read from where it is of this very machine.
+        folder: stores the measurement, which is reused if it was made on this same machine.
     """
     ratio = _read(folder / FILE)
     if ratio is None:
@@ -210,7 +210,7 @@ def fast_precision(folder: Path) -> FastPrecision:
 
 @cache
 def machine() -> str:
-    """What decides the measurement: the processor and the library that computes."""
+    """What determines the measurement: the processor and the library that computes."""
     capability = torch.backends.cpu.get_cpu_capability()
     return f"{_processor()}, {os.cpu_count()} cores, {capability}, torch {torch.__version__}"
 
@@ -235,7 +235,7 @@ def _read(path: Path) -> float | None:
 
 
 def _keep(path: Path, ratio: float) -> None:
-    """Write it down; where that cannot be, the next process measures again."""
+    """Save the measurement; if that fails, the next process measures again."""
     own = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +247,7 @@ def _keep(path: Path, ratio: float) -> None:
 
 @cache
 def _measured() -> float:
-    """How many times as quick bfloat16 is: the best of some rounds of each, in turn."""
+    """The speed-up of bfloat16 over float32: the best of several alternating rounds."""
     exact, fast = _layer(torch.float32), _layer(torch.bfloat16)
     exact(), fast()
     rounds = [(_seconds(exact), _seconds(fast)) for _ in range(_ROUNDS)]
@@ -261,7 +261,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _layer(dtype: torch.dtype) -> Callable[[], object]:
-    """The heavy steps of one encoder layer of the bundled model's size."""
+    """The expensive steps of one encoder layer of the bundled model's size."""
     vectors = torch.ones(_N_TOKENS, _N_DIMS, dtype=dtype)
     square = torch.full((_N_DIMS, _N_DIMS), 1 / _N_DIMS, dtype=dtype)
     up = torch.full((_N_INNER, _N_DIMS), 1 / _N_DIMS, dtype=dtype)
@@ -278,30 +278,30 @@ def _layer(dtype: torch.dtype) -> Callable[[], object]:
     return work
 
 
-# --- What a model computes on
+# --- The device that a model runs on
 
 CPU_TOKENS = 1024
 """Padded tokens in a batch. Measured: 1,024 to 2,048 is fastest alone, 1,024 on a shared machine;
 8,192 is 1.7 times slower."""
 CARD_TOKENS = 16_384
-"""The same on a graphics card, which has more to fill and starts each step slower."""
+"""The same on a graphics card, which has more to fill and is slower to start each step."""
 
 
 CPU_OVERHEAD = 64
-"""What some hundred steps cost before they compute anything, in tokens. Measured: 5 ms to 8 ms,
-beside 0.1 ms a token."""
+"""The cost of launching some hundred steps, in tokens. Measured: 5 ms to 8 ms in all, while
+one token takes 0.1 ms."""
 CARD_OVERHEAD = 4096
-"""The same on a graphics card, which computes a token so much quicker."""
+"""The same on a graphics card, which computes a token much faster."""
 
 
 @dataclass(frozen=True)
 class There:
-    """What a machine has beside its processor.
+    """The accelerators of a machine.
 
     Attributes:
-        n_cuda: CUDA cards.
-        has_mps: whether there is Apple's graphics processor.
-        cuda_bfloat16: whether the first card computes in bfloat16 itself.
+        n_cuda: the number of CUDA cards.
+        has_mps: True if there is an Apple graphics processor.
+        cuda_bfloat16: True if the first card supports bfloat16 natively.
     """
 
     n_cuda: int = 0
@@ -311,11 +311,11 @@ class There:
 
 @dataclass(frozen=True)
 class Device:
-    """What a model computes on.
+    """The device that a model runs on.
 
     Attributes:
         name: as torch and `CONTEXTLENS_DEVICE` name it: "cpu", "cuda:0", "mps".
-        fast: what fast work is done in; None where that must be measured.
+        fast: the precision of fast work; None if it must be measured.
     """
 
     name: str
@@ -323,34 +323,34 @@ class Device:
 
     @property
     def batch_tokens(self) -> int:
-        """How many tokens, padding included, a batch should have."""
+        """The number of tokens, padding included, that a batch should have."""
         return CPU_TOKENS if self.name == "cpu" else CARD_TOKENS
 
     @property
     def overhead_tokens(self) -> int:
-        """What beginning a batch costs, in tokens that could be computed instead."""
+        """The cost of starting a batch, as the number of tokens computed in the same time."""
         return CPU_OVERHEAD if self.name == "cpu" else CARD_OVERHEAD
 
     @property
     def is_cuda(self) -> bool:
-        """Whether transfers can go on while something else is computed."""
+        """True if transfers can overlap with computation."""
         return self.name.startswith("cuda")
 
     @property
     def for_steps(self) -> Device:
-        """What models compute on that run layer by layer, with float64: Apple's has none."""
+        """The device for layer-by-layer runs in float64, which Apple's GPU does not support."""
         return CPU if self.name == "mps" else self
 
     def put(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor of the processor's memory, there; it may still be on its way."""
+        """Copy a tensor from the processor's memory to this device, possibly asynchronously."""
         if self.is_cuda:
             return tensor.pin_memory().to(self.name, non_blocking=True)
         return tensor.to(self.name)
 
     def fetch(self, tensors: Sequence[torch.Tensor]) -> list[FloatArray]:
-        """Tensors as float32 arrays of the processor's memory, all there."""
+        """Copy tensors to float32 arrays in the processor's memory, and wait for all of them."""
         here = [t.float().to("cpu", non_blocking=self.is_cuda) for t in tensors]
-        if self.is_cuda:  # into pinned memory, which torch takes for this
+        if self.is_cuda:  # into pinned memory, which torch reserves for this
             torch.cuda.current_stream(torch.device(self.name)).synchronize()
         return [_array(t) for t in here]
 
@@ -360,7 +360,7 @@ CPU = Device("cpu")
 
 @cache
 def there() -> There:
-    """What this machine has."""
+    """The accelerators of this machine."""
     n_cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
     return There(
         n_cuda=n_cuda,
@@ -371,23 +371,23 @@ def there() -> There:
 
 @cache
 def device_of(wanted: str) -> Device:
-    """What models compute on here, by `CONTEXTLENS_DEVICE`.
+    """The device that models run on here, by `CONTEXTLENS_DEVICE`.
 
     Raises:
-        SettingsError: it is not there.
+        SettingsError: this machine does not have the device.
     """
     return choose(wanted, there())
 
 
 def choose(wanted: str, there: There) -> Device:
-    """What models compute on, on a machine that has this.
+    """The device that models run on, on a machine with these accelerators.
 
     Args:
         wanted: "auto", "cpu", "cuda", "cuda:N" or "mps".
-        there: what it has.
+        there: the machine's accelerators.
 
     Raises:
-        SettingsError: what is wanted is not there.
+        SettingsError: the machine does not have the device.
     """
     names = [
         *(f"cuda:{i}" for i in range(there.n_cuda)),

@@ -1,4 +1,4 @@
-"""The embedding layer taken apart, and its word table."""
+"""The steps of the embedding layer, and its word table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
     """(len(token_ids), n_embedding_dims) float32 rows of the word table.
 
     Raises:
-        RequestError: an ID outside the table.
+        RequestError: an ID is outside the table.
     """
     table = loaded.model.embeddings.word_embeddings.weight
     asked = np.asarray(token_ids).reshape(-1)
@@ -70,7 +70,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     """The n rows of the word table with the highest cosine to a vector, best first.
 
     Raises:
-        RequestError: a vector of another length, of length zero or not finite; n below 1.
+        RequestError: the vector has the wrong size, length zero or non-finite values; or n < 1.
     """
     table = loaded.model.embeddings.word_embeddings.weight
     wanted = np.array(vector, dtype=np.float32)

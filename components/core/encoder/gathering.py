@@ -1,4 +1,4 @@
-"""Which texts of several callers run together, and how."""
+"""Batches of several callers' texts: which texts run together, and how."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from components.core.schema import Encoding, Mask, Precision
 __all__ = ["WEIGHT_BYTES", "Together", "encode_together", "processors"]
 
 WEIGHT_BYTES = 256_000_000
-"""Of the attention weights of a batch, unless one text has more."""
+"""The limit for a batch's attention weights, unless a single text needs more."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """What texts have in common that run together; see `batching.Work`."""
+    """The properties that texts must share to run together; see `batching.Work`."""
 
     loaded: LoadedModel
     has_weights: bool
@@ -31,21 +31,21 @@ class Together:
 
     @classmethod
     def of(cls, loaded: LoadedModel, request: Request) -> Together:
-        """What one request may run together with."""
+        """The kind of one request, for batching it with others."""
         return cls(loaded, request.attentions is not False, request.mask, request.precision)
 
     @property
     def same_length(self) -> bool:
-        """Whether padding would change results."""
+        """True if padding would change results."""
         return self.mask == "ones"
 
     @property
     def overhead(self) -> int:
-        """What the steps of a batch cost however little there is to compute, in tokens."""
+        """The fixed cost of a batch's steps, as the number of tokens computed in the same time."""
         return self.loaded.device.overhead_tokens
 
     def fits(self, n_texts: int, longest: int) -> bool:
-        """Whether so many texts of at most so many tokens are not too many; one never is."""
+        """True if `n_texts` texts of at most `longest` tokens fit in a batch; one always does."""
         if n_texts <= 1:
             return True
         card = self.loaded.card
@@ -67,7 +67,7 @@ def encode_together(
     *,
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
-    """Each text's encoding, in the order given, run with what others ask for meanwhile."""
+    """Return each text's encoding, in the order given, batched with other callers' requests."""
     asked = ask(loaded, texts, request, pairs=pairs)
     lengths = [each.tokens.n_tokens for each in asked]
     with tidy_memory(sum(lengths)):
@@ -75,16 +75,16 @@ def encode_together(
 
 
 def processors(device: str) -> Processors:
-    """What batches compute with.
+    """The resources that batches compute with.
 
-    Two at once, each with half of torch's threads, where there are two; on a graphics card, where
-    one is prepared while the other is computed.
+    Two batches run at once: on a processor with several threads, each has half of torch's threads;
+    on a graphics card, one is prepared while the other is computed.
 
     Args:
         device: as `CONTEXTLENS_DEVICE` names it.
 
     Raises:
-        ModelError: it is not there.
+        ModelError: this machine does not have the device.
     """
     has_two = n_threads() > 1 or device_of(device).name != "cpu"
     return Processors(2 if has_two else 1, limit_threads, partial(tidy_memory, LONG_RUN))

@@ -1,10 +1,10 @@
 """Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine, over the states of layer 0.
 
-The way from start to input is straight; the gradient is taken at the points of Gauss and Legendre,
-which need fewer steps than evenly spaced ones. The integral of the gradient along the way, times
-the way, adds up to the change of the cosine: what steps leave of it is told, never shared out. That
-holds for each piece of the way too, so it is known where along the way points are missing: a cosine
-that changes within a hundredth of the way gets its points there.
+The path from start to input is straight. The gradient is taken at Gauss-Legendre points, which need
+fewer steps than evenly spaced ones. The integral of the gradient along the path, times the path,
+adds up to the change of the cosine. The remainder that the steps miss is reported, never
+distributed over the tokens. The same holds for each piece of the path, which shows where more
+points are needed: a cosine that changes within a hundredth of the path gets its points there.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from components.core.schema import Attribution, Counted, FloatArray, Tokens
 __all__ = ["LEAST_STEPS", "MOST_STEPS", "REMAINDER", "integrated_gradients"]
 
 LEAST_STEPS, MOST_STEPS = 16, 512
-"""Where the number of steps is not given: on a piece of the way, and on all that are tried."""
+"""Limits when the number of steps is not given: per piece of the path, and in total."""
 REMAINDER = 1e-3
-"""What the pieces may leave of the cosine, where the number of steps is not given."""
+"""The error of the cosine that the pieces may leave when the number of steps is not given."""
 
-_GRAPH_BYTES = 200_000_000  # of what is kept for the way back
-_GRAPH_VALUES = 24  # such values for each dimension, token and layer, about
+_GRAPH_BYTES = 200_000_000  # kept for the backward pass
+_GRAPH_VALUES = 24  # values of that size for each dimension, token and layer, roughly
 
 _Cosine = Callable[[torch.Tensor], torch.Tensor]
-"""From (n_batch, n_tokens, n_dims) of layer 0 to (n_batch,) float64."""
+"""Maps (n_batch, n_tokens, n_dims) of layer 0 to (n_batch,) float64."""
 
 
 def integrated_gradients(
@@ -54,11 +54,11 @@ def integrated_gradients(
     steps: int | None = None,
     progress: Counted | None = None,
 ) -> Attribution:
-    """What each token adds to a cosine; see `EncoderService.integrated_gradients`.
+    """Each token's contribution to a cosine; see `EncoderService.integrated_gradients`.
 
     Raises:
-        RequestError: weights or a vector that do not fit, a layer that the model does not have, or
-            a number of steps that is not from 1 to 1,000.
+        RequestError: the weights or the vector do not fit, the model does not have the layer, or
+            the number of steps is not from 1 to 1,000.
     """
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
@@ -107,7 +107,7 @@ def _checked(name: str, given: object, n: int) -> torch.Tensor:
 
 
 def _n_steps(steps: int | None) -> int:
-    """The steps on a piece of the way."""
+    """The number of steps on a piece of the path."""
     if steps is None:
         return LEAST_STEPS
     if not is_index(steps, 1, 1000):
@@ -116,7 +116,7 @@ def _n_steps(steps: int | None) -> int:
 
 
 class _Piece:
-    """A piece of the way from 0 to 1, the cosine at both ends, and what each token adds on it."""
+    """A piece of the path from 0 to 1, the cosine at both ends, and each token's contribution."""
 
     def __init__(self, low: float, high: float, begin: float, end: float) -> None:
         self.low, self.high, self.begin, self.end = low, high, begin, end
@@ -124,12 +124,12 @@ class _Piece:
 
     @property
     def remainder(self) -> float:
-        """What the steps on it missed, whichever way."""
+        """The absolute error of the steps on this piece."""
         return abs(self.end - self.begin - float(self.shares.sum()))
 
 
 class _Way:
-    """The straight way between two states of layer 0, on which gradients are taken."""
+    """The straight path between two states of layer 0, on which gradients are taken."""
 
     def __init__(
         self, cosine: _Cosine, ends: torch.Tensor, at_once: int, n_steps: int, report: _Report
@@ -138,13 +138,13 @@ class _Way:
         self._at_once, self.n_steps, self._report = at_once, n_steps, report
 
     def follow(self, *pieces: _Piece) -> None:
-        """Take the steps of each piece."""
+        """Compute the steps of each piece."""
         self._report.begin(self.n_steps * len(pieces))
         for piece in pieces:
             piece.shares = self._shares(piece.low, piece.high)
 
     def halves(self, piece: _Piece) -> tuple[_Piece, _Piece]:
-        """Both halves of a piece."""
+        """Return the two halves of a piece."""
         middle = (piece.low + piece.high) / 2
         with torch.no_grad():
             (value,) = self._cosine((self._start + middle * self._way)[None]).tolist()
@@ -154,8 +154,8 @@ class _Way:
         )
 
     def _shares(self, low: float, high: float) -> NDArray[np.float64]:
-        """(n_tokens,) what each adds from one place of the way to another."""
-        places, parts = np.polynomial.legendre.leggauss(self.n_steps)  # of -1 to 1
+        """(n_tokens,) each token's contribution between two points of the path."""
+        places, parts = np.polynomial.legendre.leggauss(self.n_steps)  # on [-1, 1]
         total = torch.zeros_like(self._way, dtype=torch.float64)
         for first in range(0, self.n_steps, self._at_once):
             some = slice(first, first + self._at_once)
@@ -172,12 +172,12 @@ class _Way:
 
 
 def _pieces(way: _Way, whole: _Piece, steps: int | None) -> list[_Piece]:
-    """The way in pieces, in order; the one that misses most is halved until little is missed.
+    """The path in pieces, in order; the piece with the largest error is halved until it is small.
 
     Args:
-        way: on which the steps are taken.
-        whole: from 0 to 1.
-        steps: taken on the whole where they are given; then nothing is halved.
+        way: the path on which the steps are taken.
+        whole: the piece from 0 to 1.
+        steps: the number of steps on the whole path; if given, nothing is halved.
     """
     way.follow(whole)
     pieces, n_taken = [whole], way.n_steps
@@ -223,13 +223,13 @@ def _cosine(
 
 
 def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
-    """Steps in a batch, with what is kept of them for the way back within bounds."""
+    """The number of steps in a batch whose backward pass stays within the memory limit."""
     each = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
     return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // each))
 
 
 class _Report:
-    """Tells how many steps are done, of those begun so far."""
+    """Reports how many steps are done, of those started so far."""
 
     def __init__(self, progress: Counted | None) -> None:
         self._progress, self._n, self._done = progress, 0, 0

@@ -1,4 +1,4 @@
-"""What the encoder is asked for, checked, and its tensors."""
+"""Requests to the encoder, validated, and the tensors that the network takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_input
 
 
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
-    """Pass where the model has a row for whatever its tokenizer gave: not each file fits."""
+    """Check that the model has a row for every token ID: not all tokenizer files match."""
     segments = getattr(loaded.model.config, "type_vocab_size", 0)
     for each in tokens:
         _check_below("ID", each.token_ids, loaded.card.vocabulary_size, loaded.card.title)
@@ -40,12 +40,12 @@ def _check_below(what: str, given: IntArray, limit: int, title: str) -> None:
 def network_inputs(
     loaded: LoadedModel, batch: Sequence[Tokens], device: Device | None = None
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """IDs, attention mask and, where the model has any, segments: (n_batch, n_tokens) int64.
+    """IDs, attention mask and, if the model has them, segments: (n_batch, n_tokens) int64.
 
     Args:
         loaded: the model.
         batch: the texts.
-        device: where they are to be; by default where the model is.
+        device: where to put the tensors; by default the model's device.
     """
     device = device or loaded.device
     shape = len(batch), max(tokens.n_tokens for tokens in batch)
@@ -64,7 +64,7 @@ def network_inputs(
     )
 
 
-# --- What is asked of a run, checked against the model at the door
+# --- Requests, checked against the model before anything runs
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Request:
     mask: Mask = "model"
     layers: tuple[int, ...] | None = None
     attentions: bool | tuple[tuple[int, int], ...] = False
-    precision: Precision = "exact"  # the one that runs
-    why_exact: str | None = None  # where another was asked
+    precision: Precision = "exact"  # the precision that is actually used
+    why_exact: str | None = None  # the reason, if another precision was requested
 
     @classmethod
     def checked(
@@ -89,10 +89,10 @@ class Request:
         attentions: AttentionRequest,
         precision: Precision,
     ) -> Request:
-        """A request that fits this model.
+        """Return a request that fits this model.
 
         Raises:
-            RequestError: a layer, head, mask, precision or length that the model does not have.
+            RequestError: the model does not support a layer, head, mask, precision or length.
         """
         one_of("mask", mask, ("model", "ones"))
         one_of("precision", precision, ("exact", "fast"))
@@ -105,22 +105,22 @@ class Request:
 
 
 def one_of(name: str, given: object, allowed: tuple[str, ...]) -> None:
-    """Pass where a value is among those that are allowed."""
+    """Check that a value is among the allowed ones."""
     if given not in allowed:
         raise RequestError(f"{name} is {given!r}; it must be one of {', '.join(allowed)}.")
 
 
 def is_index(number: object, low: int, high: int) -> bool:
-    """Whether something is a whole number between two bounds, both included."""
+    """True if the value is a whole number from `low` to `high`, both included."""
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     return whole and bool(low <= number <= high)  # type: ignore[operator]
 
 
 def checked_layers(layers: Sequence[int], card: ModelCard) -> list[int]:
-    """The numbers of layers that a model has.
+    """The layer numbers, checked against the model.
 
     Raises:
-        RequestError: none, or one that it does not have.
+        RequestError: there are none, or the model does not have one of them.
     """
     try:
         chosen = list(layers)

@@ -1,4 +1,4 @@
-"""Runs of the encoder with something changed inside, and what may be changed."""
+"""Encoder runs with interventions, and the checks of what may be changed."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from components.core.schema import (
 __all__ = ["intervene"]
 
 
-# --- Interventions held against the model and the text at the door
+# --- Interventions checked against the model and the text before anything runs
 
 Changes = tuple[Intervention, ...]
-"""All that is changed while one text is read."""
+"""All interventions for one reading of a text."""
 
 _KINDS = (SwitchOff, Block, Patch, Average)
 
@@ -51,7 +51,7 @@ def read_changes(interventions: object, n_texts: int) -> list[Changes]:
     """The interventions for each text, read once.
 
     Raises:
-        RequestError: no list for each text, or something in one that is no intervention.
+        RequestError: there is no list for each text, or a list holds something else.
     """
     if not isinstance(interventions, Iterable):
         interventions = ()
@@ -72,17 +72,17 @@ def check_changes(
     sources: Mapping[tuple[str, str | None], Tokens],
     has_baseline: bool,
 ) -> None:
-    """Pass where the model and the text have all that is named.
+    """Check that the model and the text have everything that the interventions name.
 
     Args:
-        changes: of one text.
-        tokens: the text's.
-        card: of the model.
+        changes: the interventions for one text.
+        tokens: that text's tokens.
+        card: the model's card.
         sources: the tokens of each text that states are taken from, by text and pair.
-        has_baseline: whether there are texts to average parts over.
+        has_baseline: True if there are texts to average parts over.
 
     Raises:
-        RequestError: what is not there, or does not fit.
+        RequestError: something named does not exist or does not fit.
     """
     for change in changes:
         if isinstance(change, SwitchOff):
@@ -164,12 +164,12 @@ def _check_source(change: Patch, source: Tokens) -> None:
             f"Positions {_shown(change.positions)} were to be taken from positions "
             f"{_shown(given)}; give one position of the other text for each."
         )
-    for position in given:  # one state may be put in at several positions
+    for position in given:  # the same state may be inserted at several positions
         _check_positions((position,), source)
 
 
 def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) -> None:
-    """Nothing is what attention to no position at all would give."""
+    """Reject blocking all positions: attention to none of them is undefined."""
     blocks = [change for change in changes if isinstance(change, Block)]
     if len({block.token for block in blocks}) < tokens.n_tokens:
         return
@@ -193,22 +193,22 @@ def sources_of(rows: Sequence[Changes]) -> list[tuple[str, str | None]]:
     """The texts that states are taken from, each once.
 
     Raises:
-        TextError: something that is no text, or that no tokenizer can read.
+        TextError: a source is not a text, or no tokenizer can read it.
     """
     patches = [change for row in rows for change in row if isinstance(change, Patch)]
     sources, pairs = [p.source for p in patches], [p.source_pair for p in patches]
     return list(dict.fromkeys(checked_texts(sources, pairs)))
 
 
-# --- What is put in where something is switched off or replaced
+# --- Replacement vectors for parts that are switched off and states that are replaced
 
 _Read = Iterator[tuple[list[Tokens], int, torch.Tensor]]
-"""The texts of a batch, a layer, and its hidden states."""
+"""A batch's texts, a layer number, and that layer's hidden states."""
 
 
 @dataclass(frozen=True)
 class PutIn:
-    """Vectors to put in.
+    """Replacement vectors.
 
     Attributes:
         states: (n_tokens, n_dims) of another text, by text, pair and layer.
@@ -233,15 +233,15 @@ def gather(
     baseline: Sequence[Tokens],
     pause: Callable[[], None],
 ) -> PutIn:
-    """What the changes of all texts need.
+    """Compute the vectors that the interventions of all texts need.
 
     Args:
         loaded: the model.
-        rows: the changes, for each result.
-        texts: the different texts that are read.
-        sources: those that states are taken from.
-        baseline: those that parts are averaged over.
-        pause: called between batches; what it raises ends the work.
+        rows: the interventions for each result.
+        texts: the distinct texts that are read.
+        sources: the texts that states are taken from.
+        baseline: the texts that parts are averaged over.
+        pause: called between batches; an exception that it raises ends the work.
     """
 
     most = loaded.device.for_steps.batch_tokens
@@ -270,7 +270,7 @@ def gather(
             put_in.own[tokens.text, tokens.pair, layer] = states[: tokens.n_tokens].mean(0)
     put_in.batch.update({layer: mean.value for layer, mean in means.items()})
     sums = _PartSums()
-    for _ in read(baseline, switched, sums):  # the tap sees what is wanted of them
+    for _ in read(baseline, switched, sums):  # the tap collects the sums
         pass
     put_in.parts.update({key: mean.value for key, mean in sums.means.items()})
     return put_in
@@ -279,7 +279,7 @@ def gather(
 def plain_layers(
     loaded: LoadedModel, batch: Sequence[Tokens], last: int, sums: _PartSums | None = None
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """One batch's plain hidden states: layer 0 to `last`, each with its number."""
+    """One batch's unmodified hidden states: layers 0 to `last`, each with its number."""
     ids, mask, segments = network_inputs(loaded, batch, loaded.device.for_steps)
     visible = None if bool(mask.all()) else mask.bool()[:, None, None, :]
     hidden = loaded.layerwise.embed(ids, segments)
@@ -292,7 +292,7 @@ def plain_layers(
 
 
 class _Mean:
-    """A mean over the tokens of batches, padding left out."""
+    """A mean over the tokens of several batches, without padding."""
 
     def __init__(self) -> None:
         self._total = torch.zeros((), dtype=torch.float64)
@@ -312,7 +312,7 @@ class _Mean:
 
 
 class _PartSums:
-    """A tap that averages what every part gives."""
+    """A tap that averages the output of every part."""
 
     def __init__(self) -> None:
         self.means: defaultdict[tuple[str, int], _Mean] = defaultdict(_Mean)
@@ -342,8 +342,8 @@ class Row:
     """One row of a batch.
 
     Attributes:
-        result: of one text; what is computed is written into its arrays.
-        changes: what is changed while the text is read.
+        result: one text's encoding, whose arrays receive the results.
+        changes: the interventions for this reading of the text.
     """
 
     result: Encoding
@@ -351,7 +351,7 @@ class Row:
 
     @property
     def joins(self) -> int:
-        """The layer up to which nothing is changed, but for states put in there; or NEVER."""
+        """The layer up to which only replacements of states change anything; or NEVER."""
         return min(map(_joins, self.changes), default=NEVER)
 
 
@@ -364,11 +364,11 @@ def _joins(change: Intervention) -> int:
 
 
 class Switches:
-    """A tap that switches off what the rows of a batch ask for in one layer."""
+    """A tap that applies, in one layer, the rows' requests to switch off parts."""
 
     def __init__(self, layer: int, rows: Sequence[Row], put_in: PutIn, *, n_heads: int) -> None:
         self._layer, self._put_in, self._n_heads = layer, put_in, n_heads
-        self._off = {  # where two name the same part, the later one stays
+        self._off = {  # if two name the same part, the later one wins
             (change.part, place, change.head or 0): change.to
             for place, row in enumerate(rows)
             for change in row.changes
@@ -388,7 +388,7 @@ class Switches:
         self._replace("feed_forward", outputs.unsqueeze(-2))
 
     def _replace(self, part: str, outputs: torch.Tensor) -> None:
-        """Outputs are (n_batch, n_tokens, n_heads or 1, n_dims of each), in the layer's memory."""
+        """Replace outputs in place: (n_batch, n_tokens, n_heads or 1, n_dims of each)."""
         for kind in ("zero", "mean"):
             off = [(i, head) for (p, i, head), to in self._off.items() if (p, to) == (part, kind)]
             if off:
@@ -401,13 +401,13 @@ class Switches:
 
 
 def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in: PutIn) -> None:
-    """Put in, at one layer, the states that the rows of a batch ask for.
+    """Replace, at one layer, the states that the rows of a batch name.
 
     Args:
         layer: 0 to n.
         hidden: (n_batch, n_tokens, n_dims), changed in place.
-        rows: of the batch.
-        put_in: what they are given.
+        rows: the batch's rows.
+        put_in: the replacement vectors.
     """
     for states, row in zip(hidden, rows, strict=True):
         for change in row.changes:
@@ -423,13 +423,13 @@ def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in
 def visible_positions(
     layer: int, rows: Sequence[Row], width: int, device: torch.device
 ) -> torch.Tensor | None:
-    """Which position may look at which in one layer; see `Layerwise.step`.
+    """Which positions may attend to which in one layer; see `Layerwise.step`.
 
     Args:
         layer: 1 to n.
-        rows: of the batch.
-        width: tokens of the longest.
-        device: of the result.
+        rows: the batch's rows.
+        width: the number of tokens of the longest text.
+        device: where to put the result.
     """
     lengths = torch.tensor([row.result.n_tokens for row in rows])
     visible = None
@@ -450,10 +450,10 @@ def visible_positions(
     return None if visible is None else visible.to(device)
 
 
-# --- Some texts run once as they are
+# --- Running a group of texts, unmodified parts once
 
 _Plain = dict[int, dict[tuple[str, str | None], torch.Tensor]]
-"""States of texts that nothing changed, (n_tokens of the longest, n_dims), by layer and text."""
+"""States of unmodified texts, (n_tokens of the longest, n_dims), by layer and text."""
 
 
 def run_group(
@@ -468,10 +468,10 @@ def run_group(
 
     Args:
         loaded: the model.
-        group: different texts, few enough for a batch.
-        rows: all readings of these, changed and plain.
-        put_in: what is put in.
-        done: told how many more results are there, after each batch.
+        group: distinct texts, few enough for a batch.
+        rows: all readings of these texts, modified and unmodified.
+        put_in: the replacement vectors.
+        done: called after each batch with the number of new results.
     """
     asked = rows[0].result.layers
     changed = sorted((r for r in rows if r.joins <= max(asked)), key=lambda row: row.joins)
@@ -494,7 +494,7 @@ def run_group(
 
 
 def _run_batch(loaded: LoadedModel, rows: Sequence[Row], plain: _Plain, put_in: PutIn) -> None:
-    """Fill the results of rows from where they join on, of all layers that are asked for."""
+    """Fill the rows' results for all requested layers, from the first layer that is changed."""
     rows = sorted(rows, key=lambda row: row.joins)
     asked, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
     n_heads = loaded.card.n_heads
@@ -520,7 +520,7 @@ def _text_of(row: Row) -> tuple[str, str | None]:
 
 
 def _write(loaded: LoadedModel, result: Encoding, layer: int, states: torch.Tensor) -> None:
-    """One layer's states into a result; after the last layer, its pooled vector too."""
+    """Write one layer's states into a result, and the pooled vector after the last layer."""
     own = states[: result.n_tokens]
     for ours, number in zip(result.hidden, result.layers, strict=True):
         if number == layer:
@@ -611,7 +611,7 @@ def _by_text(rows: Sequence[Row]) -> dict[_Input, list[Row]]:
 
 
 class _Passports:
-    """How to get each result again: what was changed, and whatever else its numbers depend on."""
+    """The information to reproduce each result: its interventions and all else that matters."""
 
     def __init__(
         self, plain: Passport, texts: Sequence[Tokens], averaged: Sequence[_Input]
@@ -635,7 +635,7 @@ class _Passports:
 
 
 class _Report:
-    """Tells how many results are there."""
+    """Reports how many results are done."""
 
     def __init__(self, progress: Counted | None, n: int) -> None:
         self._progress, self._n, self._done = progress, n, 0

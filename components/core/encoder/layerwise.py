@@ -1,9 +1,9 @@
 """A model run layer by layer, whose parts can be changed while it runs.
 
-transformers offers no way into a layer, so two linear modules of each layer (`families.Parts`) hand
-what passes through them to the tap that the running thread has set. The modules are a copy around
-the same weights, which nothing else runs: who encodes meanwhile sees no tap, nor does another
-thread that runs these very modules.
+transformers has no hook inside a layer, so two linear modules of each layer (`families.Parts`) pass
+their data to the tap that the running thread has set. The modules are a copy around the same
+weights, and nothing else runs them. Other encoding work therefore sees no tap, nor does another
+thread that runs these same modules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
 
 
 class Tap(Protocol):
-    """Sees, and may change in place, what the parts of one layer give for one batch."""
+    """Sees, and may change in place, the outputs of one layer's parts for one batch."""
 
     def heads(self, outputs: torch.Tensor) -> None:
         """(n_batch, n_tokens, n_dims): all heads' outputs, side by side."""
@@ -57,7 +57,7 @@ class Layerwise:
         family: its family.
 
     Raises:
-        UnsupportedModelError: a layer is made of several (ALBERT's inner_group_num).
+        UnsupportedModelError: a layer consists of several inner ones (ALBERT's inner_group_num).
     """
 
     def __init__(self, model: Any, family: Family) -> None:
@@ -86,7 +86,7 @@ class Layerwise:
 
     @property
     def n_layers(self) -> int:
-        """How many layers follow the embedding layer."""
+        """The number of layers after the embedding layer."""
         return int(self._model.config.num_hidden_layers)
 
     def embed(
@@ -100,9 +100,9 @@ class Layerwise:
 
         Args:
             ids: (n_batch, n_tokens).
-            segments: the same shape, where the model has any.
-            words: (n_batch, n_tokens, n_embedding_dims) in place of the IDs' rows of the word
-                table; positions remain the IDs' own.
+            segments: the same shape; None if the model has no segments.
+            words: (n_batch, n_tokens, n_embedding_dims) to use in place of the word table's rows;
+                the positions still come from the IDs.
         """
         tables = self._model.embeddings
         more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
@@ -124,9 +124,9 @@ class Layerwise:
         Args:
             layer: 1 to n.
             hidden: (n_batch, n_tokens, n_dims).
-            visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): whether a position (third) may
-                look at another (fourth); None where all may.
-            tap: for the parts of this layer.
+            visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): True if a position (third axis)
+                may attend to another (fourth axis); None if all may.
+            tap: sees the parts of this layer.
         """
         module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
         self._local.tap = tap
@@ -138,15 +138,15 @@ class Layerwise:
         return states
 
     def pooled(self, hidden: torch.Tensor) -> torch.Tensor:
-        """(n_batch, n_dims) of the model's own pooler, from the last layer."""
-        if hasattr(self._model, "pooler_activation"):  # ALBERT's is no module of its own
+        """(n_batch, n_dims) from the model's own pooler, applied to the last layer."""
+        if hasattr(self._model, "pooler_activation"):  # ALBERT's pooler is not a module of its own
             pooled: torch.Tensor = self._model.pooler_activation(self._model.pooler(hidden[:, 0]))
         else:
             pooled = self._model.pooler(hidden)
         return pooled
 
     def _mask(self, visible: torch.Tensor | None, hidden: torch.Tensor) -> torch.Tensor | None:
-        """As transformers gives it: sdpa takes what may be seen, eager attention adds numbers."""
+        """The mask in transformers' format: boolean for sdpa, additive for eager attention."""
         if visible is None or self._model.config._attn_implementation == "sdpa":
             return visible
         least = torch.finfo(hidden.dtype).min

@@ -1,4 +1,4 @@
-"""From a folder of files to a checked, ready model with its card."""
+"""Loads a model from a folder of files: checked, ready to run, with its card."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ return_freed_memory()
 transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
-_BELL = 0.1  # mean in standard deviations, and excess kurtosis, that random numbers stay below
+_BELL = 0.1  # random weights stay below this mean (in standard deviations) and excess kurtosis
 
 
 @dataclass(eq=False)
 class LoadedModel:
-    """A model in memory with everything needed to run it; equal to itself alone."""
+    """A model in memory with everything needed to run it; equal only to itself."""
 
     card: ModelCard
     family: Family
@@ -46,27 +46,27 @@ class LoadedModel:
 
     @cached_property
     def layerwise(self) -> Layerwise:
-        """The same weights, run layer by layer; made when first asked for."""
+        """The same weights, run layer by layer; created on first use."""
         return Layerwise(self.views.apart(self.device.for_steps.name), self.family)
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of weights held, the copy for fast work included."""
+        """Bytes of the weights in memory, including the copy for fast work."""
         return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
 
 
 def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> LoadedModel:
-    """A model read from its files, checked.
+    """Load a model from its files and check it.
 
     Args:
-        files: where they are.
-        fast: what this machine does fast work in, for the card.
-        device: what it is to compute on.
+        files: the model's files.
+        fast: the precision of fast work on this machine, for the card.
+        device: the device to run on.
 
     Raises:
-        UnsupportedModelError: not an encoder of a supported family.
-        CheckpointError: weights missing, damaged, unsafe or of another checksum.
-        ModelError: it does not fit on the device.
+        UnsupportedModelError: the model is not an encoder of a supported family.
+        CheckpointError: weights are missing, damaged, unsafe or have a different checksum.
+        ModelError: the model does not fit on the device.
     """
     given = read_config(files.folder)
     family = family_of(given)
@@ -124,7 +124,7 @@ def _weight_files(folder: Path) -> list[Path]:
 def _read_weights(
     files: ModelFiles, family: Family, config: dict[str, Any]
 ) -> tuple[Any, set[str]]:
-    """The torch model and the names of parameters that the checkpoint did not have."""
+    """The torch model, and the names of the parameters that are missing in the checkpoint."""
     cls = getattr(transformers, family.class_name)
     try:
         model, info = cls.from_pretrained(
@@ -135,7 +135,7 @@ def _read_weights(
             local_files_only=True,
             output_loading_info=True,
         )
-    except Exception as exc:  # damaged files raise almost anything
+    except Exception as exc:  # damaged files raise almost any error
         raise CheckpointError(
             f"The files of {files.title} cannot be loaded ({_first_line(exc)}). "
             "They may be damaged: fetch the model again, or choose another."
@@ -179,7 +179,7 @@ def _matrices(part: Any) -> list[Any]:
 
 
 def _is_bell(weights: Any) -> bool:
-    """Whether numbers have the mean and the tails (fourth moment) of normal ones around 0."""
+    """True if mean and tails (fourth moment) match a normal distribution around 0."""
     centred = weights.double() - weights.double().mean()
     spread = centred.square().mean()
     tails = centred.pow(4).mean() / spread.square()
@@ -188,9 +188,9 @@ def _is_bell(weights: Any) -> bool:
 
 
 def _part_state(part: Any, name: str) -> PartState:
-    """Trained or not, as far as the weights show it.
+    """The training state of a part, as far as its weights show it.
 
-    Training hardly leaves every bias exactly 0, a random start does.
+    Training almost never leaves every bias at exactly 0; random initialisation does.
     """
     biases = [p for n, p in part.named_parameters() if n.endswith("bias")]
     if biases and not any(bool(bias.any()) for bias in biases):

@@ -1,4 +1,4 @@
-"""Every parameter of a model by name: listed, and read where it is small enough to send."""
+"""Every parameter of a model by name: listed, and readable if it is small enough to send."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.core.schema import FloatArray, Parameter
 __all__ = ["MAX_VALUES", "list_parameters", "read_matrix"]
 
 MAX_VALUES = 5_000_000
-"""Largest parameter that `read_matrix` gives: 20 MB of float32."""
+"""The largest parameter that `read_matrix` returns: 20 MB of float32."""
 
 
 def list_parameters(loaded: LoadedModel) -> tuple[Parameter, ...]:
@@ -37,7 +37,7 @@ def read_matrix(loaded: LoadedModel, name: str) -> FloatArray:
     """One parameter as a read-only float32 array.
 
     Raises:
-        RequestError: no parameter of that name, or one of more than MAX_VALUES values.
+        RequestError: there is no such parameter, or it has more than MAX_VALUES values.
     """
     value = dict(loaded.model.named_parameters(remove_duplicate=False)).get(name)
     if value is None:

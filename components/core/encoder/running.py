@@ -1,4 +1,4 @@
-"""Running the network: batches sorted by length, budgeted by tokens, results in input order."""
+"""Runs the network: batches sorted by length, limited by tokens, results in input order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
 
 @dataclass(frozen=True)
 class Asked:
-    """One text, and what is asked of it."""
+    """One text and what to compute for it."""
 
     tokens: Tokens
     request: Request
@@ -36,7 +36,7 @@ def ask(
     *,
     pairs: Sequence[str | None] | None = None,
 ) -> list[Asked]:
-    """Texts as the network takes them, each with what is asked of it."""
+    """Return the texts, tokenized, each with what to compute for it."""
     tokens = tokenize(loaded.reader, texts, pairs=pairs, pad_to=request.pad_to)
     check_rows(loaded, tokens)
     passport = passport_of(loaded, request)
@@ -50,7 +50,7 @@ def encode(
     *,
     pairs: Sequence[str | None] | None = None,
 ) -> list[Encoding]:
-    """Each text's encoding, in the order given, by this thread alone."""
+    """Return each text's encoding, in the order given, computed by this thread alone."""
     asked = ask(loaded, texts, request, pairs=pairs)
     results: dict[int, Encoding] = {}
     lengths = [each.tokens.n_tokens for each in asked]
@@ -65,9 +65,9 @@ def encode(
 def batches(
     lengths: Sequence[int], *, same_length: bool, most: int = CPU_TOKENS
 ) -> Iterator[list[int]]:
-    """Indices in batches of at most so many padded tokens, longest first.
+    """Indices in batches of at most `most` padded tokens, longest first.
 
-    Without the mask, padding would change results, so such batches hold one length only.
+    With `same_length`, a batch holds one length only: without the mask, padding changes results.
     """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -84,7 +84,7 @@ def batches(
 def run_together(loaded: LoadedModel, asked: Sequence[Asked]) -> list[Encoding]:
     """The encodings of a batch: texts with one mask and precision, all with weights or all without.
 
-    Each may ask for other layers and heads.
+    Each text may request different layers and heads.
     """
     outputs = _forward(loaded, asked)
     results = []
@@ -98,7 +98,7 @@ def run_together(loaded: LoadedModel, asked: Sequence[Asked]) -> list[Encoding]:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """One batch's results, as numpy where they leave the batch."""
+    """One batch's results, as numpy arrays once they leave the batch."""
 
     hidden: dict[int, FloatArray]  # by layer, (n_batch, n_tokens, n_dims)
     pooler_output: FloatArray | None
@@ -133,12 +133,12 @@ def _forward(loaded: LoadedModel, asked: Sequence[Asked]) -> _Outputs:
 
 
 def _attention(loaded: LoadedModel, request: Request) -> Attention:
-    """Only eager attention gives its weights; without them transformers' own choice is quicker."""
+    """The attention implementation: eager to get weights, else transformers' faster default."""
     return loaded.views.default if request.attentions is False else "eager"
 
 
 def _weights(loaded: LoadedModel, request: Request) -> set[int]:
-    """The layers whose weights are asked for."""
+    """The layers whose attention weights are requested."""
     if isinstance(request.attentions, bool):
         return set(range(1, loaded.card.n_layers + 1)) if request.attentions else set()
     return {layer for layer, _ in request.attentions}
@@ -152,7 +152,7 @@ def room(
     *,
     with_pooler: bool = True,
 ) -> Encoding:
-    """An encoding whose arrays are there but not yet filled: they are to outlast the run."""
+    """An encoding with allocated but unfilled arrays; they outlive the run."""
     n, card = tokens.n_tokens, loaded.card
     layers = request.layers or ()
     heads: tuple[int, ...] | None = None
@@ -187,14 +187,14 @@ def _fill(encoding: Encoding, row: int, outputs: _Outputs, request: Request) -> 
 
 
 def freeze(encoding: Encoding) -> None:
-    """Make what was filled read-only."""
+    """Make the filled arrays read-only."""
     for array in (encoding.hidden, encoding.pooler_output, encoding.attentions):
         if array is not None:
             array.flags.writeable = False
 
 
 def passport_of(loaded: LoadedModel, request: Request, device: Device | None = None) -> Passport:
-    """How to get a run's numbers again; the device where it is another than the model's."""
+    """The settings that reproduce a run's numbers; `device` defaults to the model's."""
     settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
     settings["device"] = (device or loaded.device).name
     if request.pad_to is not None:

@@ -1,8 +1,8 @@
-"""A config's sizes held against the weights' own, before anything of those sizes is allocated.
+"""Compares a config's sizes with those of the weights before allocating anything.
 
 A config that says 65,536 dimensions beside weights of 32 would make transformers fill gigabytes
 before it complains. The header of a safetensors file is small, and safetensors checks it against
-the length of the file, so a size that both agree on is one that is really there.
+the length of the file, so a size that both agree on is real.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ _ADVICE = "Choose another model."
 
 
 def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], family: Family) -> None:
-    """Pass where the weights have every parameter that the config asks for, in its shape.
+    """Check that the weights have every parameter that the config implies, in the right shape.
 
-    A pooler may be missing; what the model has no use for (heads) is let be.
+    A pooler may be missing. Weights that the model does not use (heads) are ignored.
 
     Args:
         title: the model's name, for messages.
-        paths: its safetensors files.
-        config: what `allowed_config` gives of its config.json.
-        family: its family.
+        paths: the model's safetensors files.
+        config: what `allowed_config` returns for its config.json.
+        family: the model's family.
 
     Raises:
-        CheckpointError: the weights cannot be read, or differ; the first difference is named.
+        CheckpointError: the weights cannot be read, or differ; the message names the first
+            difference.
     """
     cls = getattr(transformers, family.class_name)
     there = _read_shapes(title, paths, cls.base_model_prefix)
@@ -62,7 +63,7 @@ def check_shapes(title: str, paths: Iterable[Path], config: dict[str, Any], fami
 
 
 def _check_layers(title: str, asked: int | None, there: Shapes) -> None:
-    """transformers would leave layers out, or make them up, without a word. ALBERT's are shared."""
+    """Check the number of layers: transformers silently drops or adds some. ALBERT shares one."""
     found = _n_layers(there)
     if asked and found and asked != found:
         raise CheckpointError(
@@ -104,7 +105,7 @@ def _renamed(name: str, prefix: str) -> str:
 
 
 def _wanted_shapes(title: str, config: dict[str, Any], cls: Any) -> Shapes:
-    """Every parameter's shape, from a model that has shapes only."""
+    """Every parameter's shape, from a model without weights."""
     try:
         with torch.device("meta"):
             model = cls(cls.config_class(**config))

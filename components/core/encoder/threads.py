@@ -1,4 +1,4 @@
-"""How many threads the network's own library computes with, thread by thread."""
+"""The number of threads that torch computes with, set for each calling thread."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _own = threading.local()
 
 
 def n_threads() -> int:
-    """How many threads the calling thread may compute with where it is not limited."""
+    """The number of threads that the calling thread may compute with when it is not limited."""
     if not hasattr(_own, "most"):
         _own.most = _own.now = torch.get_num_threads()  # also sets this thread's own number, once
     return int(_own.most)
 
 
 def limit_threads(n_parts: int) -> None:
-    """Have what the calling thread computes take one of so many parts of the processors."""
+    """Limit the calling thread's computations to one of `n_parts` equal parts of the processors."""
     wanted = max(1, n_threads() // n_parts)
     if wanted != _own.now:
         _openmp().limit(limits=wanted)

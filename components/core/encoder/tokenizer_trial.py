@@ -1,11 +1,11 @@
-"""A foreign tokenizer tried in a process of its own, bounded in memory and time, before it is used.
+"""Tries an untrusted tokenizer in a process of its own, limited in memory and time, before use.
 
 A tokenizer.json is a small program: rules that change a text, cut it, and put tokens around it.
-Twenty rules of a few letters make a million characters of one, a pattern can take for ever, and one
-ID of four thousand million asks for a list of that length. Only running it shows what it does, so
-it runs here first: on ordinary and odd texts, and on what its own rules look for. This file is both
-the parent, which remembers each verdict by the file's checksum, and the script that the child runs.
-So it imports nothing of ours, torch least of all.
+Twenty rules of a few letters turn one character into a million, a pattern can run for ever, and a
+single ID of four thousand million allocates a list of that length. Only running it shows what it
+does, so it runs here first: on ordinary and odd texts, and on what its own rules look for. This
+file is both the parent, which remembers each verdict by the file's checksum, and the script that
+the child runs. It therefore imports nothing of ours and, above all, not torch.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from typing import Any
 
 __all__ = ["LARGEST_ID", "LONGEST_PIECE", "RefusedError", "try_tokenizer"]
 
-LARGEST_ID = 999_999  # there is a row of the vocabulary for each
+LARGEST_ID = 999_999  # each ID up to this gets a row of the vocabulary
 LONGEST_PIECE = 512  # characters
-_LONGEST_WORD = 256  # characters of a word that WordPiece cuts: it takes the cube of it
-_LONGEST_STRING = 512  # characters of what a rule looks for or puts in
+_LONGEST_WORD = 256  # characters of a word that WordPiece cuts, in cubic time
+_LONGEST_STRING = 512  # characters that a rule looks for or inserts
 _LONGEST_PADDING = 100_000  # tokens that the file itself pads to
 _MOST_AROUND = 16  # tokens around a text
-_GROWTH = 24  # characters of one: a sign of compatible forms becomes 18 letters
-_BYTES = 4  # of a character at most, each of which may be a token
+_GROWTH = 24  # characters that one may become: some compatibility forms become 18 letters
+_BYTES = 4  # bytes of a character at most, each of which may become a token
 _SPARE = 1000
 _MAPPED_BYTES = 128  # of one entry in a table of characters
 
 _MEGABYTES, _MEGABYTES_EACH = 768, 48  # for any, and for each of its file's: a quarter above need
 _MOST_MEGABYTES = 3072
-_SECONDS, _SECONDS_EACH = 10, 0.75  # of the processor
-_TEXT_SECONDS = 1.0  # of the processor, on one text
-_WAIT = 3  # times as long, where others use the processor too
+_SECONDS, _SECONDS_EACH = 10, 0.75  # of processor time
+_TEXT_SECONDS = 1.0  # of processor time, on one text
+_WAIT = 3  # factor on that for elapsed time, as others use the processor too
 _REMEMBERED = 256  # verdicts
 
 _ODD = (
@@ -56,9 +56,9 @@ _ODD = (
 )
 _SIGNS = (range(1, 0x3400, 4), range(0x3400, 0xD800, 64), range(0xF900, 0x10000, 4))  # alone
 _UNITS = (*"a 0!", "\u00e9", "\u4f60", "\ufdfa", "\U0001f600", "aB1! ", "\u0301", "\n")  # repeated
-_LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, squares in the second
-_PATTERN_LENGTH = 60_000  # of texts for a pattern of the file's own
-_MOST_PARTS = 64  # of its patterns
+_LENGTHS = (1_000, 20_000)  # of texts: growth shows in the first, quadratic time in the second
+_PATTERN_LENGTH = 60_000  # of texts for one of the file's own patterns
+_MOST_PARTS = 64  # of the file's patterns
 
 _log = logging.getLogger("contextlens")
 _one_at_a_time = threading.Lock()
@@ -66,20 +66,20 @@ _verdicts: dict[str, str | None] = {}
 
 
 class RefusedError(Exception):
-    """Why a tokenizer is not used, in words that follow a colon."""
+    """The reason why a tokenizer is not used, in words that follow a colon."""
 
 
 # The parent
 
 
 def try_tokenizer(path: Path) -> None:
-    """Pass where a tokenizer loads and cuts texts within bounds; each file is tried once.
+    """Check that a tokenizer loads and cuts texts within limits; each file is tried once.
 
     Args:
-        path: a tokenizer.json that nobody changes meanwhile.
+        path: a tokenizer.json that does not change meanwhile.
 
     Raises:
-        RefusedError: it does not.
+        RefusedError: the tokenizer fails or exceeds a limit.
     """
     data = path.read_bytes()
     checksum = hashlib.sha256(data).hexdigest()
@@ -95,7 +95,7 @@ def try_tokenizer(path: Path) -> None:
 
 
 def _run_child(path: Path, megabytes: float) -> str | None:
-    """The reason why it is refused, or None."""
+    """Return the reason for a refusal, or None."""
     seconds = int(_SECONDS + _SECONDS_EACH * megabytes)
     memory = int(min(_MEGABYTES + _MEGABYTES_EACH * megabytes, _MOST_MEGABYTES))
     one_thread = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -131,11 +131,11 @@ def _run_child(path: Path, megabytes: float) -> str | None:
 def _main() -> None:
     """Try the tokenizer that the arguments name: path, megabytes, seconds."""
     path, megabytes, seconds = sys.argv[1], *map(int, sys.argv[2:4])
-    with suppress(ImportError):  # not on Windows: there the time in all is bounded alone
+    with suppress(ImportError):  # not on Windows, where only the total time is limited
         import resource
 
         memory = megabytes * 1_000_000
-        # Some systems know a bound and refuse to set it.
+        # Some systems know a limit but refuse to set it.
         for bound, most in (
             (resource.RLIMIT_AS, memory),
             (resource.RLIMIT_DATA, memory),
@@ -154,7 +154,7 @@ def _main() -> None:
     except BaseException as exc:  # noqa: BLE001 - Rust panics are no Exception
         refusal = f"it cannot be read or fails on a text ({ascii(str(exc))[1:100]})"
     print(json.dumps({"refused": refusal}), flush=True)
-    os._exit(0)  # nothing is put away with care
+    os._exit(0)  # skip cleaning up
 
 
 def _try(path: str) -> None:
@@ -162,7 +162,7 @@ def _try(path: str) -> None:
 
     tokenizer = Tokenizer.from_file(path)
     _check_vocabulary(tokenizer)
-    for texts in (("",), ("a", "b")):  # with the padding and the truncation of the file
+    for texts in (("",), ("a", "b")):  # with the file's own padding and truncation
         _start_text()
         if len(tokenizer.encode(*texts).ids) > _LONGEST_PADDING:
             raise RefusedError(f"it pads texts to more than {_LONGEST_PADDING:,} tokens")
@@ -187,7 +187,7 @@ def _try(path: str) -> None:
 
 
 def _start_text() -> None:
-    """Begin to count the time for one text: the process ends when it is over."""
+    """Start the time limit for one text; the process ends when it is exceeded."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, _TEXT_SECONDS)
 
@@ -211,7 +211,7 @@ def _check_vocabulary(tokenizer: Any) -> None:
 
 
 def _strings_of(tokenizer: Any) -> tuple[list[str], list[str]]:
-    """The strings that its rules look for or put in, and the patterns."""
+    """The strings that the tokenizer's rules look for or insert, and the patterns."""
     strings: set[str] = set()
     patterns: set[str] = set()
 
@@ -252,7 +252,7 @@ def _check_charsmap(charsmap: Any) -> None:
 
 
 def _texts_for(patterns: list[str]) -> Iterator[str]:
-    """Long texts on which such a pattern is slow, if it is: what it looks for, and then fails."""
+    """Long texts that expose a slow pattern: repeated matches that then fail."""
     parts: set[str] = set()
     for pattern in patterns:
         plain = re.sub(r"\(\?[<\w=!>-]*:?", "(", pattern)
@@ -269,11 +269,11 @@ def _texts_for(patterns: list[str]) -> Iterator[str]:
     for part in sorted(parts | {"a", " ", "0", "."}) if patterns else ():
         text = part * (_PATTERN_LENGTH // len(part))
         yield text
-        yield f"{text}\u2603"  # of no class that patterns name, and no normalizer drops it
+        yield f"{text}\u2603"  # in no class that patterns name, and no normalizer drops it
 
 
 def _cut(tokenizer: Any, text: str) -> None:
-    """Change and cut a text, without looking up its tokens."""
+    """Normalize and cut a text without looking up its tokens."""
     _start_text()
     text = _check_growth(tokenizer, text)
     if tokenizer.pre_tokenizer is not None:
@@ -295,7 +295,7 @@ def _encode(tokenizer: Any, *texts: str) -> Any:
 
 
 def _look(tokenizer: Any, *texts: str) -> None:
-    """Encode a short text or a pair, and look at what is put around it and at the way back."""
+    """Encode and decode a short text or a pair, and check the tokens added around it."""
     encoding = _encode(tokenizer, *texts)
     tokens = [i for text in texts for i in tokenizer.encode(text, None, False, False).ids]
     special = encoding.special_tokens_mask

@@ -1,4 +1,4 @@
-"""Texts to `Tokens`: checked at the door, truncated and padded, words found by offsets."""
+"""Texts to `Tokens`: validated, truncated and padded, with words found by offsets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tokenize(
     pad_to: int | None = None,
     max_length: int | None = None,
 ) -> list[Tokens]:
-    """Each text's tokens, in the order given; see `EncoderService.tokenize`."""
+    """Return each text's tokens, in the order given; see `EncoderService.tokenize`."""
     checked = checked_texts(texts, pairs)
     encodings = _run_tokenizer(loaded, checked, _limit(loaded, max_length, pairs is not None))
     return [
@@ -42,8 +42,8 @@ def checked_texts(
     """Each text with its pair.
 
     Raises:
-        RequestError: no lists, or lists that do not fit.
-        TextError: no text, too long a one, or one that no tokenizer can read.
+        RequestError: the arguments are not lists, or their lengths do not match.
+        TextError: a text is not a string, is too long, or cannot be read by any tokenizer.
     """
     if isinstance(texts, str) or isinstance(pairs, str):
         raise RequestError("texts and pairs must be lists of texts; a single text was given.")
@@ -73,7 +73,7 @@ def _check_text(text: object) -> None:
 def _run_tokenizer(
     loaded: LoadedTokenizer, inputs: list[tuple[str, str | None]], limit: int
 ) -> list[tuple[Any, int]]:
-    """Each input's tokenizer result and how many of its tokens did not fit."""
+    """Each input's tokenizer result, and the number of tokens that did not fit."""
     results: list[tuple[Any, int] | None] = [None] * len(inputs)
     single = [i for i, (_, pair) in enumerate(inputs) if pair is None]
     double = [i for i, (_, pair) in enumerate(inputs) if pair is not None]
@@ -94,7 +94,7 @@ def _call(
         return []
     texts, pairs = zip(*inputs, strict=True)
     truncation = {"truncation": "longest_first", "max_length": max_length} if max_length else {}
-    # The fast tokenizer keeps truncation settings inside: threads would set them for each other.
+    # A fast tokenizer stores truncation settings inside itself, where threads would overwrite them.
     with loaded.lock, panics_told(loaded.card.title):
         batch = loaded.tokenizer(
             list(texts),
@@ -135,7 +135,7 @@ def _tokens(
     return Tokens(
         text=text,
         pair=pair,
-        # Not encoding.tokens: a Unigram tokenizer puts the raw text there for unknown pieces.
+        # Not encoding.tokens: a Unigram tokenizer returns the raw text there for unknown pieces.
         tokens=(*map(str, tokenizer.convert_ids_to_tokens(ids)),),
         token_ids=_row(ids, 0, 0),
         attention_mask=_row([1] * len(encoding), n_pad, 0),
@@ -186,7 +186,7 @@ def _word_ids(
 
 
 def _word_at(span: tuple[int, int], words: Sequence[tuple[int, int]], starts: Sequence[int]) -> int:
-    """The word that shares most characters with a token, the first of equals; -1 for none."""
+    """The word that shares the most characters with a token, the first if tied; -1 for none."""
     best, most = -1, 0
     first = max(bisect_right(starts, span[0]) - 1, 0)
     for index in range(first, len(words)):

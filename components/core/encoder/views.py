@@ -1,8 +1,8 @@
 """The ways to run one set of weights: with sdpa or eager attention, in full or half precision.
 
-transformers reads from a model's config which attention to use. Changing that for one call would
-change it under another thread, so each way is a model of its own whose parameters are the same
-memory: modules and config are copied, some milliseconds, tensors are not.
+transformers reads the attention implementation from a model's config. Changing that for one call
+would change it for other threads, so each variant is a separate model that shares its parameters'
+memory: modules and config are copied, which takes milliseconds; tensors are not.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Attention = Literal["sdpa", "eager"]
 
 
 class Views:
-    """Models that share one set of weights, made when first asked for. Thread-safe.
+    """Models that share one set of weights, created on first use. Thread-safe.
 
     Args:
         model: as transformers loaded it, never run yet; its attention is transformers' own choice
             for the architecture: sdpa, or eager where sdpa is not supported (MPNet).
-        fast: what fast work is done in: "bfloat16" or "float16".
+        fast: the precision of fast work: "bfloat16" or "float16".
     """
 
     def __init__(self, model: Any, fast: str = "bfloat16") -> None:
-        # Never run: the first run of a model changes its modules, so it may not be copied then.
+        # Never run: the first run of a model changes its modules, after which it cannot be copied.
         self._templates: dict[Precision, Any] = {"exact": _sharing_weights(model)}
         self._made: dict[tuple[Precision, Attention], Any] = {}
         self._fast = torch.float16 if fast == "float16" else torch.bfloat16
@@ -40,7 +40,7 @@ class Views:
         self._made["exact", self.default] = model
 
     def at(self, precision: Precision, attention: Attention) -> Any:
-        """The model that computes so; the half as wide copy of the weights is made on first use."""
+        """The model for a precision and attention; first use makes the half-precision weights."""
         with self._lock:
             if (precision, attention) not in self._made:
                 view = _sharing_weights(self._template(precision))
@@ -49,10 +49,10 @@ class Views:
             return self._made[precision, attention]
 
     def apart(self, device: str) -> Any:
-        """A model of its own around the exact weights, for who changes how its modules run.
+        """A separate model around the exact weights, for callers that change how its modules run.
 
         Args:
-            device: where it should run; another one than the weights are on gets a copy of them.
+            device: where it should run; on another device than the weights, it gets a copy of them.
         """
         view = _sharing_weights(self._templates["exact"])
         view.config._attn_implementation = self.default
@@ -62,7 +62,7 @@ class Views:
 
     @property
     def has_fast(self) -> bool:
-        """Whether there is a half as wide copy of the weights."""
+        """True if there is a half-precision copy of the weights."""
         return "fast" in self._templates
 
     def _template(self, precision: Precision) -> Any:
@@ -73,6 +73,6 @@ class Views:
 
 
 def _sharing_weights(model: Any) -> Any:
-    """A copy of a model's modules and config around the very same tensors."""
+    """A copy of a model's modules and config around the same tensors."""
     tensors = chain(model.parameters(), model.buffers())
     return copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})

@@ -1,4 +1,4 @@
-"""The files of a tokenizer, checked, and the vocabulary in them."""
+"""A tokenizer's files, checked, and the vocabulary in them."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ __all__ = [
 ]
 
 
-# --- Rust's panics as errors of ours
+# --- Rust panics turned into our errors
 
-_NAME = "PanicException"  # no module that can be imported has it
+_NAME = "PanicException"  # it is in no module that can be imported
 
 
 @contextmanager
 def panics_told(title: str) -> Iterator[None]:
-    """What runs inside fails, where it panics, with an error of ours.
+    """Turn a Rust panic inside the block into one of our errors.
 
     Args:
         title: the model's name.
 
     Raises:
-        CheckpointError: in place of a panic.
+        CheckpointError: instead of a panic.
     """
     try:
         yield
@@ -76,15 +76,15 @@ _WHOLE = "tokenizer.json"
 _MOST_BYTES = {_WHOLE: 80_000_000} | dict.fromkeys(
     ("vocab.txt", "vocab.json", "merges.txt"), 20_000_000
 )
-_MOST_BYTES_BESIDE = 5_000_000  # of tokenizer_config.json and its like
+_MOST_BYTES_BESIDE = 5_000_000  # of tokenizer_config.json and similar files
 _MOST_SIGNS = {b"{": 100_000, b"[": 2_200_000, b",": 7_000_000}
-"""Signs in a tokenizer.json, each of which may cost Python a hundred bytes."""
+"""Limits on characters in a tokenizer.json that may each cost Python a hundred bytes."""
 
 _CLASS = re.compile(
     r"(Albert|Bart|Bert|Camembert|DistilBert|Electra|GPT2|Herbert|LayoutLM|Longformer|MPNet|"
     r"MobileBert|PreTrained|Roberta|SqueezeBert|XLMRoberta)Tokenizer(Fast)?|TokenizersBackend"
 )
-"""Classes of transformers that models of the supported families name."""
+"""transformers' tokenizer classes for models of the supported families."""
 
 _FLAG = Rule("true or false", lambda value: type(value) is bool)
 _SIDE = Rule("left or right", lambda value: value in ("left", "right"))
@@ -108,14 +108,14 @@ _SETTINGS = {
         lambda value: isinstance(value, str) and _CLASS.fullmatch(value) is not None,
     ),
 }
-"""The names of tokenizer_config.json that are read, beside those of tokens."""
+"""The entries of tokenizer_config.json that are read, besides those for tokens."""
 
 _SPECIAL = tuple(f"{name}_token" for name in ("bos", "cls", "eos", "mask", "pad", "sep", "unk"))
 _AROUND = ("bos_token", "cls_token", "eos_token", "sep_token")
-"""Those that transformers writes into a template, in which spaces, "$" and ":" mean something."""
+"""Tokens that transformers writes into a template, where spaces, "$" and ":" are syntax."""
 _MORE = ("additional_special_tokens", "extra_special_tokens")
 _MARKS = ("lstrip", "normalized", "rstrip", "single_word", "special")
-_MOST_ADDED = 20_000  # tokens beside the vocabulary
+_MOST_ADDED = 20_000  # tokens besides the vocabulary
 
 _ID = Rule(
     f"a whole number from 0 to {LARGEST_ID:,}", lambda v: type(v) is int and 0 <= v <= LARGEST_ID
@@ -140,14 +140,14 @@ _PLAIN = Rule(
 
 @contextmanager
 def readable_folder(files: ModelFiles, config: dict[str, Any]) -> Iterator[Path]:
-    """A folder that transformers may read a tokenizer from, while it is needed.
+    """A folder that transformers may read a tokenizer from, deleted after use.
 
     Args:
         files: where the model is.
         config: its config.json.
 
     Raises:
-        CheckpointError: files are missing, damaged or past a bound.
+        CheckpointError: files are missing, damaged or exceed a limit.
     """
     if files.source == "bundled":
         yield files.folder
@@ -179,7 +179,7 @@ def _lay_out_tokenizer(files: ModelFiles, folder: Path) -> None:
 
 
 def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
-    """The files from before tokenizer.json: a piece a line, pieces with their IDs, pairs."""
+    """Lay out the files that predate tokenizer.json: pieces by line, pieces with IDs, merges."""
     for name in ("vocab.txt", "vocab.json", "merges.txt"):
         with suppress(FileNotFoundError):
             data = _bytes(files, name)
@@ -221,7 +221,7 @@ def _lay_out_settings(files: ModelFiles, config: dict[str, Any], folder: Path) -
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The part of a tokenizer_config.json that a tokenizer is made from."""
+    """The part of a tokenizer_config.json that a tokenizer is built from."""
     chosen = _special_tokens(given)
     for name in _SETTINGS.keys() & given.keys():
         if given[name] is not None:
@@ -253,7 +253,7 @@ def _special_tokens(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _token(name: str, given: Any) -> Any:
-    """A token: its text, or an object with its text and how it is found."""
+    """A token: its text, or an object with its text and the rules for matching it."""
     if not isinstance(given, dict):
         return _checked(name, given, _TEXT)
     marks = {mark: _checked(mark, given[mark], _FLAG) for mark in _MARKS if mark in given}
@@ -262,14 +262,14 @@ def _token(name: str, given: Any) -> Any:
 
 
 def _checked(name: str, value: Any, rule: Rule) -> Any:
-    """The value, where its rule allows it."""
+    """Return the value if its rule allows it."""
     if not rule.allows(value):
         raise RefusedError(f"it says {name} is {shortened(value)}; it must be {rule.says}")
     return value
 
 
 def _object(files: ModelFiles, name: str) -> dict[str, Any]:
-    """The content of a JSON file; nothing where there is no such file."""
+    """The content of a JSON file; empty if there is no such file."""
     try:
         return read_json(
             files.folder / name,
@@ -297,7 +297,7 @@ _WORD_STARTS = {"BPE": "Ġ", "Unigram": "▁"}
 
 @dataclass
 class LoadedTokenizer:
-    """A tokenizer in memory, with what is known of it."""
+    """A tokenizer in memory, with what is known about it."""
 
     card: TokenizerCard
     tokenizer: Any  # a fast transformers tokenizer
@@ -310,8 +310,8 @@ class LoadedTokenizer:
 
     @cached_property
     def cut_rules(self) -> CutRules:
-        """How words are cut; see `EncoderService.cut_rules`."""
-        if self.vocabulary.method == "WordPiece":  # nothing beside its vocabulary
+        """The rules for cutting words; see `EncoderService.cut_rules`."""
+        if self.vocabulary.method == "WordPiece":  # its vocabulary is all there is
             return CutRules(MappingProxyType({}), ())
         model = json.loads(self.tokenizer.backend_tokenizer.to_str())["model"]
         pairs = (m.split(" ") if isinstance(m, str) else m for m in model.get("merges", ()))
@@ -321,10 +321,10 @@ class LoadedTokenizer:
 
 
 def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
-    """A tokenizer read from a model's files.
+    """Load a tokenizer from a model's files.
 
     Raises:
-        UnsupportedModelError: not that of an encoder of a supported family.
+        UnsupportedModelError: the model is not an encoder of a supported family.
         CheckpointError: its files are missing or damaged.
     """
     if files.source == "bundled":
@@ -357,14 +357,14 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """The versions of what computes, for passports."""
+    """The versions of the libraries that compute, for passports."""
     own = {"contextlens": metadata.version("contextlens")}
     modules = (torch, transformers, tokenizers)
     return own | {module.__name__: str(module.__version__) for module in modules}
 
 
 def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
-    """Each text as the tokenizer sees it before cutting: small letters, no accents, and so on."""
+    """Each text as the tokenizer sees it before cutting: lower case, no accents, and so on."""
     normalizer = loaded.tokenizer.backend_tokenizer.normalizer
     if normalizer is None:
         return list(texts)
@@ -375,10 +375,10 @@ def normalize(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[str]:
 def decode(
     loaded: LoadedTokenizer, token_ids: Sequence[int] | IntArray, *, skip_special: bool
 ) -> str:
-    """The text that the IDs stand for.
+    """The text that token IDs stand for.
 
     Raises:
-        RequestError: an ID that the vocabulary does not have.
+        RequestError: the vocabulary does not have an ID.
     """
     ids = [int(i) for i in token_ids]
     strange = [i for i in ids if not 0 <= i < loaded.card.vocabulary_size]
@@ -396,7 +396,7 @@ def _present(folder: Path) -> list[Path]:
 
 
 def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
-    # Without its files transformers makes up a vocabulary of five pieces and says nothing.
+    # Without its files, transformers silently makes up a vocabulary of five pieces.
     if not any(any(files.folder.glob(name)) for name in _FILES):
         raise CheckpointError(
             f"The tokenizer files of {files.title} are missing. Fetch the model again, or choose "
@@ -409,7 +409,7 @@ def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
             )
     except CheckpointError:
         raise
-    except Exception as exc:  # damaged files raise almost anything
+    except Exception as exc:  # damaged files raise almost any error
         line = (str(exc).strip().splitlines() or [type(exc).__name__])[0][:200]
         raise CheckpointError(
             f"The tokenizer files of {files.title} cannot be read ({line}). Fetch the model again, "
@@ -424,7 +424,7 @@ def _read(files: ModelFiles, config: dict[str, Any]) -> Any:
 
 
 def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> None:
-    """Pass where there is a token to pad with, and room for a text beside the special tokens."""
+    """Check for a padding token, and for space for text besides the special tokens."""
     padding, rows = tokenizer.pad_token_id, config.get("vocab_size")
     if padding is None or (rows is not None and padding >= rows):
         raise CheckpointError(
@@ -441,7 +441,7 @@ def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> 
 
 
 def _max_length(config: dict[str, Any], skips_positions: bool, tokenizer: Any) -> int:
-    """Tokens that fit: position rows that can be used, or less where the tokenizer says so."""
+    """The most tokens that fit: the usable position rows, or fewer if the tokenizer says so."""
     unusable = int(config.get("pad_token_id", 1)) + 1 if skips_positions else 0
     rows = int(config.get("max_position_embeddings", 512))
     return int(min(rows - unusable, tokenizer.model_max_length))
@@ -477,7 +477,7 @@ def _kind(piece: str, method: str, prefix: str) -> Literal["start", "continuatio
 
 
 def _text(piece: str, method: str, prefix: str) -> str:
-    """What a piece stands for, without the sign that says whether it begins a word."""
+    """The text of a piece, without the marker that shows whether it begins a word."""
     if method == "BPE":
         return _from_bytes(piece).removeprefix(" ")
     mark = _WORD_STARTS.get(method, prefix)
@@ -485,7 +485,7 @@ def _text(piece: str, method: str, prefix: str) -> str:
 
 
 def _from_bytes(piece: str) -> str:
-    """The text of a byte-coded piece; half characters become U+FFFD."""
+    """The text of a byte-coded piece; incomplete characters become U+FFFD."""
     codes = _byte_codes()
     if not all(sign in codes for sign in piece):  # an added token, which is plain text
         return piece
@@ -494,7 +494,7 @@ def _from_bytes(piece: str) -> str:
 
 @cache
 def _byte_codes() -> dict[str, int]:
-    """GPT-2's byte for each sign: printable bytes are themselves, the others from U+0100 on."""
+    """GPT-2's byte for each character: itself if printable, the others from U+0100 on."""
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     moved = [byte for byte in range(256) if byte not in plain]
     return {

@@ -1,4 +1,4 @@
-"""Model files from the hub. All that touches huggingface_hub is here.
+"""Model files from the hub. This package is the only one that uses huggingface_hub.
 
 huggingface_hub is slow to import, so functions import it; torch, transformers and streamlit are not
 imported at all.

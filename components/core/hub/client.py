@@ -1,8 +1,8 @@
-"""The HTTP client that huggingface_hub asks with, its progress, its token and its errors.
+"""The HTTP client for huggingface_hub, with its progress, its token and its errors.
 
-huggingface_hub's own client reads answers of any length, waits as long as it is told to, and names
-files on the disk after a header. This one takes nothing that a hub says for granted. httpx2 and
-huggingface_hub are slow to import: import this where a hub is asked.
+huggingface_hub's own client reads responses of any length, waits as long as the server says, and
+names files on disk after a header. This client trusts nothing that a hub sends. httpx2 and
+huggingface_hub are slow to import: import this module where a hub is used.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ __all__ = [
 ]
 
 _SECONDS = 10.0  # without a byte, where huggingface_hub would wait for ever
-_ANSWER_BYTES = 8_000_000  # of one answer that is read as a whole: some 25,000 files
-_MOST_ANSWERS = 100  # to one fetch; a page of a list names 1,000 files
-_STEP_BYTES = 1 << 18  # that are read, written and told at once
+_ANSWER_BYTES = 8_000_000  # of a response that is read as a whole: some 25,000 files
+_MOST_ANSWERS = 100  # responses in one fetch; a page of a list names 1,000 files
+_STEP_BYTES = 1 << 18  # read, written and reported at once
 _LONGEST_PAUSE = 60  # seconds that a hub may ask for before the next try
-_ETAG = re.compile(r"[\w+=-]{1,64}(?:\.[\w+=-]{1,64})?", re.ASCII)  # it names a file of the cache
+_ETAG = re.compile(r"[\w+=-]{1,64}(?:\.[\w+=-]{1,64})?", re.ASCII)  # names a file in the cache
 
 _installing = threading.Lock()
-_read: ContextVar[list[int] | None] = ContextVar("_read", default=None)  # bytes of each answer
+_read: ContextVar[list[int] | None] = ContextVar("_read", default=None)  # bytes of each response
 
 
 class HubAnswerError(Exception):
-    """What a hub sent cannot be true, or may not be followed; "{hub}" stands for its name."""
+    """A hub's response is implausible or must not be followed; "{hub}" stands for its name."""
 
 
 # Requests and answers
 
 
 def use_client() -> None:
-    """Make huggingface_hub ask with this client from now on, and fetch by plain HTTP."""
+    """Make huggingface_hub use this client from now on, and fetch by plain HTTP."""
     # Xet transfers leave the configured endpoint for another service, and report and stop in ways
-    # that no test here can prove: plain HTTP instead. The usual steps of 10 MiB make a slow fetch
-    # look stuck, and what a cut connection has of one is lost. Both are read at each use, but from
-    # the environment only at import.
+    # that no test here can prove: plain HTTP instead. The usual chunks of 10 MiB make a slow fetch
+    # look stuck, and a cut connection loses its unfinished chunk. Both settings are read at each
+    # use, but from the environment only at import.
     constants.HF_HUB_DISABLE_XET = True
-    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # should a call ever go out without its `token`
+    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True  # in case a call ever omits `token`
     constants.DOWNLOAD_CHUNK_SIZE = _STEP_BYTES
     with _installing:
         _install()
@@ -68,12 +68,12 @@ def use_client() -> None:
 
 @cache
 def _install() -> None:
-    set_client_factory(BoundedClient)  # once, for that ends what is open
+    set_client_factory(BoundedClient)  # once, as it closes open clients
 
 
 @contextmanager
 def answers_bounded() -> Iterator[None]:
-    """Bound the sum of what is answered to this thread: a listing may have any number of pages."""
+    """Limit the total size of this thread's responses: a listing may have any number of pages."""
     before = _read.set([])
     try:
         yield
@@ -86,7 +86,7 @@ class BoundedClient(httpx2.Client):
 
     def __init__(self, transport: httpx2.BaseTransport | None = None) -> None:
         super().__init__(
-            headers={"Accept-Encoding": "identity"},  # what is packed small may unpack to anything
+            headers={"Accept-Encoding": "identity"},  # a compressed body may expand to any size
             follow_redirects=True,
             timeout=_SECONDS,
             event_hooks={"request": [_check_request], "response": [_check_response]},
@@ -94,7 +94,7 @@ class BoundedClient(httpx2.Client):
         )
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **how: Any) -> httpx2.Response:
-        """The response; one that is not streamed is bounded and read."""
+        """The response; if it is not streamed, it is size-limited and read."""
         response = super().send(request, stream=True, **how)
         if not stream:
             with closing(response):
@@ -109,7 +109,7 @@ class BoundedClient(httpx2.Client):
 
 
 class _BoundedBody(httpx2.SyncByteStream):
-    """A body that ends in an error where it is longer than an answer may be."""
+    """A body that raises an error when it exceeds the size limit."""
 
     def __init__(self, body: httpx2.SyncByteStream) -> None:
         self._body = body
@@ -148,9 +148,9 @@ def _check_response(response: httpx2.Response) -> None:
         raise HubAnswerError("{hub} leads from https to an unprotected address")
     if headers.get("Content-Encoding", "identity").lower() != "identity":
         raise HubAnswerError("{hub} sent packed data, which was not asked for")
-    if response.status_code not in {200, 206}:  # read as a whole by whoever handles it
+    if response.status_code not in {200, 206}:  # read as a whole by the code that handles the error
         _bound(response)
-    # These headers become names of files.
+    # These headers become file names.
     commit = headers.get("X-Repo-Commit", "0" * 40)
     etag = headers.get("X-Linked-Etag") or headers.get("ETag")
     is_named = response.request.method == "HEAD" and etag is not None
@@ -158,7 +158,7 @@ def _check_response(response: httpx2.Response) -> None:
         is_named and not _ETAG.fullmatch(str(etag).removeprefix("W/").strip('"'))
     ):
         raise HubAnswerError("{hub} gave a file an impossible name")
-    # huggingface_hub would sleep for as long as these say.
+    # huggingface_hub would sleep for as long as these headers say.
     headers.pop("RateLimit", None)
     pause = headers.get("Retry-After", "")
     if not re.fullmatch(r"\d{1,9}", pause, re.ASCII) or int(pause) > _LONGEST_PAUSE:
@@ -169,15 +169,15 @@ def _check_response(response: httpx2.Response) -> None:
 
 
 def token_for(model_id: str, endpoint: str | None, *, named: bool) -> str | Literal[False]:
-    """The token to fetch a model with; False, and not None, keeps huggingface_hub from sending one.
+    """The token to fetch a model with; False, not None, stops huggingface_hub from sending one.
 
     Args:
         model_id: for messages.
         endpoint: address of the hub; None means huggingface_hub's own.
-        named: whether the operator's token (HF_TOKEN, or a stored login) may be used for it.
+        named: True if the operator's token (HF_TOKEN, or a stored login) may be used for the model.
 
     Raises:
-        FetchError: it may, and the hub is asked without encryption.
+        FetchError: the token may be used, but the hub's address is not encrypted.
     """
     if not named:
         return False
@@ -194,7 +194,7 @@ def token_for(model_id: str, endpoint: str | None, *, named: bool) -> str | Lite
 
 
 class ByteCounter:
-    """Bytes so far of one fetch: never less than before, never more than the total."""
+    """Bytes fetched so far: the number never decreases and never exceeds the total."""
 
     def __init__(self, stage: str, progress: Progress | None) -> None:
         self.stopped_by: BaseException | None = None
@@ -204,17 +204,17 @@ class ByteCounter:
         self._already = self._done = self._total = self._coming = 0
 
     def start(self, total: int, *, already: int, coming: int) -> None:
-        """Set the scale, and tell it; `coming` is what a bar may count at most."""
+        """Set and report the scale; `coming` is the most that a progress bar may count."""
         with self._lock:
             self._total, self._already, self._done = total, already, max(self._done, already)
             self._coming = coming
             self._tell()
 
     def add(self, bar: Any, n: float) -> None:
-        """Count on a bar; the one that is furthest ahead says what is done.
+        """Advance a bar; the bar that is furthest ahead determines the progress.
 
         Two bars count the same bytes, as received and as written, and a server that sends a file
-        again from the start takes a bar back.
+        again from the start moves a bar back.
         """
         with self._lock:
             bar.n += n
@@ -224,7 +224,7 @@ class ByteCounter:
                 self._reach(self._already + int(bar.n))
 
     def finish(self) -> None:
-        """Tell that all is here (files linked from another commit were never counted)."""
+        """Report completion (files linked from another commit were never counted)."""
         with self._lock:
             self._reach(self._total)
 
@@ -245,10 +245,10 @@ class ByteCounter:
 
 
 def bar_class(counter: ByteCounter) -> Any:
-    """A progress bar class for huggingface_hub that draws nothing and tells the counter."""
+    """A progress bar class for huggingface_hub that draws nothing and reports to the counter."""
 
     class Bar(tqdm):
-        monitor_interval = 0  # no thread that watches bars which are never drawn
+        monitor_interval = 0  # no thread to monitor bars that are never drawn
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self.counts_bytes = kwargs.get("unit") == "B"
@@ -272,13 +272,13 @@ _ACCESS = (
 
 
 def diagnose(exc: BaseException) -> tuple[type[ModelError], str, str]:
-    """Our kind of error for what a fetch ended with, what happened, and what to do next."""
+    """Return our error class for a failed fetch, what happened, and what to do next."""
     match exc:
         case HubAnswerError():
             return FetchError, str(exc), _LATER
         case errors.LocalEntryNotFoundError() if exc.__cause__ is not None:
-            return diagnose(exc.__cause__)  # "not in the cache": why it was not fetched is below
-        case errors.GatedRepoError():  # a RepositoryNotFoundError to huggingface_hub
+            return diagnose(exc.__cause__)  # "not in the cache": the cause says why not
+        case errors.GatedRepoError():  # huggingface_hub makes it a RepositoryNotFoundError
             return FetchError, "it is gated, {hub} gives it to chosen accounts only", _ACCESS
         case errors.RepositoryNotFoundError() | errors.HFValidationError():
             return UnknownModelError, "{hub} has no such model, or it is private", _SPELLING

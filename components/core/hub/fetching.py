@@ -1,7 +1,7 @@
 """A model's files, from the local cache or else from the hub.
 
-The hub's list is judged before any file comes: sizes, sums and the room for them. Then the config
-comes first and is judged, so that half a gigabyte is not fetched in vain.
+The hub's file list is checked before any file is fetched: sizes, checksums and disk space. The
+config is fetched and checked next, so that half a gigabyte is not fetched in vain.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ _N_PARALLEL = 4
 _MOST_FILES = 256  # the largest encoders have some ten shards
 _MOST_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
 _MOST_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
-_RESERVE = 500_000_000  # bytes of the disk that stay free for everything else
+_RESERVE = 500_000_000  # bytes of disk that stay free for everything else
 
 _lock = threading.Lock()
-_coming: list[int] = []  # bytes of the fetches that are under way
+_coming: list[int] = []  # bytes of the fetches in progress
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The bytes that whoever runs the app allows.
+    """The size limits in bytes that the operator sets.
 
     Attributes:
-        model_bytes: of all files of one model.
-        cache_bytes: of the whole hub cache, after a fetch.
+        model_bytes: for all files of one model.
+        cache_bytes: for the whole hub cache, after a fetch.
     """
 
     model_bytes: int = 4_096_000_000
@@ -70,7 +70,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _ListedFile:
-    """A file as the hub lists it; its SHA-256, or what git names it by, or None."""
+    """A file as the hub lists it, with its SHA-256, its git hash, or None."""
 
     size: int
     digest: str | None
@@ -92,20 +92,20 @@ def fetch(
     Args:
         model_id: `name` or `organisation/name`.
         endpoint: address of the hub; None means huggingface_hub's own.
-        allow_downloads: whether what is not in the cache may be fetched.
+        allow_downloads: True if files that are not in the cache may be fetched.
         part: the model, or config and tokenizer only (well under 1 MB for BERT).
-        progress: told of bytes fetched, from huggingface_hub's threads, one call at a time. What it
-            raises stops the fetch and comes out of here unchanged.
+        progress: called with the bytes fetched, from huggingface_hub's threads, one call at a time.
+            An exception that it raises stops the fetch and propagates unchanged.
         cache_dir: the hub cache; None means huggingface_hub's own.
         limits: how much may be fetched; the defaults if None.
-        with_token: whether the hub may be sent the operator's token, which never happens otherwise.
+        with_token: True if the operator's token may be sent to the hub; otherwise it never is.
 
     Raises:
-        UnknownModelError: the id cannot be one, or the hub has no such model.
+        UnknownModelError: the id is malformed, or the hub has no such model.
         CheckpointError: the model lacks files, is too large, has only pickled weights, or arrived
             damaged.
         UnsupportedModelError: its config names another kind of model; no weights were fetched.
-        FetchError: the hub did not give the files or may not be asked, or there is no room.
+        FetchError: the hub did not provide the files or must not be used, or the disk is full.
     """
     if (here := cached(model_id, part=part, cache_dir=cache_dir)) is not None:
         return here
@@ -173,7 +173,7 @@ def _download(
 def _list_files(
     model_id: str, part: Part, source: Mapping[str, Any], limits: Limits
 ) -> tuple[str, dict[str, _ListedFile]]:
-    """The commit, of 40 hexadecimal digits, and the files to fetch."""
+    """The commit, as 40 hexadecimal digits, and the files to fetch."""
     from huggingface_hub import HfApi
 
     from components.core.hub.client import HubAnswerError
@@ -197,10 +197,10 @@ def _list_files(
 
 
 def check_sizes(sizes: Mapping[str, int], model_id: str, limits: Limits) -> None:
-    """Pass where the files that a hub lists are no more and no larger than a model's may be.
+    """Check the number and sizes of the files that a hub lists against the limits for a model.
 
     Raises:
-        CheckpointError: they are; the first that is too large is named.
+        CheckpointError: a limit is exceeded; the message names the first file that is too large.
     """
     if len(sizes) > _MOST_FILES:
         raise CheckpointError(
@@ -222,29 +222,29 @@ def check_sizes(sizes: Mapping[str, int], model_id: str, limits: Limits) -> None
 
 
 def megabytes(n_bytes: int) -> str:
-    """Bytes in words, rounded up: "1,345 MB"."""
+    """A number of bytes in words, rounded up: "1,345 MB"."""
     return f"{-(-n_bytes // 1_000_000):,} MB"
 
 
-# The files that arrived
+# The fetched files
 
 
 def _keep_whole_files(folder: Path, files: Mapping[str, _ListedFile]) -> int:
-    """Bytes of the files that are here already; those of another size are deleted."""
+    """Bytes of the files that are here already; files of the wrong size are deleted."""
     present = [folder / name for name in files if (folder / name).is_file()]
     discard(path for path in present if not has_size(path, files[path.name].size))
     return sum(path.stat().st_size for path in present if path.is_file())
 
 
 def _check_files(folder: Path, files: Mapping[str, _ListedFile], model_id: str) -> None:
-    """Pass where the files are those that the hub listed; damaged ones are deleted.
+    """Check that the files are those that the hub listed; damaged ones are deleted.
 
     Raises:
         FetchError: a file is missing.
-        CheckpointError: a file is not what the hub listed, or the listing lacks weights.
+        CheckpointError: a file differs from the hub's listing, or the listing lacks weights.
     """
     missing = [name for name in files if not (folder / name).is_file()]
-    if missing:  # snapshot_download is content with what is there when the hub fails on its way
+    if missing:  # if the hub fails midway, snapshot_download accepts what is there
         raise FetchError(
             f"{model_id} is not complete: {missing[0]} did not arrive. Try again in a few minutes, "
             "or choose a model that is on this machine."
@@ -268,21 +268,21 @@ def _check_files(folder: Path, files: Mapping[str, _ListedFile], model_id: str) 
         )
 
 
-# Room for them
+# Disk space
 
 
 @contextmanager
 def room_for(n_bytes: int, model_id: str, cache: Path, limits: Limits) -> Iterator[None]:
-    """Keep room for a fetch while it goes on.
+    """Reserve disk space while a fetch is in progress.
 
     Args:
-        n_bytes: what is still to come.
+        n_bytes: the bytes still to be fetched.
         model_id: for messages.
-        cache: the hub cache's folder; it need not be there yet.
-        limits: `cache_bytes` of them.
+        cache: the hub cache's folder; it may not exist yet.
+        limits: `cache_bytes` is used.
 
     Raises:
-        FetchError: the cache's bound or the disk leaves less.
+        FetchError: the cache's limit or the disk leaves too little space.
     """
     with _lock:
         if n_bytes:
@@ -300,8 +300,8 @@ def _check_room(n_bytes: int, model_id: str, cache: Path, most: int) -> None:
     promised, held = sum(_coming), 0
     for folder, _, names in os.walk(cache):
         for name in names:
-            with suppress(OSError):  # it was deleted since
-                held += (Path(folder) / name).lstat().st_size  # of a link its own
+            with suppress(OSError):  # the file was deleted in the meantime
+                held += (Path(folder) / name).lstat().st_size  # of a link, its own size
     if held + promised + n_bytes > most:
         raise FetchError(
             f"{model_id} needs {megabytes(n_bytes)} more in the hub cache, which holds "
@@ -309,7 +309,7 @@ def _check_room(n_bytes: int, model_id: str, cache: Path, most: int) -> None:
             f"(CONTEXTLENS_HUB_CACHE_MB). {advice}"
         )
     parent = next(folder for folder in (cache, *cache.parents) if folder.exists())
-    with suppress(OSError):  # a disk that cannot be asked says itself when it is full
+    with suppress(OSError):  # if the disk cannot be queried, writing fails when it is full
         free = shutil.disk_usage(parent).free
         if n_bytes + promised + _RESERVE > free:
             raise FetchError(

@@ -1,4 +1,4 @@
-"""The hub cache on this machine: which files make a model, which of them are here and whole."""
+"""The hub cache on this machine: the files of a model, and whether they are here and intact."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Part = Literal["model", "tokenizer"]
-"""What to have: weights and all, or only config and tokenizer."""
+"""Which files to have: all, weights included, or only config and tokenizer."""
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 _ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")
@@ -51,23 +51,23 @@ DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "a
 _VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
-_SECONDS = 5.0  # for which `CachedFiles` remembers
+_SECONDS = 5.0  # how long `CachedFiles` remembers
 _MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """A model's files on this machine: their folder, and the hub commit that they are."""
+    """A model's files on this machine: their folder, and the hub commit that they belong to."""
 
     folder: Path
     revision: str
 
 
-# Which files make a model: no pickles, no code
+# The files of a model: no pickles, no code
 
 
 def check_id(model_id: str) -> None:
-    """Pass where this can be the id of a model on the hub; touches neither disk nor network.
+    """Check that this can be the id of a model on the hub; uses neither disk nor network.
 
     Raises:
         UnknownModelError: it cannot.
@@ -83,18 +83,18 @@ def check_id(model_id: str) -> None:
 
 
 def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
-    """The files worth having among a repository's; of weights, one file or else the shards."""
+    """The files to fetch from a repository; of weights, one file or else all its shards."""
     wanted = {CONFIG, _TOKENIZER} | DESCRIPTIONS
     if part == "model":
         wanted |= {SINGLE} if SINGLE in names else {INDEX, *filter(_SHARD.fullmatch, names)}
-    elif _TOKENIZER in names:  # it holds the vocabulary too
+    elif _TOKENIZER in names:  # this file also holds the vocabulary
         return sorted(wanted & set(names))
     wanted |= _VOCABULARIES
     return sorted(name for name in names if name in wanted or _SENTENCEPIECE.fullmatch(name))
 
 
 def missing_files(names: Collection[str], part: Part = "model") -> str | None:
-    """The reason why a repository's files are of no use, in words that follow its id; or None."""
+    """Return the reason why a repository's files are unusable, to follow its id; or None."""
     has_weights = SINGLE in names or (INDEX in names and any(map(_SHARD.fullmatch, names)))
     if part == "model" and not has_weights:
         pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
@@ -113,7 +113,7 @@ def missing_files(names: Collection[str], part: Part = "model") -> str | None:
 
 
 def shards(folder: Path, names: Collection[str]) -> set[str]:
-    """The weight files that the index asks for; a name that no file has if it cannot be read."""
+    """The weight files that the index names; a name that no file has if it is unreadable."""
     if SINGLE in names:
         return {SINGLE}
     try:
@@ -122,7 +122,7 @@ def shards(folder: Path, names: Collection[str]) -> set[str]:
         return {"?"}
 
 
-# Which of them are here
+# The files that are here
 
 
 def cache_folder(cache_dir: Path | None) -> Path:
@@ -141,8 +141,8 @@ def repository_folder(model_id: str, cache_dir: Path | None) -> Path:
 def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None) -> Fetched | None:
     """The model's complete files in the local hub cache, or None; never uses the network.
 
-    The commit that `main` last stood for comes first, then the newest complete one. A complete
-    model serves as its tokenizer before a tokenizer that stands alone.
+    The last known commit of `main` comes first, then the newest complete one. A complete model
+    is preferred to a tokenizer cached on its own, also when only the tokenizer is wanted.
 
     Args:
         model_id: `name` or `organisation/name`.
@@ -150,7 +150,7 @@ def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None
         cache_dir: the hub cache; None means huggingface_hub's own.
 
     Raises:
-        UnknownModelError: the id cannot be one.
+        UnknownModelError: the id is malformed.
     """
     check_id(model_id)
     parts: tuple[Part, ...] = ("model",) if part == "model" else ("model", "tokenizer")
@@ -164,13 +164,13 @@ def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None
             for folder in folders:
                 if _is_complete(folder, model_id, cache_dir, wanted):
                     return Fetched(folder, folder.name)
-    except OSError:  # a cache that cannot be read, or is being cleared, has no copy to offer
+    except OSError:  # an unreadable cache, or one being cleared, offers nothing
         return None
     return None
 
 
 def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part) -> bool:
-    """True if all files are there: as the repository's listing says where it was kept."""
+    """True if all files are there, according to the repository's listing if one was saved."""
     from huggingface_hub import get_cached_repo_tree
     from huggingface_hub.errors import CachedRepoTreeNotFoundError
 
@@ -186,7 +186,7 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part
 
 
 class CachedFiles:
-    """A memory of a few seconds over `cached`, which reads folders, for pages that ask each rerun.
+    """Remembers for a few seconds what `cached`, which reads folders, says: pages ask each rerun.
 
     Thread-safe.
     """
@@ -196,7 +196,7 @@ class CachedFiles:
         self._lock = threading.Lock()
 
     def has(self, model_id: str) -> bool:
-        """True if a model is complete in the local hub cache; False for what is no id."""
+        """True if a model is complete in the local hub cache; False for an invalid id."""
         now = time.monotonic()
         with self._lock:
             until, is_here = self._known.get(model_id, (0.0, False))
@@ -204,7 +204,7 @@ class CachedFiles:
             return is_here
         try:
             check_id(model_id)
-            # Where there is no such folder, huggingface_hub's slow parts need not be imported.
+            # If there is no such folder, huggingface_hub's slow modules need not be imported.
             folder = repository_folder(model_id, None)
             is_here = folder.is_dir() and cached(model_id) is not None
         except (UnknownModelError, OSError):
@@ -216,21 +216,21 @@ class CachedFiles:
         return is_here
 
     def forget(self, model_id: str) -> None:
-        """Look again the next time: it was just fetched."""
+        """Check again the next time: the model was just fetched."""
         with self._lock:
             self._known.pop(model_id, None)
 
 
-# Which of them are whole
+# The files that are intact
 
 
 def has_size(path: Path, size: int) -> bool:
-    """True if there is a file of so many bytes."""
+    """True if there is a file of exactly this size."""
     return path.is_file() and path.stat().st_size == size
 
 
 def has_digest(path: Path, digest: str) -> bool:
-    """True if this is a file's SHA-256, or what git names it by: the two that a hub lists."""
+    """True if this is the file's SHA-256 or its git hash, the two that a hub lists."""
     if len(digest) == 64:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == digest
@@ -240,9 +240,9 @@ def has_digest(path: Path, digest: str) -> bool:
 
 
 def drop_damaged(folder: Path) -> None:
-    """Delete those of a commit's files that are not what they were, so that they are fetched again.
+    """Delete the damaged files of a commit, so that they are fetched again.
 
-    A blob of the cache is named by its own hash; what is sound, or no blob, stays.
+    A blob in the cache is named by its own hash. Intact blobs and other files stay.
     """
     links = [path for path in folder.iterdir() if path.is_symlink() and path.is_file()]
     blobs = {path: path.resolve() for path in links}

@@ -10,7 +10,7 @@ __all__ = ["preset_config"]
 
 
 def preset_config(model: str) -> dict[str, Any] | None:
-    """The config of a preset by its hub id, or None where there is none."""
+    """The config of a preset by its hub id, or None if there is none."""
     file = files(__package__) / f"{model.rsplit('/', maxsplit=1)[-1]}.json"
     config: dict[str, Any] | None = json.loads(file.read_text()) if file.is_file() else None
     return config
