@@ -1,4 +1,4 @@
-"""The sentences that ship with the app: for baselines, with a sentiment, of ambiguous words."""
+"""The sentences that ship with the app: everyday ones, with sentiment, and with ambiguous words."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _FILE = "baseline_sentences.txt"
 
 @lru_cache(maxsize=1)
 def baseline_sentences() -> tuple[str, ...]:
-    """The sample in the order of its file: at least 200 different sentences, without line ends."""
+    """The sample in file order: at least 200 distinct sentences, without line breaks."""
     text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-# --- Sentences that say something good or bad
+# --- Sentences with a sentiment
 
 _SENTIMENT_FILE = "sentiment.txt"
 
 
 @dataclass(frozen=True)
 class SentimentSentence:
-    """A sentence, what it says on the whole, and how it says it.
+    """A sentence, its overall sentiment, and how it expresses that.
 
     Attributes:
         text: the sentence.
-        sentiment: "positive" or "negative", as a reader understands it in the end.
+        sentiment: "positive" or "negative", as a reader finally understands it.
         kind: "plain", "negation", "irony", "mixed", "understated" or "comparison".
         split: "train" or "test".
     """
@@ -52,7 +52,7 @@ class SentimentSentence:
 
 @lru_cache(maxsize=1)
 def sentiment_sentences() -> tuple[SentimentSentence, ...]:
-    """Every sentence in the order of the file: kind by kind, positive and negative in turn."""
+    """Every sentence in file order: kind by kind, positive and negative alternating."""
     text = resources.files(__package__).joinpath(_SENTIMENT_FILE).read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line)
     return tuple(
@@ -66,12 +66,12 @@ def sentiment_sentences() -> tuple[SentimentSentence, ...]:
 
 @dataclass(frozen=True)
 class SenseSentence:
-    """A sentence with one ambiguous word, and the sense that the word has in it.
+    """A sentence with one ambiguous word, and the sense of that word in it.
 
     Attributes:
-        word: lower case; it stands exactly once in `text`, perhaps capitalised.
-        sense: a plain label that tells it from the other senses of the same word; an everyday
-            word's is the word itself.
+        word: lower case; it occurs exactly once in `text`, perhaps capitalised.
+        sense: a plain label that distinguishes it from the word's other senses; for an everyday
+            word, the word itself.
         text: the sentence.
     """
 
@@ -82,13 +82,13 @@ class SenseSentence:
 
 @lru_cache(maxsize=1)
 def ambiguous_words() -> tuple[SenseSentence, ...]:
-    """Every sentence in the order of the file: word by word, and sense by sense within a word."""
+    """Every sentence in file order: word by word, and sense by sense within a word."""
     return tuple(SenseSentence(*row) for row in _rows("ambiguous_words.txt"))
 
 
 @lru_cache(maxsize=1)
 def everyday_words() -> tuple[SenseSentence, ...]:
-    """Every sentence in the order of the file: word by word."""
+    """Every sentence in file order: word by word."""
     return tuple(SenseSentence(word, word, text) for word, text in _rows("everyday_words.txt"))
 
 

@@ -1,10 +1,10 @@
 """The ready examples that a visitor can open with one click.
 
-Each is a small experiment: sentences with one chosen word, references to compare it with, and where
-to look. What the model then says is computed on the page, so nothing here claims a result. Where an
-example asks what the context does to a word, the word stands at the same place in each sentence:
-a difference at layer 0 then comes from the word alone. Imports nothing of ours; that every chosen
-word is where `components.core.words.find_word` looks for it is checked by the tests.
+Each is a small experiment: sentences with one chosen word, references to compare it with, and a
+hint where to look. The page computes the model's results, so nothing here claims one. In examples
+about the effect of context, the word is at the same place in each sentence: a difference at layer 0
+then comes from the word alone. Imports nothing of ours; the tests check that
+`components.core.words.find_word` finds every chosen word.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["EXAMPLES", "Example", "ExampleSentence"]
 
 @dataclass(frozen=True)
 class ExampleSentence:
-    """A sentence, and the word of it that is chosen.
+    """A sentence and its chosen word.
 
     Attributes:
-        text: the sentence, or a reference word or phrase standing alone.
+        text: the sentence, or a reference word or phrase on its own.
         word: the chosen word as written in `text`, or None for the whole text.
-        occurrence: which of several such words, upper or lower case alike, counted from 0.
+        occurrence: which of several occurrences, ignoring case, counted from 0.
     """
 
     text: str
@@ -36,11 +36,11 @@ class Example:
     Attributes:
         key: short and stable, for addresses and widget keys.
         title: a few words for its button.
-        question: what it asks, in one plain sentence.
+        question: the question that it answers, in one plain sentence.
         sentences: two to eight, each with a chosen word.
         references: words to compare the chosen ones with.
         icon: a Streamlit material icon.
-        model: the model that it needs, or None where any will do.
+        model: the model that it needs, or None if any will do.
         look_for: one sentence on where to look; not a result.
     """
 

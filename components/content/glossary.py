@@ -1,4 +1,4 @@
-"""The field's terms, and sentences in which each is explained where it first stands.
+"""The field's terms, and text in which each term is explained at its first use.
 
 The meanings are in `english.toml`, one plain sentence each, the same on every page.
 """
@@ -24,14 +24,14 @@ _TERM = re.compile(
     "|".join(rf"(?<!\w){re.escape(t)}s?(?!\w)" for t in sorted(GLOSSARY, key=len, reverse=True)),
     re.IGNORECASE,
 )
-_QUOTED = re.compile("(“[^”]*”)")  # a visitor's words are no terms
+_QUOTED = re.compile("(“[^”]*”)")  # a visitor's words are not terms
 _BY_FOLDED = {term.casefold(): term for term in GLOSSARY}
 
 
 def explained(sentences: str) -> str:
-    """HTML of a few sentences of Markdown, the first use of each term with its meaning at hand.
+    """HTML of a few sentences of Markdown; the first use of each term carries its meaning.
 
-    Only bold, code and escapes of Markdown count; what else looks like markup is shown as typed.
+    Only bold, code and escapes of Markdown are interpreted; any other markup is shown as typed.
     """
     known: set[str] = set()
     (inline,) = _PARSER.parseInline(sentences)

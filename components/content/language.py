@@ -1,6 +1,6 @@
-"""What visitors read, whole sentences in one file: `english.toml`, by key.
+"""The text that visitors read, in whole sentences in one file: `english.toml`, by key.
 
-A translator works through that file alone; a page hands in the numbers.
+A translator needs only that file; pages supply the numbers.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ __all__ = ["Claim", "claim", "say", "table"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a page, as data: which one, and its numbers.
+    """A page's sentence as data: its key and its numbers.
 
     Attributes:
-        key: where it stands in `english.toml`, such as "pairs.claim.better"; its last part is the
-            verdict. A table with "one" and "several" there is chosen from by the number `n`.
-        numbers: what fills its gaps: numbers as they were computed, texts ready to be shown.
+        key: its place in `english.toml`, such as "pairs.claim.better"; its last part is the
+            verdict. If there is a table with "one" and "several", the number `n` selects.
+        numbers: the values for its placeholders: numbers as computed, texts ready to be shown.
     """
 
     key: str
     numbers: Mapping[str, Any]
 
     def __str__(self) -> str:
-        """The sentence: whole numbers as "1,234", others in two decimals unless it says more.
+        """The sentence: whole numbers as "1,234", others with two decimals unless it says more.
 
-        A share is said in per cent where the gap is `{share:%}`, see `wording.percent`.
+        A share is shown in per cent if the placeholder is `{share:%}`, see `wording.percent`.
         """
         return _FORMATTER.vformat(self._sentence(), (), self.numbers)
 
@@ -56,10 +56,10 @@ def say(key: str, /, **numbers: Any) -> str:
 
 
 def table(key: str) -> Mapping[str, Any]:
-    """All that stands under a key.
+    """Everything below a key.
 
     Raises:
-        KeyError: nothing stands there.
+        KeyError: there is nothing at the key.
     """
     entry = _entry(key)
     if not isinstance(entry, dict):
@@ -68,7 +68,7 @@ def table(key: str) -> Mapping[str, Any]:
 
 
 class _Numbers(Formatter):
-    """Fills in numbers as sentences have them; zero has no sign."""
+    """Inserts numbers as sentences have them; zero has no sign."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str) and not format_spec:

@@ -1,4 +1,4 @@
-"""How every reading is worded: users' text made safe, numbers, ranges of layers, what leads."""
+"""The wording of readings: users' text made safe, numbers, ranges of layers, leading values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 MARGIN = 0.01
-"""How far apart numbers of two decimals must be for one to be called more than the other."""
+"""The difference from which one of two numbers with two decimals is called greater."""
 
-# What Streamlit's Markdown plugins draw as an icon, an arrow or a link even where it is escaped.
+# Sequences that Streamlit's Markdown plugins turn into an icon, an arrow or a link even if escaped.
 _DRAWN = re.compile(
     r":(?=material|streamlit)|<(?=[-=])|-(?=[->])|>(?==)|~(?==)|(?i:https?|ftp)(?=:)"
     r"|(?i:www)(?=\.)|@"
@@ -36,22 +36,22 @@ _MARKDOWN = str.maketrans({c: "\\" + c for c in r"\`*_{}[]<>()#+-.!|~$:&"})
 
 
 def escape(text: str) -> str:
-    """The text with every Markdown, LaTeX and emoji-code sign shown as it was typed."""
+    """The text with every Markdown, LaTeX and emoji-code character shown as typed."""
     return _DRAWN.sub(rf"\g<0>{_WORD_JOINER}", text).translate(_MARKDOWN)
 
 
 def quoted(text: str, longest: int = 24) -> str:
-    """A user's text in quotation marks, cut to a length, its Markdown signs escaped."""
+    """A user's text in quotation marks, truncated, with its Markdown characters escaped."""
     return f"“{escape(shortened(text, longest))}”"
 
 
 def placed(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:
-    """A label in quotation marks, with its position where another one of `labels` reads alike."""
+    """A label in quotation marks, with its position if another one of `labels` looks the same."""
     return f"{quoted(label, longest)}{_where(label, position, labels, longest)}"
 
 
 def occurrence(label: str, position: int, labels: Sequence[str], longest: int = 24) -> str:
-    """The same for a title: bare, cut to a length."""
+    """The same for a title: unquoted and truncated."""
     return f"{shortened(label, longest)}{_where(label, position, labels, longest)}"
 
 
@@ -62,7 +62,7 @@ def _where(label: str, position: int, labels: Sequence[str], longest: int) -> st
 
 
 def several(names: Sequence[str]) -> str:
-    """Names in a row: one, two of them, or the first and how many others."""
+    """Names in a row: one, two of them, or the first and the number of others."""
     if len(names) > 2:
         return f"{names[0]} and {len(names) - 1} others"
     return " and ".join(names)
@@ -74,38 +74,38 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 def leading(values: Sequence[float], margin: float = MARGIN) -> list[int]:
-    """Which values lie within a margin of the highest, the highest first; all others lie below."""
+    """The indices of values within a margin of the highest, highest first; all others are lower."""
     highest = max(values, default=0.0)
     near = [i for i, value in enumerate(values) if highest - value <= margin]
     return sorted(near, key=lambda i: -values[i])
 
 
 def are_alike(values: Sequence[float], margin: float = MARGIN) -> bool:
-    """Whether none can be called more than another: all lie within two margins.
+    """True if no value can be called greater than another: all lie within two margins.
 
-    Else what leads, to within a margin, and what comes last have none in common.
+    Otherwise the values within a margin of the highest and of the lowest do not overlap.
     """
     return max(values) - min(values) <= 2 * margin
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text on one line, cut to a length."""
+    """A text on one line, truncated."""
     flat = " ".join(text.split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
 def two(value: float) -> str:
-    """Two decimals, with a real minus sign; what rounds to zero has no sign."""
+    """Two decimals, with a real minus sign; a value that rounds to zero has no sign."""
     return f"{round(float(value), 2) + 0.0:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def bold(value: float) -> str:
-    """Two decimals in bold, as numbers stand in a reading."""
+    """Two decimals in bold, as numbers appear in a reading."""
     return f"**{two(value)}**"
 
 
 def span(values: Sequence[float], said: Callable[[float], str] = two) -> str:
-    """From the lowest to the highest as they are said; one number where both read alike."""
+    """The range from the lowest to the highest, as formatted; one number if both look the same."""
     low, high = said(min(values)), said(max(values))
     return low if low == high else f"{low} to {high}"
 
@@ -127,7 +127,7 @@ def listed(layers: Sequence[int]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent; what is neither none nor all never reads as 0% or 100%."""
+    """A share in whole per cent; only none and all are shown as 0% and 100%."""
     rounded = round(100 * share)
     if rounded == 0 and share:
         return "under 1%" if share > 0 else "just below 0%"

@@ -1,7 +1,7 @@
-"""The one door to a model: what every service offers, wherever it computes.
+"""The only interface to a model: what every service offers, wherever it computes.
 
 Each method states its arguments and its answer once, with the facts that decide how its calls are
-handled (`components.core.calls`). A service implements `_answer` alone.
+handled (`components.core.calls`). A service implements only `_answer`.
 """
 # mypy: disable-error-code="empty-body"
 
@@ -37,15 +37,15 @@ __all__ = ["METHODS", "EncoderService"]
 
 _TEXTS = ("texts", "pairs")
 _SPEC_SECONDS = 3.0
-_CARD_SECONDS = 60.0  # of a model that stays loaded
+_CARD_SECONDS = 60.0  # how long the card of a loaded model is considered valid
 
 
 class EncoderService:
-    """What any source of encodings offers: local, cached or remote, callers cannot tell.
+    """The interface of every source of encodings: local, cached or remote, callers cannot tell.
 
-    A `checksum` is that of a card which the caller has already (`load`, or `load_tokenizer` for
-    what depends on the tokenizer alone): files with another one are refused, so that results of
-    two revisions of a model are never mixed.
+    A `checksum` is that of a card which the caller already has (from `load`, or `load_tokenizer`
+    for answers that depend on the tokenizer alone). Files with another checksum are refused, so
+    results of two revisions of a model are never mixed.
 
     Raises:
         RevisionError: the model's files are not those that the caller expects.
@@ -55,7 +55,7 @@ class EncoderService:
     """True if the answers come from another machine."""
 
     def _answer(self, call: Call) -> Any:
-        """The answer to a call of any of the methods below."""
+        """Return the answer to a call of any of the methods below."""
         raise NotImplementedError
 
     @method(believed_seconds=_SPEC_SECONDS, quick=True)

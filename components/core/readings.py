@@ -1,4 +1,4 @@
-"""Metrics that are read from whoever knows, at the moment when somebody asks for them."""
+"""Metrics that are read from their source at the moment of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OTHER = "other"
 
 
 def of_cache(info: CacheInfo) -> Iterator[Metric]:
-    """How the memory of results has done so far."""
+    """The result cache's counters so far."""
     yield CounterMetricFamily(
         "contextlens_cache_hits", "Results that were remembered.", value=info.hits
     )
@@ -32,11 +32,12 @@ def of_cache(info: CacheInfo) -> Iterator[Metric]:
 
 
 def of_models(sizes: Mapping[str, int], listed: Collection[str]) -> Iterator[Metric]:
-    """Bytes of the models in memory.
+    """The bytes of the models in memory.
 
     Args:
-        sizes: of each, by its id.
-        listed: the ids that everyone is offered; another one is what a visitor typed, and no label.
+        sizes: bytes of each model, by its id.
+        listed: the ids that everyone is offered; any other was typed by a visitor and must not
+            become a label.
     """
     held: dict[str, int] = {}
     for model, n_bytes in sizes.items():

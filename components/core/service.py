@@ -1,4 +1,4 @@
-"""The service whose models are in this process, and how to open one with its cache.
+"""The service whose models are in this process, and a function that opens one with its cache.
 
 Importing this module does not import torch: `LocalService` imports the encoder package, which takes
 seconds, inside the methods that run a model.
@@ -28,7 +28,7 @@ __all__ = ["EncoderService", "LocalService", "open_service"]
 
 
 _FUNCTIONS = {"parameters": "list_parameters", "matrix": "read_matrix"}
-"""The functions of `components.core.encoder` that have another name than their method."""
+"""The functions of `components.core.encoder` whose names differ from their methods'."""
 
 
 class LocalService(EncoderService):
@@ -36,8 +36,9 @@ class LocalService(EncoderService):
 
     Args:
         settings: which models there are, and how much is kept.
-        batching: compute what comes together in batches.
-        offered_only: load only what is offered or an admin let in: others can reach this process.
+        batching: combine concurrent requests into batches.
+        offered_only: load only models that are offered or that an admin has allowed, because
+            others can reach this process.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class LocalService(EncoderService):
         self._lock = threading.Lock()
 
     def model_sizes(self) -> dict[str, int]:
-        """Bytes of each model in memory, by its id."""
+        """Bytes of each model in memory, by id."""
         return self._store.sizes()
 
     def _answer(self, call: Call) -> Any:
@@ -103,12 +104,12 @@ class LocalService(EncoderService):
             encodings = encode_together(self._streams(), loaded, texts, request, pairs=pairs)
         else:
             encodings = encode(loaded, texts, request, pairs=pairs)
-        if settings["precision"] == "fast":  # its first use makes a copy of the weights
+        if settings["precision"] == "fast":  # the first use makes a copy of the weights
             self._store.make_room()
         return encodings
 
     def _architecture(self, model: str, checksum: str | None) -> Architecture:
-        """A preset's is known without its weights."""
+        """The architecture; for a preset, known without its weights."""
         from components.core.encoder import architecture_of, build_architecture
 
         config = preset_config(model)
@@ -121,7 +122,7 @@ class LocalService(EncoderService):
 
     @contextmanager
     def _in_steps(self, progress: Counted | None) -> Iterator[Counted | None]:
-        """What to tell of each step of work in this thread, so that others have their turn."""
+        """Wrap `progress` to let other calls have their turn after each step in this thread."""
         if not self._is_batching:
             yield progress
             return
@@ -129,7 +130,7 @@ class LocalService(EncoderService):
             yield _then(progress, pause)
 
     def _streams(self) -> Streams:
-        """What runs the models; made when first needed, as it asks torch for its threads."""
+        """The streams that run the models; created on first use, as this needs torch."""
         from components.core.encoder import processors
 
         with self._lock:
@@ -158,12 +159,13 @@ def _then(progress: Counted | None, pause: Callable[[], None]) -> Counted:
 
 
 def open_service(settings: Settings | None = None, *, offered_only: bool = False) -> CachedService:
-    """The service that the environment asks for: local or remote, with a bounded cache in front.
+    """Return the service that the environment specifies: local or remote, with a cache in front.
 
     Args:
-        settings: a service of these settings has a cache of its own; one of the environment's, the
-            default, remembers in `shared_cache`.
-        offered_only: load only what is offered or an admin let in: others can reach this process.
+        settings: if given, the service has a cache of its own; by default it uses the
+            environment's settings and `shared_cache`.
+        offered_only: load only models that are offered or that an admin has allowed, because
+            others can reach this process.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
@@ -178,7 +180,7 @@ def open_service(settings: Settings | None = None, *, offered_only: bool = False
 
 
 def _behind(settings: Settings, offered_only: bool) -> EncoderService:
-    """The service that computes: in this process, or behind an address."""
+    """The service that computes: in this process, or at an address."""
     if settings.service_url is None:
         return LocalService(settings, offered_only=offered_only)
     from components.core.remote.service import RemoteService

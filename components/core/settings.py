@@ -1,9 +1,9 @@
-"""The settings: each one's name, type, bounds, default and meaning, all in one place.
+"""The settings: each one's name, type, limits, default and meaning, all in one place.
 
-A field's variable is `CONTEXTLENS_` and the field's name, or the alias that it names; the sentence
-below it stands in README's table and in the message for a wrong value. Text comes from the
-environment and is read (megabytes become bytes, commas separate names); other types come from code.
-A secret has `repr=False`, and no message repeats it.
+A field's variable is `CONTEXTLENS_` and the field's name, or the alias that it names. The sentence
+below a field appears in README's table and in the message for a wrong value. Text comes from the
+environment and is parsed (megabytes become bytes, commas separate names); other types come from
+code. A secret has `repr=False`, and no message repeats it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from components.core.errors import SettingsError
 __all__ = ["DEMO_CHARACTERS", "DEMO_MODELS", "DEMO_POINTS", "Settings", "readme_table", "table"]
 
 DEMO_MODELS = ("all-MiniLM-L6-v2",)
-"""The bundled model: `registry.BUNDLED_ID`, which reads settings itself."""
+"""The bundled model: `registry.BUNDLED_ID`, which cannot be imported here."""
 DEMO_CHARACTERS = 500  # of one text of a demo
 DEMO_POINTS = 1_000  # of one of its maps
 
@@ -36,7 +36,7 @@ _MB = 1_000_000
 _REASONS = {
     "bool_parsing": "; it must be 0 or 1",
     "int_parsing": "; it must be a whole number",
-    "string_pattern_mismatch": "",  # the sentence below the field says the form
+    "string_pattern_mismatch": "",  # the sentence below the field states the form
 }
 
 
@@ -57,7 +57,7 @@ def _names(value: Any) -> Any:
 def _path(value: Any) -> Any:
     try:
         return Path(value).expanduser()
-    except RuntimeError as exc:  # ~name/ of a user who is not there
+    except RuntimeError as exc:  # ~name/ of a user who does not exist
         raise ValueError("be in a home folder that exists") from exc
 
 
@@ -70,10 +70,10 @@ def _folder(value: Any) -> Any:
     return folder
 
 
-# No address may hold a user's name and password: addresses stand in messages and in the log.
+# An address must not contain a user name or password: it appears in messages and in the log.
 _HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _PATH = r"(/[A-Za-z0-9._~%/-]*)?"
-_PORT = r"(:([0-9]{1,5}|\{port\}))?"  # Streamlit puts its own in place of {port}
+_PORT = r"(:([0-9]{1,5}|\{port\}))?"  # Streamlit inserts its own port for {port}
 _SAFE = rf"(https://{_HOST}|http://(localhost|127\.0\.0\.1|\[::1\]){_PORT}){_PATH}"
 
 _Bytes = Annotated[int, BeforeValidator(_bytes)]
@@ -90,7 +90,7 @@ _Storage = Annotated[str, Field(pattern=r"^(s3|gs|az)://[^\s/?#@]+(/[^\s?#@]*)?$
 
 
 class Settings(BaseSettings):
-    """The validated settings, by default the defaults; `from_env` reads the environment's."""
+    """The validated settings, all defaults unless given; `from_env` reads the environment."""
 
     model_config = SettingsConfigDict(
         env_prefix="CONTEXTLENS_",
@@ -226,14 +226,14 @@ class Settings(BaseSettings):
 
     @property
     def missing_oidc(self) -> tuple[str, ...]:
-        """The variables about the provider of identities that are empty."""
+        """The variables for the identity provider that are empty."""
         oidc = (name for name in Settings.model_fields if name.startswith("oidc_"))
         return tuple(_variable(name) for name in oidc if not getattr(self, name))
 
     @model_validator(mode="after")
     def _check_pairs(self) -> Settings:
         missing = self.missing_oidc
-        if self.sign_in != "off" and 0 < len(missing) < 5:  # some of the five, not all
+        if self.sign_in != "off" and 0 < len(missing) < 5:  # some of the five, but not all
             raise ValueError(
                 f"CONTEXTLENS_SIGN_IN is {self.sign_in!r}, and of what the provider is asked with "
                 f"this is missing: {', '.join(missing)}. Set it, or leave all CONTEXTLENS_OIDC_* "
@@ -289,10 +289,10 @@ def _meanings() -> dict[str, str]:
 
 
 def _sentences(exc: ValidationError) -> Iterator[str]:
-    """What was given, what is allowed and what to do, for each wrong variable."""
+    """For each wrong variable: what was given, what is allowed and what to do."""
     meanings = _meanings()
     for error in exc.errors(include_url=False):
-        if not error["loc"]:  # two variables that do not go together
+        if not error["loc"]:  # two variables that contradict each other
             yield error["msg"].removeprefix("Value error, ")
             continue
         name = str(error["loc"][0])

@@ -1,4 +1,4 @@
-"""How many bytes a result takes in memory, for what is bounded in bytes."""
+"""The memory size of a result in bytes, for caches bounded in bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["size_of"]
 
 
 def size_of(value: Any) -> int:
-    """Bytes that a result takes with all that is in it, or what it says itself as `nbytes`.
+    """The bytes of a result and everything in it, or its own `nbytes`.
 
-    What is in it twice counts twice; of objects that are no dataclass only their own bytes count.
+    An object that occurs twice counts twice. Objects other than dataclasses count only themselves.
     """
-    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays do
+    if isinstance(own := getattr(value, "nbytes", None), int):  # arrays have it
         return own
     size = sys.getsizeof(value)
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -1,4 +1,4 @@
-"""Several threads with a model each at work: how they share the processors. Imports no torch."""
+"""Sharing of the processors by several threads that each run a model. Imports no torch."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from contextlib import suppress
 __all__ = ["give_way", "limit_threads", "wait_asleep"]
 
 _NICE = 10
-"""How far other threads come first, where the system can tell threads apart."""
+"""The niceness of background threads, if the system can tell threads apart."""
 
 
 def limit_threads(n_parts: int) -> None:
-    """Have what the calling thread computes take one of so many parts of the processors.
+    """Limit the calling thread's computations to one of `n_parts` equal parts of the processors.
 
-    Two threads that compute with half of the processors each do more than one with all: what one
-    does between two products of matrices, the other's products fill. Other threads keep theirs.
-    There is nothing to do in a process that has loaded no model.
+    Two threads with half of the processors each do more than one with all: one computes while the
+    other is between two products of matrices. Other threads keep their shares. Does nothing in a
+    process that has loaded no model.
     """
     if "torch" not in sys.modules:
         return
@@ -28,17 +28,17 @@ def limit_threads(n_parts: int) -> None:
 
 
 def wait_asleep() -> None:
-    """Have OpenMP's threads sleep while they wait for one another, unless the environment says how.
+    """Let OpenMP's threads sleep while they wait for each other, unless the environment disagrees.
 
-    By default they ask again and again for some milliseconds after each product, and where another
-    program wants the processor they keep it from the very thread that they wait for. The library
-    reads this once, as it is loaded.
+    By default they spin for some milliseconds after each product. If another program wants the
+    processor, they then take it from the very thread that they wait for. The library reads this
+    setting once, when it is loaded.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def give_way() -> None:
-    """Have the calling thread compute when others do not, from now on."""
-    if sys.platform == "linux":  # elsewhere it would be the whole process
+    """Run the calling thread at low priority from now on."""
+    if sys.platform == "linux":  # on other systems it would affect the whole process
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

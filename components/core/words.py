@@ -1,4 +1,4 @@
-"""Where the words of a text are: Unicode word segmentation (UAX 29), the same for every model."""
+"""Word boundaries of a text: Unicode word segmentation (UAX 29), the same for every model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Span", "find_word", "find_words", "split_words"]
 Span = tuple[int, int]
 """Start and end in code points of a text."""
 
-_LONG = 2_000  # characters from which a text counts as long: its spans take up to megabytes
+_LONG = 2_000  # characters of a long text, whose spans may take megabytes
 _BOUNDARY = regex.compile(r"\b", regex.WORD | regex.V1)
 
 
@@ -30,7 +30,7 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 _of_short = lru_cache(maxsize=256)(_spans)
-_of_long = lru_cache(maxsize=32)(_spans)  # of two visitors' views
+_of_long = lru_cache(maxsize=32)(_spans)  # for the views of two visitors
 
 
 def find_words(text: str, word: str) -> list[Span]:
@@ -40,6 +40,6 @@ def find_words(text: str, word: str) -> list[Span]:
 
 
 def find_word(text: str, word: str, occurrence: int = 0) -> Span | None:
-    """The span of the n-th occurrence of a whole word, ignoring case; None where it is not."""
+    """The span of the n-th occurrence of a whole word, ignoring case, or None if there is none."""
     spans = find_words(text, word)
     return spans[occurrence] if 0 <= occurrence < len(spans) else None

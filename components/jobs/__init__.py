@@ -1,4 +1,4 @@
-"""Work in the background, one system for all of it: loads, maps, indexing, reports. No streamlit.
+"""Background work, one system for all of it: loads, maps, indexing, reports. Imports no streamlit.
 
     MAPS = Kind("maps", n_at_once=2, n_large=1, large_seconds=10, forgotten_seconds=300)
 
@@ -8,13 +8,13 @@
 
     me = Visitor("session 1")
     job = jobs.start(task, me)          # the same key while under way: the same job
-    in_words(job.look(me))              # "Reading 600 texts…"; to look is to go on waiting
-    job.cancel(me)                      # answers at once; points that others want go on
+    in_words(job.look(me))              # "Reading 600 texts…"; each look renews the wait
+    job.cancel(me)                      # returns at once; points that others want go on
     job.result()                        # once job.done()
 
-`gather(report)` and `place(report, points)` run in threads and call `report(stage, share)`, where
-they hear that nobody wants them any more. What holds the interpreter's lock for long is asked of a
-process: see `Processes`.
+`gather(report)` and `place(report, points)` run in threads and call `report(stage, share)`, which
+raises an exception once the result is no longer wanted. Work that holds the interpreter's lock for
+long belongs in a process: see `Processes`.
 """
 
 from components.jobs.job import Job, Report

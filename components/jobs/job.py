@@ -1,4 +1,4 @@
-"""One piece of work from its start to its end, who waits for it, and how they leave it."""
+"""One piece of work from start to end, and the visitors who wait for it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from components.jobs.task import StoppedError, Task, Visitor
 __all__ = ["Job", "Report", "without_variables"]
 
 
-# --- Errors that work ended with
+# --- Errors from work
 
 
 def without_variables(error: BaseException) -> BaseException:
-    """The same error; the frames that it and its causes came through hold nothing any more."""
+    """Return the same error, with the variables cleared from its and its causes' frames."""
     todo: list[BaseException | None] = [error]
     seen = set[int]()
     while todo:
@@ -35,7 +35,7 @@ def without_variables(error: BaseException) -> BaseException:
 
 
 def own_copy(error: BaseException) -> BaseException:
-    """An equal error, so that raising it leaves nothing in the first; or the first itself."""
+    """An equal error, so that raising it adds nothing to the first; or the first itself."""
     try:
         own = copy.copy(error)
     except Exception:  # noqa: BLE001 - a library's error whose arguments are not those it was made of
@@ -48,82 +48,82 @@ def own_copy(error: BaseException) -> BaseException:
 
 
 class Office(Protocol):
-    """What a job needs of the `Jobs` that it is one of."""
+    """The part of `Jobs` that a job uses."""
 
     lease_seconds: float
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
-        """Held while anything about jobs changes; may be taken again by who holds it."""
+        """A re-entrant lock, held while anything about jobs changes."""
 
     def now(self) -> float:
-        """Seconds on the clock."""
+        """The clock's time in seconds."""
 
     def turn(self) -> None:
-        """Look again at who waits: something changed."""
+        """Check the waiting jobs again after a change."""
 
     def n_before(self, job: Job) -> int:
-        """How many wait before a job."""
+        """The number of jobs that wait ahead of a job."""
 
 
 class Job:
-    """One piece of work. Thread-safe; made by `Jobs.start` only.
+    """One piece of work. Thread-safe; created only by `Jobs.start`.
 
-    Who waits holds no thread: it asks with `look`, and thereby goes on to count as waiting for a
-    few seconds. Asked to stop, the work stops when it next reports: until then whoever wants it
-    again finds the same job.
+    Waiting callers hold no thread. They poll with `look`; each poll renews their wait for a few
+    seconds. Work that is told to stop does so when it next reports; until then, a caller who wants
+    it again gets the same job.
     """
 
     def __init__(self, task: Task, number: int, starter: Hashable, office: Office) -> None:
         self.key, self.kind = task.key, task.kind
         self.number = number
-        self.task: Task | None = task  # until it is over: what it refers to may be large
+        self.task: Task | None = task  # until the job is over, as it may refer to large objects
         self.after: Job | None = None
-        self.others: list[Job] = []  # those that come after this one
+        self.others: list[Job] = []  # the jobs that depend on this one
         self.state: State = "waiting"
         self.nbytes = 0
         self.given: tuple[Any, ...] | None = () if task.after is None else None
-        self.n_given = 0  # bytes of what was given
+        self.n_given = 0  # bytes of the result of `after`
         self._office = office
         self._starter = starter
         self._split = task.split
         self._meter = Meter(task.kind.first_words, office.now)
-        self._leases: dict[Visitor, float] = {}  # until when each counts as waiting
+        self._leases: dict[Visitor, float] = {}  # when each visitor stops counting as waiting
         self._cancelled: set[Visitor] = set()
         self._looked = office.now()
-        # What runs only for other jobs is wanted through them, unless its kind goes on anyway.
+        # A job that only serves others is wanted through them, unless its kind always goes on.
         self._is_given_up = task.kind.forgotten_seconds is not None
         self._is_stopping = False
         self._over = threading.Event()
         self._result: Any = None
         self._error: BaseException | None = None
 
-    # For those who wait
+    # For waiting callers
 
     def look(self, visitor: Visitor | None = None) -> Status:
-        """How far it is; a visitor who waits for it goes on to count as one who does."""
+        """Return the progress, and renew the visitor's wait."""
         with self._office.lock:
             if visitor in self._leases:
                 self.join(visitor)
             if self.state == "waiting":
-                self._office.turn()  # who is gone by now leaves room, and tells nobody
+                self._office.turn()  # visitors who left silently free their places
             status = self._status()
             return replace(status, state="cancelled") if visitor in self._cancelled else status
 
     def leave(self, visitor: Visitor) -> None:
-        """Wait no longer, and let it go on as long as its kind does."""
+        """Stop waiting; the job goes on for as long as its kind does."""
         with self._office.lock:
             self._leases.pop(visitor, None)
 
     def cancel(self, visitor: Visitor | None = None) -> None:
-        """`drop` it, and be told from now on that it was cancelled."""
+        """Call `drop`; the visitor sees the job as cancelled from now on."""
         with self._office.lock:
             if visitor is not None:
                 self._cancelled.add(visitor)
             self.drop(visitor)
 
     def drop(self, visitor: Visitor | None = None) -> None:
-        """Wait no longer, and have it stopped unless someone else waits."""
+        """Stop waiting, and stop the job unless someone else waits for it."""
         with self._office.lock:
             if visitor is not None:
                 self._leases.pop(visitor, None)
@@ -131,20 +131,20 @@ class Job:
             self._office.turn()
 
     def done(self) -> bool:
-        """Whether there is nothing to wait for any more."""
+        """True if the job is over."""
         return self._over.is_set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Hold this thread until it is over; says whether it is."""
+        """Block this thread until the job is over or the timeout passes; True if it is over."""
         return self._over.wait(timeout)
 
     def result(self, timeout: float | None = None) -> Any:
-        """What the work gave.
+        """Return the result of the work.
 
         Raises:
-            TimeoutError: it is not over yet.
-            StoppedError: it was stopped, as nobody wanted it.
-            JobError: the result had to make room since.
+            TimeoutError: the job is not over yet.
+            StoppedError: the job was stopped because no one wanted it.
+            JobError: the result has since been dropped to free memory.
         """
         error = self.exception(timeout)
         if error is not None:
@@ -155,10 +155,10 @@ class Job:
             return self._result
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """What the work ended with, or None: for each who asks an own one, to be raised.
+        """Return the error that the work ended with, or None; each caller gets a copy to raise.
 
         Raises:
-            TimeoutError: it is not over yet.
+            TimeoutError: the job is not over yet.
         """
         if not self._over.wait(timeout):
             raise TimeoutError(f"{self.key} is not over yet")
@@ -166,33 +166,33 @@ class Job:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether it ended because nobody wanted it."""
+        """True if the job was stopped because no one wanted it."""
         return self.state == "stopped"
 
     # For `Jobs`, which holds the lock
 
     def caller(self) -> Caller:
-        """As whom its work asks for what it needs: after visitors, and until nobody wants it."""
+        """The caller for the work's requests: ranks below visitors, cancelled with the job."""
         return Caller(self._starter, bulk=True, is_cancelled=self.must_stop)
 
     def join(self, visitor: Visitor | None) -> None:
-        """Have it wanted, and a visitor wait for it."""
+        """Mark the job as wanted, and add a visitor to those who wait."""
         self._is_given_up = False
         self._looked = self._office.now()
         if visitor is not None:
             self._cancelled.discard(visitor)
-        if visitor is not None and not self.done():  # what is kept for days would count them all
+        if visitor is not None and not self.done():  # a result is kept for days, its visitors not
             self._leases[visitor] = self._looked + self._office.lease_seconds
 
     @property
     def can_be_joined(self) -> bool:
-        """Whether it is what someone should get who asks for its key now."""
+        """True if a new request for the key should get this job."""
         if self.state == "done":
             return self.kind.keeps
         return self.state in {"waiting", "running"} and not self._is_stopping
 
     def is_unwanted(self) -> bool:
-        """Whether it should stop: given up or forgotten, and nothing else comes after it."""
+        """True if the job should stop: given up or forgotten, and no other job depends on it."""
         if not all(other.is_unwanted() for other in self._followers()):
             return False
         limit = self.kind.forgotten_seconds
@@ -200,30 +200,30 @@ class Job:
         return self._is_given_up or is_forgotten
 
     def names(self) -> set[Hashable]:
-        """Who waits for it now, or for what comes after it."""
+        """The visitors who wait for this job or for one that depends on it."""
         return {v.name for v in self._waiting_now()}.union(
             *(other.names() for other in self._followers())
         )
 
     def sharers(self) -> set[Hashable]:
-        """Whose turn it takes: of those who wait, or of who asked first."""
+        """The visitors whose turn the job takes: those who wait, else the one who started it."""
         return self.names() or {self._starter}
 
     def is_of(self, name: Hashable) -> bool:
-        """Whether a visitor asked for it first, and is still one of those it is for."""
+        """True if a visitor started the job and still shares it."""
         return name == self._starter and name in self.sharers()
 
     def abandon(self) -> None:
-        """Have it stopped, whoever waits."""
+        """Stop the job, whoever waits for it."""
         self._leases.clear()
         self._is_given_up = True
 
     def give(self, result: Any, nbytes: int) -> None:
-        """Hand on what `after` gave."""
+        """Store the result of `after` for the work."""
         self.given, self.n_given = (result,), nbytes
 
     def end(self, state: State, result: Any, nbytes: int, error: BaseException | None) -> None:
-        """Note how it ended, and let go of what it needed."""
+        """Record how the job ended, and release what it needed."""
         self.state, self._result, self.nbytes, self._error = state, result, nbytes, error
         self.task = self.after = None
         self.given, self.n_given = (), 0
@@ -232,7 +232,7 @@ class Job:
         self._over.set()
 
     def forget(self) -> None:
-        """Let go of the result."""
+        """Drop the result."""
         if self.state == "done":
             self.state, self._result, self.nbytes = "forgotten", None, 0
 
@@ -249,11 +249,11 @@ class Job:
             self._meter.count(stage, done, total)
 
     def must_stop(self) -> bool:
-        """Whether its work should end, as nobody wants it; once so, always so."""
+        """True if the work should end because no one wants it; never false again once true."""
         with self._office.lock:
             if not self._is_stopping and not self.done() and self.is_unwanted():
                 self._is_stopping = True
-                self._office.turn()  # what should have come after it is as unwanted
+                self._office.turn()  # jobs that depend on this one are unwanted too
             return self._is_stopping
 
     def _stop_if_unwanted(self) -> None:
@@ -279,18 +279,18 @@ class Job:
 
 
 class Report:
-    """How work tells how far it is: `report("Placing the points", 0.4)`.
+    """Reports progress from the work: `report("Placing the points", 0.4)`.
 
-    It is here that work hears that nobody wants it any more: `StoppedError` comes out of it.
+    Raises `StoppedError` once the work is no longer wanted.
     """
 
     def __init__(self, job: Job) -> None:
         self._job = job
 
     def __call__(self, stage: str, share: float) -> None:
-        """Note a stage in words and the share that is done, in [0, 1]."""
+        """Record a stage in words and the share that is done, in [0, 1]."""
         self._job.note(stage, share)
 
     def count(self, stage: str, done_bytes: int, total_bytes: int | None) -> None:
-        """Note a stage and its bytes; None where they are not counted now."""
+        """Record a stage and its bytes; None if they are not counted at present."""
         self._job.count(stage, done_bytes, total_bytes)

@@ -1,8 +1,8 @@
-"""All work in the background of one process: started once for all who want it, in fair turns.
+"""All background work of one process: started once for all callers, with fair turns.
 
-Work runs in a thread of its own, which exists only while it runs; what would hold the interpreter's
-lock for long asks a process (see `processes`) to do it. There is no thread that watches: whoever
-starts, cancels, reports or ends looks whether something else should begin or stop.
+Each piece of work has a thread of its own, which exists only while it runs. Work that would hold
+the interpreter's lock for long uses a process (see `processes`). There is no supervising thread:
+each call that starts, cancels, reports or ends a job checks what else should begin or stop.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from components.jobs.task import Kind, StoppedError, Task, Visitor
 __all__ = ["Jobs", "Line"]
 
 
-# --- Whose turn it is: shares between visitors
+# --- Turns: fair shares between visitors
 
 _LEAST_SECONDS = 0.1
-"""What a turn counts at least: work that takes no time takes a place."""
+"""The least that a turn costs: even work that takes no time takes a place."""
 
 
 class Line:
-    """The jobs of one kind that wait or run. Its caller holds the lock."""
+    """The waiting and running jobs of one kind. Its caller holds the lock."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.waiting: list[Job] = []
         self.running: list[Job] = []
-        self._accounts: dict[Hashable, float] = {}  # of those with something here
+        self._accounts: dict[Hashable, float] = {}  # seconds used by each visitor with a job here
         self._highest = 0.0
 
     def add(self, job: Job) -> None:
-        """Let a job wait."""
+        """Add a waiting job."""
         self.waiting.append(job)
 
     def remove(self, job: Job) -> None:
-        """Take out a job that is over."""
+        """Remove a job that is over."""
         self.waiting = [other for other in self.waiting if other is not job]
         self.running = [other for other in self.running if other is not job]
 
     def open_accounts(self, names: Iterable[Hashable]) -> None:
-        """Begin an account for who has none yet, when they come to wait."""
+        """Open an account for each new visitor when they start to wait."""
         for name in names:
             self._accounts.setdefault(name, self._highest)
 
     def check_room(self, name: Hashable, n_new: int) -> None:
-        """Refuse more jobs than may wait.
+        """Refuse new jobs beyond the number that may wait.
 
         Raises:
-            BusyError: too many wait; of this visitor (None is nobody), or of all.
+            BusyError: the limit is reached, for this visitor (None is anonymous) or overall.
         """
         what, own = self.kind.name, self.kind.n_waiting_each
         if name is not None and sum(job.is_of(name) for job in self.waiting) + n_new > own:
@@ -72,11 +72,11 @@ class Line:
             )
 
     def is_full(self, n_new: int) -> bool:
-        """Whether so many more are too many."""
+        """True if `n_new` more jobs would exceed the limit."""
         return len(self.waiting) + n_new > self.kind.n_waiting
 
     def begin_next(self, may_begin: Callable[[Job], bool]) -> Job | None:
-        """The job whose turn it is, now running; None where there is none or no room."""
+        """Start the job whose turn it is, or return None if there is none or no capacity."""
         if len(self.running) >= self.kind.n_at_once:
             return None
         fits = [j for j in self.waiting if j.given is not None and self._fits(j) and may_begin(j)]
@@ -92,16 +92,16 @@ class Line:
         return job
 
     def n_before(self, job: Job) -> int:
-        """How many would begin before a job that waits."""
+        """The number of waiting jobs that would start before a given one."""
         own = self._rank(job)
         return sum(self._rank(other) < own for other in self.waiting)
 
     def _rank(self, job: Job) -> tuple[bool, float, int]:
-        """What is lowest comes first; what nobody waits for comes last."""
+        """A sort key: the lowest starts first; jobs that no one waits for come last."""
         return (not job.names(), self._turn_of(job)[1], job.number)
 
     def _turn_of(self, job: Job) -> tuple[Hashable, float]:
-        """Which of those who share a job should have the turn, and the account it leaves them."""
+        """The visitor, among those who share a job, to be charged for it, and their new account."""
         accounts = {name: self._accounts.get(name, self._highest) for name in job.sharers()}
         name = min(accounts, key=lambda each: accounts[each])
         return name, accounts[name] + max(_LEAST_SECONDS, _task_of(job).size)
@@ -110,7 +110,7 @@ class Line:
         return self._fits_by_size(job) and self._fits_by_visitor(job)
 
     def _fits_by_visitor(self, job: Job) -> bool:
-        """Whether someone who shares a job may have one more place; the server itself always."""
+        """True if anyone who shares the job may run one more; the server itself always may."""
         most = self.kind.n_at_once_each
         taken = Counter(name for other in self.running for name in other.sharers())
         return most is None or any(n is None or taken[n] < most for n in job.sharers())
@@ -131,18 +131,18 @@ def _task_of(job: Job) -> Task:
     return job.task
 
 
-_OVERHEAD = 10_000  # bytes counted for each job beside its result
+_OVERHEAD = 10_000  # bytes counted for each job besides its result
 
 
 class Jobs:
     """The jobs of one process. Thread-safe.
 
     Args:
-        max_bytes: of all results together, by `size_of`; the least used are forgotten, the
-            newest is always kept.
-        hold: told the bytes of all results whenever they change, so that they count elsewhere.
-        lease_seconds: how long a visitor counts as waiting after it last looked.
-        clock: gives seconds.
+        max_bytes: the limit for all results together, by `size_of`; the least used are dropped,
+            the newest is always kept.
+        hold: called with the bytes of all results whenever they change, to count them elsewhere.
+        lease_seconds: how long a visitor counts as waiting after each look.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -165,14 +165,14 @@ class Jobs:
         self._is_over = False
 
     def start(self, task: Task, visitor: Visitor | None = None) -> Job:
-        """The job of a task: the one under way, the one with the result, or a new one.
+        """Return the job of a task: the one under way, the one with the result, or a new one.
 
         Args:
-            task: what to do; where its key is known already, only that counts.
-            visitor: who waits for it; None begins it and waits not.
+            task: what to do; ignored apart from its key if a job of that key exists.
+            visitor: the visitor who waits; None starts the job without waiting.
 
         Raises:
-            BusyError: too much waits already.
+            BusyError: too many jobs wait already.
         """
         with self.lock:
             self.turn()
@@ -199,14 +199,14 @@ class Jobs:
             return [] if line is None else [*line.running, *line.waiting]
 
     def tally(self) -> Counter[tuple[str, State]]:
-        """How many jobs of each kind, by its name, wait or run, and how many ended how so far."""
+        """The number of jobs by kind name and state: those that wait or run, and all that ended."""
         with self.lock:
             lines = self._lines.values()
             jobs = [job for line in lines for job in (*line.running, *line.waiting)]
             return self._ended + Counter((job.kind.name, job.state) for job in jobs)
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Begin nothing any more, have all stopped, and wait so long for all of them together."""
+        """Start no more jobs, stop all, and wait up to `seconds` for all of them together."""
         with self.lock:
             self._is_over = True
             running = [job for line in self._lines.values() for job in line.running]
@@ -221,7 +221,7 @@ class Jobs:
     # For jobs
 
     def turn(self) -> None:
-        """Drop what waits and is not wanted, and begin what has its turn."""
+        """Drop waiting jobs that are unwanted, and start those whose turn it is."""
         with self.lock:
             for job in [job for line in self._lines.values() for job in line.waiting]:
                 if job.state == "waiting" and job.is_unwanted():
@@ -231,7 +231,7 @@ class Jobs:
                     self._begin(begun)
 
     def n_before(self, job: Job) -> int:
-        """How many of its kind wait before a job."""
+        """The number of jobs of its kind that wait ahead of a job."""
         return self._lines[job.kind].n_before(job)
 
     def _found(self, task: Task) -> Job | None:
@@ -249,7 +249,7 @@ class Jobs:
         return self._add(task, name)
 
     def _new_kinds(self, task: Task | None) -> Counter[Kind]:
-        """How many new jobs of each kind a task takes."""
+        """The number of new jobs of each kind that a task creates."""
         new = Counter[Kind]()
         while task is not None and self._found(task) is None:
             new[task.kind] += 1
@@ -285,7 +285,7 @@ class Jobs:
             self._open_accounts(job.after)
 
     def _may_begin(self, job: Job) -> bool:
-        """Not what is made for others to come, while as much as may be kept waits for its use."""
+        """False for a preparatory job while unused results of such jobs exceed the memory limit."""
         if not job.others or job.given:
             return True
         waiting = (other for line in self._lines.values() for other in line.waiting)

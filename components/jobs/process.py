@@ -1,10 +1,10 @@
-"""One worker process from this side: started, asked, followed and ended.
+"""One worker process, seen from the parent: started, sent tasks, followed and ended.
 
-Looked at before this was written: pebble 5.2 (a cancelled task ends its process, and with it all
-compiled code; no progress) and loky 3.7 (what runs cannot be cancelled; no progress). Both hand
-over pickles, and pebble's spawned processes first run the page's script once more, because
-Streamlit makes that `__main__`. So: a plain Python that runs `worker`, lines of JSON, and files
-for what is large.
+Alternatives considered: pebble 5.2 (cancelling a task ends its process, and with it all compiled
+code; no progress) and loky 3.7 (running work cannot be cancelled; no progress). Both transfer
+pickles, and pebble's spawned processes first run the page's script once more, because Streamlit
+makes that `__main__`. This module therefore uses a plain Python that runs `worker`, lines of JSON,
+and files for large data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from components.jobs import worker
 __all__ = ["OnProgress", "Process", "Sentences"]
 
 OnProgress = Callable[[str, float], None]
-"""Told a stage and a share in [0, 1]; what it raises stops the task. A `Report` is one."""
+"""Called with a stage and a share in [0, 1]; raising in it stops the task. Example: a `Report`."""
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 2.0  # for a task to stop by itself
@@ -44,7 +44,7 @@ _log = logging.getLogger("contextlens")
 
 @dataclass(frozen=True)
 class Sentences:
-    """What to say where a task ends badly: its process died, or it failed with no word of ours."""
+    """The messages for a task that ends badly: its process died, or it raised a foreign error."""
 
     died: str = (
         "The process that did this ended unexpectedly, most likely for lack of memory. Nothing "
@@ -54,7 +54,7 @@ class Sentences:
 
 
 class Process:
-    """One process that does one task after the other; it starts with the first."""
+    """One process that does one task at a time; it starts with the first task."""
 
     def __init__(self, env: Mapping[str, str], sentences: Sentences) -> None:
         self._env = env
@@ -66,14 +66,14 @@ class Process:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs."""
+        """True if the process is running."""
         process = self._process
         return process is not None and process.poll() is None
 
     def ask(
         self, entry: str, task: Mapping[str, Any], on_progress: OnProgress, folder: Path
     ) -> Any:
-        """See `Processes.run`. One thread at a time."""
+        """See `Processes.run`. Only one thread at a time may call this."""
         message = {"entry": entry, "task": task, "folder": str(folder)}
         self._send(message)
         stage, share, is_sure = "Starting", 0.0, False
@@ -81,7 +81,7 @@ class Process:
             answer = self._next()
             if answer is None and is_sure:
                 raise self._died()
-            if answer is None:  # it died before it began this task: once more, in a new one
+            if answer is None:  # it died before it began this task: retry in a new one
                 self._end()
                 self._send(message)
             is_sure = is_sure or answer != {}
@@ -96,12 +96,12 @@ class Process:
                 raise
 
     def close(self) -> None:
-        """End it for good, whatever it does."""
+        """End the process for good, even in the middle of a task."""
         self._is_closed = True
         self._end()
 
     def _next(self) -> _Answer | None:
-        """The next answer; an empty one where there was none for a moment, None at the end."""
+        """The next answer; an empty one after a short time without any, None at the end."""
         try:
             return self._answers.get(timeout=_POLL_SECONDS)
         except Empty:
@@ -111,7 +111,7 @@ class Process:
         line = json.dumps(message) + "\n"
         try:
             self._write(line, self._running())
-        except OSError:  # it died since it was last asked
+        except OSError:  # it died since the last task
             self._end()
             try:
                 self._write(line, self._running())
@@ -153,7 +153,7 @@ class Process:
         return process
 
     def _abandon(self, folder: Path) -> None:
-        """Stop the task under way: it is asked first, and ended with its process if it is slow."""
+        """Stop the current task: ask first, then kill its process if it takes too long."""
         with suppress(OSError):
             (folder / worker.CANCEL).touch()
         end = time.monotonic() + _GRACE_SECONDS
@@ -164,14 +164,14 @@ class Process:
         self._end()
 
     def _end(self) -> int | None:
-        """Kill it, close its pipe; gives the exit code."""
+        """Kill the process and close its pipe; return the exit code."""
         with self._lock:
             process, self._process = self._process, None
             if process is None:
                 return None
             process.kill()
             if process.stdin is not None:
-                with suppress(OSError):  # what it did not read any more
+                with suppress(OSError):  # input that it never read
                     process.stdin.close()
             code = process.wait()
             atexit.unregister(self.close)
@@ -203,6 +203,6 @@ def _listen(process: subprocess.Popen[str], answers: Queue[_Answer | None]) -> N
     if process.stdout is not None:
         with process.stdout as lines:
             for line in lines:
-                if line.endswith("\n"):  # else it was killed in the middle of it
+                if line.endswith("\n"):  # otherwise it was killed in the middle of a line
                     answers.put(json.loads(line))
     answers.put(None)

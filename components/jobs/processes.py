@@ -1,4 +1,4 @@
-"""A few worker processes for what holds the interpreter's lock for long: maps, readers of files."""
+"""Worker processes for work that holds the interpreter's lock for long: maps, file readers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Processes:
     Each starts when it is first needed; one that dies or does not stop in time is replaced.
 
     Args:
-        n: how many there may be.
-        warm: an entry and its task, done ahead by `warm_up` and in what replaces another.
-        env: set for them beside what is set here.
-        sentences: what to say where a task ends badly.
+        n: the most processes.
+        warm: an entry and its task, run ahead of time by `warm_up` and in replacement processes.
+        env: environment variables for the processes, in addition to those set here.
+        sentences: the messages for a task that ends badly.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Processes:
     def run(
         self, entry: str, task: Mapping[str, Any], on_progress: OnProgress, *, folder: Path
     ) -> Any:
-        """What a function gives that one of the processes calls.
+        """Return the result of a function that runs in one of the processes.
 
         Args:
             entry: "package.module:function"; it is called as function(task, folder, report).
-            task: goes there as JSON; so comes what the function gives.
-            on_progress: told how far it is, a few times a second even where nothing changes; what
-                it raises stops the task and comes out here.
-            folder: the task's own, for files that go there and come back.
+            task: sent as JSON; the function's result comes back the same way.
+            on_progress: called with the progress a few times a second, even when nothing changes.
+                An exception that it raises stops the task and propagates from here.
+            folder: the task's own folder, for files in both directions.
 
         Raises:
-            ContextlensError: what the function raised of ours.
+            ContextlensError: an error of ours that the function raised.
             WorkerError: the function failed otherwise, or the process died or did not start.
         """
         with self._one(on_progress, alive=True) as process:
@@ -83,7 +83,7 @@ class Processes:
                     threading.Thread(target=self.warm_up, daemon=True, name=_THREAD).start()
 
     def warm_up(self) -> None:
-        """Have one that does not run yet do what `warm` says; errors are logged."""
+        """Run `warm` in a process that is not running yet; errors are logged."""
         if self._warm is None:
             return
         with (
@@ -97,14 +97,14 @@ class Processes:
                     _log.warning("A worker process could not be warmed up: %s", exc)
 
     def close(self) -> None:
-        """End them all for good, whatever they do."""
+        """End all processes for good, even in the middle of a task."""
         self._is_closed = True
         for process in self._all:
             process.close()
 
     @contextmanager
     def _one(self, on_progress: OnProgress, *, alive: bool) -> Iterator[Process]:
-        """One that is idle, of those that run or do not run where there are such."""
+        """An idle process, running or not running as `alive` says if there is such a one."""
         with self._changed:
             while not self._idle:
                 on_progress("Getting ready", 0.0)

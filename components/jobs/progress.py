@@ -1,4 +1,4 @@
-"""How far work is: its stage, a share or bytes, the time left, and all of that in words."""
+"""The progress of work: its stage, a share or bytes, the time left, and all of that in words."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _LEAST_SECONDS = 1.0
 _SILENT_SECONDS = 5.0
 
 State = Literal["waiting", "running", "done", "failed", "stopped", "forgotten", "cancelled"]
-"""Of a job: "stopped" because nobody wanted it, "forgotten" where its result had to make room,
-"cancelled" for the one visitor who said so, whatever the others do."""
+"""The state of a job. "stopped": no one wanted it; "forgotten": its result was dropped to free
+memory; "cancelled": only for the visitor who cancelled it, whatever the others do."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
         state: see `State`.
-        stage: what it does now, in words.
-        share: how much is done, in [0, 1]; of the bytes where those are counted.
-        done_bytes, total_bytes: what came and what is expected; None where nothing is counted.
-        seconds_left: where that is known.
-        silence: what to say where bytes were expected for some seconds and none came, else "".
-        n_before: how many wait before it.
+        stage: the current activity, in words.
+        share: the share done, in [0, 1]; a share of the bytes if those are counted.
+        done_bytes, total_bytes: bytes received and expected; None if nothing is counted.
+        seconds_left: None if unknown.
+        silence: the message if expected bytes have not come for some seconds, else "".
+        n_before: the number of jobs ahead of this one.
     """
 
     state: State
@@ -44,12 +44,12 @@ class Status:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing to wait for any more."""
+        """True if the job is over."""
         return self.state not in {"waiting", "running"}
 
 
 class Meter:
-    """Notes how far some work is, and how fast bytes came in the last seconds."""
+    """Tracks the progress of some work, and its recent transfer speed."""
 
     def __init__(self, first_words: str, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -58,13 +58,13 @@ class Meter:
         self._samples: deque[tuple[float, int]] = deque()  # (seconds, bytes so far)
 
     def share(self, stage: str, share: float) -> None:
-        """Note a stage and the share done, which never goes back."""
+        """Record a stage and the share done, which never decreases."""
         self._stage, self._share = stage, min(1.0, max(self._share, share))
         self._total = 0
         self._samples.clear()
 
     def count(self, stage: str, done: int, total: int | None) -> None:
-        """Note a stage and its bytes; None where they are not counted."""
+        """Record a stage and its bytes; None if they are not counted."""
         self._stage, self._done, self._total = stage, done, total or 0
         if total is None:
             self._samples.clear()
@@ -72,7 +72,7 @@ class Meter:
             self._sample(self._clock(), done)
 
     def status(self, state: State, silence: str) -> Status:
-        """How far it is now."""
+        """Return the current progress."""
         if not self._total or not self._samples:
             return Status(state, self._stage, self._share)
         (first, start), now = self._samples[0], self._clock()
@@ -98,7 +98,7 @@ class Meter:
 
 
 def in_words(status: Status) -> str:
-    """How far it is, in one line; names in it are not escaped."""
+    """The progress in one line; names in it are not escaped."""
     if status.state == "waiting":
         before = f", {status.n_before:,} before it" if status.n_before else ""
         return f"Waiting for its turn{before}…"
@@ -112,7 +112,7 @@ def in_words(status: Status) -> str:
 
 
 def time_left(seconds: float) -> str:
-    """An estimate, as rough as it is: "about 2 minutes left"."""
+    """A deliberately rough estimate: "about 2 minutes left"."""
     if seconds < 5:
         return "a few seconds left"
     if seconds < 55:

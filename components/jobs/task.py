@@ -1,4 +1,4 @@
-"""What can be asked for: a task of some kind, by a visitor. Plain data, nothing runs in here."""
+"""The description of background work: a task of some kind, for a visitor. Plain data only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Kind", "StoppedError", "Task", "Visitor"]
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who waits, and where: two places of one visitor wait each by itself, and have one share."""
+    """A place where a visitor waits; a visitor's places wait separately but share turns."""
 
     name: Hashable
     place: str = ""
@@ -22,21 +22,21 @@ class Visitor:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of work, and its bounds.
+    """A kind of work, and its limits.
 
     Attributes:
-        name: in words, of many: "maps".
-        n_at_once: how many of them run at a time.
-        n_at_once_each: how many of those may be one visitor's; None where turns do, as none of
-            them takes long.
-        n_large: how many of those may be large, so that small ones need not wait for them.
-        large_seconds: the size from which one is large.
-        n_waiting: how many may wait; the next is refused.
-        n_waiting_each: how many of them may be one visitor's.
-        forgotten_seconds: how long one goes on when nobody looks; None for one that goes on.
-        keeps: whether a result is given to who asks later; else it is worked out again.
-        first_words: the stage before any was reported.
-        silence: what is said when bytes were expected for some seconds, and none came.
+        name: in words, in the plural: "maps".
+        n_at_once: the most jobs that run at a time.
+        n_at_once_each: the most of those for one visitor; None if turns suffice, as none of the
+            jobs takes long.
+        n_large: the most large jobs that run at a time, so that small ones need not wait for them.
+        large_seconds: the size from which a job is large.
+        n_waiting: the most jobs that may wait; the next is refused.
+        n_waiting_each: the most of those for one visitor.
+        forgotten_seconds: how long a job goes on when no one looks; None if it always goes on.
+        keeps: True if later callers get the stored result; otherwise it is computed again.
+        first_words: the stage shown before the first report.
+        silence: the message if expected bytes have not come for some seconds.
     """
 
     name: str
@@ -54,15 +54,15 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Work to be done once for all who ask for its key.
+    """Work that is done once for all who request its key.
 
     Attributes:
-        key: what makes it the same work; no two kinds have the same.
-        kind: its bounds.
-        work: called with a `Report`, and with the result of `after` where there is one.
-        size: the seconds that it should take.
-        after: what must be done first, for this and whatever else needs the same.
-        split: the part of the whole, in [0, 1], that `after` takes.
+        key: identifies the work; keys of different kinds never coincide.
+        kind: its kind, with the limits.
+        work: called with a `Report`, and with the result of `after` if there is one.
+        size: the expected duration in seconds.
+        after: a task that must run first, shared with other tasks that need it.
+        split: the share of the whole progress, in [0, 1], that `after` takes.
     """
 
     key: Hashable
@@ -74,5 +74,5 @@ class Task:
 
     @property
     def is_large(self) -> bool:
-        """Whether small ones should not have to wait for it."""
+        """True if small tasks should not have to wait for this one."""
         return self.size >= self.kind.large_seconds

@@ -1,9 +1,9 @@
-"""A worker process, from within.
+"""A worker process, from the inside.
 
-A process of its own, because some work computes for seconds on end and holds the interpreter's
-lock: pages answer meanwhile, and what nobody wants can be ended at any point. It reads one task per
-line of its input, as JSON, calls the function that the task names, and answers in lines of JSON:
-how far it is, then what the function gave or why not. Large things go through files in the task's
+Some work computes for seconds on end and holds the interpreter's lock. In a process of its own, it
+does not block pages, and it can be ended at any point. The process reads one task per line of its
+input, as JSON, calls the function that the task names, and answers in lines of JSON: progress, then
+the function's result or the reason why there is none. Large data go through files in the task's
 folder.
 """
 
@@ -32,17 +32,17 @@ _Say = Callable[[dict[str, Any]], None]
 
 
 class _CancelledError(Exception):
-    """Nobody wants this task any more."""
+    """The task is no longer wanted."""
 
 
 def main() -> None:
-    """Work until the input ends."""
+    """Run tasks until the input ends."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints must not stand between the answers
+    os.dup2(2, 1)  # a library's prints must not mix with the answers
     sys.stdout = sys.stderr
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server that hears it ends its processes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server gets it and ends its processes
     if hasattr(os, "nice"):
-        os.nice(5)  # pages come first
+        os.nice(5)  # pages have priority
 
     def say(message: dict[str, Any]) -> None:
         out.write(json.dumps(message) + "\n")
@@ -57,7 +57,7 @@ def main() -> None:
 
 def _answer(line: str, say: _Say) -> None:
     try:
-        say({"stage": "Starting", "share": 0.0})  # from here on a death is this task's
+        say({"stage": "Starting", "share": 0.0})  # from here on, a crash belongs to this task
         say({"done": _done(json.loads(line), say)})
     except BrokenPipeError:
         raise
@@ -78,7 +78,7 @@ def _done(message: dict[str, Any], say: _Say) -> Any:
 
 
 def _reporter(cancel: Path, say: _Say) -> Callable[[str, float], None]:
-    """Tells how far a task is, a few times a second, and stops it when it is no longer wanted."""
+    """Return a function that reports progress a few times a second and stops unwanted tasks."""
     last, before = 0.0, ""
 
     def report(stage: str, share: float) -> None:

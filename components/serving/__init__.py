@@ -1,1 +1,1 @@
-"""A service for other machines: the HTTP API around any `EncoderService`, and its way onto Ray."""
+"""A service for other machines: an HTTP API around any `EncoderService`, and its Ray deployment."""

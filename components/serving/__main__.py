@@ -22,18 +22,18 @@ MISSING = (
     "Install it with: pip install -e .[cluster]"
 )
 _OBJECT_BYTES = 512_000_000
-"""Shared memory for answers on their way; Ray would take a third of the machine's."""
+"""Shared memory for answers in transit; by default Ray takes a third of the machine's memory."""
 _BALANCE = f"""hdr({MODEL_HEADER})
     hash-type consistent
     hash-balance-factor 110"""
-"""A model's questions go to one replica, until it has more of all questions than its part."""
+"""Send a model's requests to one replica, until that has more than its share of all requests."""
 _SHORT = "/tmp" if sys.platform == "linux" else None
 
 
 def main() -> None:
-    """Start it, say where it is, and end it when asked to."""
+    """Start the service, print its address, and stop it on request."""
     given = _parser().parse_args()
-    if given.host == "localhost":  # one address, not two
+    if given.host == "localhost":  # a single address instead of two
         given.host = "127.0.0.1"
     if find_spec("ray") is None:
         sys.exit(MISSING)
@@ -47,11 +47,11 @@ def main() -> None:
 
 
 def _through_haproxy(folder: str) -> dict[str, str]:
-    """What has HAProxy, which comes with Ray for Linux, stand before the replicas.
+    """Return the environment that puts HAProxy, which Ray for Linux includes, before the replicas.
 
-    It adds a third of what Ray's own proxy does, and copies no large answer.
+    It adds a third of the delay of Ray's own proxy, and does not copy large answers.
     """
-    stats_port, metrics_port = _free_ports(2)  # else a second service would find them taken
+    stats_port, metrics_port = _free_ports(2)  # otherwise a second service would find them in use
     return {
         "RAY_SERVE_HAPROXY_BALANCE_ALGORITHM": _BALANCE,
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
@@ -85,8 +85,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(given: argparse.Namespace, over: threading.Event) -> None:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
-    os.environ.setdefault("RAY_AUTH_MODE", "token")  # of ~/.ray/auth_token, which Ray makes
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage data are sent
+    os.environ.setdefault("RAY_AUTH_MODE", "token")  # from ~/.ray/auth_token, which Ray creates
     import ray
     from ray import serve
 

@@ -1,7 +1,7 @@
 """The HTTP API around any `EncoderService`: one path for each method, described by OpenAPI.
 
-A call is a POST whose body is a request, packed as `core.remote.wire` says; the answer is the
-packed result. Any server of ASGI apps runs it.
+A call is a POST whose body is a request, packed as `core.remote.wire` specifies; the response is
+the packed result. Any ASGI server can run it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from components.serving.work import Work
 __all__ = ["create_app", "from_env"]
 
 _N_THREADS = {False: 64, True: 2}
-"""Most of them wait: for a batch to be computed, or a file to be fetched. What needs no work has
-its own, so that it is answered beside all that waits."""
+"""The number of threads, by `quick`. Most of them wait for a batch or a download. Requests that
+need no work have their own, so that they are not delayed by the others."""
 _STATUS: Mapping[type[ContextlensError], int] = {
     errors.BusyError: 503,
     errors.ServiceAwayError: 503,
@@ -46,12 +46,12 @@ _STATUS: Mapping[type[ContextlensError], int] = {
     errors.UnsupportedModelError: 422,
     errors.CheckpointError: 422,
     errors.RevisionError: 409,
-    errors.FetchError: 424,  # not 502 or 504, which proxies give
+    errors.FetchError: 424,  # not 502 or 504, which proxies use
     errors.ModelError: 507,
     errors.InputError: 400,
     ContextlensError: 500,
 }
-"""The first that fits an error is its status."""
+"""The HTTP status of an error: that of the first class that matches."""
 _OnUsed = Callable[[str], None]
 _log = logging.getLogger("contextlens")
 
@@ -66,10 +66,10 @@ def create_app(
     """The API as an ASGI app.
 
     Args:
-        service: that answers.
-        token: that every request must carry; None for none.
-        bounds: of what is asked at once.
-        on_used: hears of a model that has just been used.
+        service: the service that answers.
+        token: the token that every request must carry; None for none.
+        bounds: the limits on concurrent requests.
+        on_used: called with a model that has just been used.
     """
     places = {quick: Places(bounds or Bounds()) for quick in _N_THREADS}
     pools = {quick: ThreadPoolExecutor(n, "contextlens-api") for quick, n in _N_THREADS.items()}
@@ -88,10 +88,10 @@ def create_app(
 
 
 def from_env() -> Starlette:
-    """The API around the models of this process, as the environment's settings say.
+    """The API around the models of this process, configured by the environment.
 
-    For a server of ASGI apps: `uvicorn --factory components.serving.api:from_env`. Who has the
-    token is an app, which asks its visitors; without one, only what is offered is loaded.
+    For an ASGI server: `uvicorn --factory components.serving.api:from_env`. A client with the token
+    is an app that controls its visitors' access; without a token, only offered models are loaded.
     """
     settings = Settings.from_env()
     token = settings.service_token
@@ -100,7 +100,7 @@ def from_env() -> Starlette:
 
 @dataclass(frozen=True)
 class _Path:
-    """One path as an ASGI app, which has a request before its body is read."""
+    """One path as an ASGI app, which sees a request before its body is read."""
 
     service: EncoderService
     method: Method
@@ -129,7 +129,7 @@ class _Path:
 
 
 async def _refusal(_: Request, error: Any) -> Response:
-    """The answer that says what is wrong."""
+    """The response that describes an error."""
     if isinstance(error, HTTPException):
         status, fault = error.status_code, Fault(RequestError.__name__, error.detail)
     else:
@@ -159,7 +159,7 @@ _HEALTH = {
 
 
 def _description() -> dict[str, Any]:
-    """The API as OpenAPI describes it, from the types of its requests and answers."""
+    """The OpenAPI description, from the types of the requests and answers."""
     kinds = (Fault, Event, *wire.REQUESTS.values(), *wire.ANSWERS.values())
     (fault, _, *schemas), components = msgspec.json.schema_components(
         kinds, schema_hook=_array_schema, ref_template="#/components/schemas/{name}"

@@ -1,8 +1,8 @@
-"""How many requests may be under way, how much memory they share, and how slow a body may be.
+"""Limits on concurrent requests: their number, the memory that they share, and slow bodies.
 
-The memory of one process for all that is asked at once is at most `n_requests` times `free_bytes`
-and `shared_bytes` beside: places are taken before a body is read, and memory for an answer before
-it is made.
+The requests of one process hold at most `n_requests` times `free_bytes`, plus `shared_bytes`: a
+request gets its place before its body is read, and memory for an answer before the answer is
+created.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from components.core.errors import BusyError
 __all__ = ["OBJECTS", "Bounds", "Place", "Places"]
 
 _UNDISTURBED_SECONDS = 0.2
-"""In which a body may come in any case; a slower one gives way where all places are taken."""
+"""The time that every body gets; after it, a slow body loses its place if none is free."""
 OBJECTS = 4
-"""Times its own size that a body takes at most once it is unpacked."""
+"""The most memory that an unpacked body takes, as a multiple of its size."""
 _BUSY = "The service that runs the models has more to do than it can. Try again in a moment."
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the requests to one process may take.
+    """The limits for the requests to one process.
 
     Attributes:
-        body_bytes: of one body.
-        n_requests: under way at once, from before their bodies are read until their answers are
-            taken; more are told to come again. As many again that need no work.
-        free_bytes: that each of them may hold in any case.
-        shared_bytes: that all of them hold beside; an answer counts twice while it is packed.
-        wait_seconds: for memory for an answer, before one is told to come again.
-        seconds: in which a body must be there, and in which each megabyte of the answer must be
-            taken: else a slow client would hold for ever what others wait for.
+        body_bytes: the size of one body.
+        n_requests: the number of concurrent requests, from before their bodies are read until their
+            answers are taken; more are told to try again. As many again that need no work.
+        free_bytes: the memory that each request may always hold.
+        shared_bytes: additional memory for all requests; an answer counts twice while it is packed.
+        wait_seconds: how long to wait for an answer's memory before a request is told to try again.
+        seconds: the time in which a body must arrive, and in which each megabyte of the answer must
+            be taken; otherwise a slow client would block the others for ever.
     """
 
     body_bytes: int = 8_000_000
@@ -53,7 +53,7 @@ class Bounds:
 
 
 class Places:
-    """So many requests at once, in one event loop, and the memory that they share."""
+    """The places for concurrent requests in one event loop, and the memory that they share."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -64,17 +64,17 @@ class Places:
 
     @contextmanager
     def taken(self) -> Iterator[Place]:
-        """One of them; where none is free, that of the request whose body takes longest to come.
+        """Hold a free place; if there is none, take the place of the request with the slowest body.
 
         Raises:
-            BusyError: none can be had.
+            BusyError: no place can be had.
         """
         if self._n_free <= 0:
             slowest, since = next(iter(self.reading.items()), (None, math.inf))
             if slowest is None or time.monotonic() < since + _UNDISTURBED_SECONDS:
                 raise BusyError(_BUSY, 1.0)
             del self.reading[slowest]
-            slowest.reschedule(0.0)  # at once
+            slowest.reschedule(0.0)  # immediately
         self._n_free -= 1
         place = Place(self)
         try:
@@ -85,7 +85,7 @@ class Places:
 
 
 class Place:
-    """One of the places, and the memory that its request holds."""
+    """The place of one request, and the memory that it holds."""
 
     def __init__(self, places: Places) -> None:
         self.bounds = places.bounds
@@ -93,10 +93,10 @@ class Place:
         self._held = 0
 
     def hold(self, n_bytes: int, *, seconds: float = 0.0) -> None:
-        """Hold so much from now on, in place of what was held; wait for it some seconds.
+        """Hold `n_bytes` from now on instead of what was held; wait for them up to `seconds`.
 
         Raises:
-            BusyError: there is not so much.
+            BusyError: not enough memory is free.
         """
         places, bounds = self._places, self.bounds
         wanted = min(max(0, n_bytes - bounds.free_bytes), bounds.shared_bytes)
@@ -110,11 +110,11 @@ class Place:
             places.changed.notify_all()
 
     async def body(self, request: Request) -> bytes:
-        """A body as it comes in, no more of it than the bound.
+        """Read a body as it arrives, up to the size limit.
 
         Raises:
-            BusyError: others have too much under way.
-            HTTPException: it is larger, or too slow.
+            BusyError: there are too many other requests.
+            HTTPException: the body is too large or too slow.
         """
         bounds, reading, body = self.bounds, self._places.reading, bytearray()
         try:

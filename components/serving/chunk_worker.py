@@ -1,7 +1,7 @@
-"""What a process of the cluster does with a stored corpus: its own model makes rows of chunks.
+"""The part of indexing that runs in a cluster's processes: its own model makes rows of chunks.
 
-Ray finds this module by its name on each machine, so it stays apart from the command that sends
-the work: what is defined in a command's own module travels with all that it mentions.
+Ray imports this module by its name on each machine, so it is separate from the command that sends
+the work: Ray serialises whatever is defined in a command's own module with all that it refers to.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from components.corpus.store.store import Store
 __all__ = ["OpenService", "Worker", "open_own"]
 
 OpenService = Callable[[], EncoderService]
-"""Opens the service that holds the model, in whatever process it is called."""
+"""Opens the service that holds the model, in the process that calls it."""
 
 
 def open_own() -> EncoderService:
-    """A service that has its models itself, by the settings of the machine that it is on."""
+    """A service with models of its own, using the settings of the machine that it runs on."""
     service = open_service(Settings.from_env().model_copy(update={"service_url": None}))
     return service.uncached if isinstance(service, CachedService) else service
 
@@ -36,7 +36,7 @@ class Worker:
         self._store, self._about, self._open_service = Store(root), about, open_service
 
     def made(self, start: int, stop: int) -> Made:
-        """The rows of the chunk of these texts."""
+        """The rows of the chunk with these texts."""
         texts, targets = zip(*self._store.texts(self._about.name, start, stop), strict=True)
         return start, rows_made(*self._model, self._about, Chunk(start, texts, targets))
 

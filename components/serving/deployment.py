@@ -1,8 +1,8 @@
-"""The service on Ray Serve: one `LocalService` in each replica, found again by its models.
+"""The service on Ray Serve: one `LocalService` in each replica, located by its models.
 
-A request names its model in a header, by which Ray's router prefers a replica that has it in
-memory. Requests meet inside a replica: its `LocalService` runs what comes together in batches, so
-that none are made here. Importing this needs the extra `cluster`.
+A request names its model in a header, so that Ray's router can prefer a replica that has it in
+memory. Batches form inside a replica, whose `LocalService` combines concurrent requests; none are
+made here. Importing this module needs the extra `cluster`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ __all__ = ["NAME", "build"]
 
 NAME = "contextlens"
 _MODELS_A_REPLICA = 8
-"""Models that a replica counts as its own; how many fit in memory its `LocalService` decides."""
+"""The models that a replica registers; its `LocalService` decides how many stay in memory."""
 
 
 class Encoders:
     """One replica.
 
     Args:
-        is_open: whether others than this machine's user can reach the service. Who has its token is
-            an app, which asks its visitors; without one, only what is offered is loaded.
+        is_open: True if users of other machines can reach the service. A client with its token is
+            an app that controls its visitors' access; without a token, only offered models load.
     """
 
     def __init__(self, is_open: bool = True) -> None:
@@ -39,7 +39,7 @@ class Encoders:
         self._service = LocalService(settings, offered_only=is_open and self._token is None)
         self._noting: set[asyncio.Task[Any]] = set()
         first = self._service.models()[0]
-        if first.on_disk:  # ready when it is said to be
+        if first.on_disk:  # loaded before the replica reports that it is ready
             self._service.load(first.id)
 
     def __serve_build_asgi_app__(self) -> Starlette:
@@ -47,14 +47,14 @@ class Encoders:
         return create_app(self._service, token=self._token, on_used=self._note)
 
     def check_health(self) -> None:
-        """Raise where this replica cannot answer any more."""
+        """Raise an error if this replica can no longer answer."""
         self._service.models()
 
     async def _hold(self, model: str) -> str:
-        """Have the router know that this replica has a model; the work has loaded it already."""
+        """Tell the router that this replica has a model, which is already loaded."""
         return model
 
-    # Not as a decorator, which has no types where Ray is not installed; Ray wants the same name.
+    # Not a decorator, which has no types if Ray is not installed; Ray requires the same name.
     _hold = serve.multiplexed(max_num_models_per_replica=_MODELS_A_REPLICA)(_hold)
 
     def _note(self, model: str) -> None:
@@ -67,8 +67,8 @@ _deployment = serve.deployment(
     name=NAME,
     num_replicas=None,
     autoscaling_config={"min_replicas": 1, "max_replicas": 4, "target_ongoing_requests": 8},
-    max_ongoing_requests=64,  # what waits for a batch too; beyond it, other replicas are asked
-    max_queued_requests=512,  # beyond it, visitors are told to come again
+    max_ongoing_requests=64,  # waiting ones too; beyond it, other replicas are used
+    max_queued_requests=512,  # beyond it, visitors are told to try again
     health_check_period_s=10,
     health_check_timeout_s=30,
     graceful_shutdown_wait_loop_s=1,
@@ -82,8 +82,8 @@ def build(arguments: Mapping[str, int] | None = None) -> Any:
     """The application, as `deploy/serve.yaml` names it.
 
     Args:
-        arguments: `replicas` and `cores` of each, and 0 for `is_open` on this machine alone, where
-            they do not come from a config file.
+        arguments: `replicas`, the `cores` of each, and `is_open` (0 for a service on this machine
+            only), if they do not come from a config file.
     """
     given = dict(arguments or {})
     if not given:

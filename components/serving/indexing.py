@@ -47,9 +47,9 @@ class Workers:
     """The processes that hold a model.
 
     Attributes:
-        most: how many at once; None for as many as the cluster has room for.
+        most: the most processes at once; None for as many as the cluster has room for.
         cpus: processors of each.
-        gpus: graphics cards of each; a part of one where several share it.
+        gpus: graphics cards of each; a fraction if several share one.
     """
 
     most: int | None = None
@@ -65,25 +65,25 @@ def index_on_ray(
     open_service: OpenService = open_own,
     workers: Workers | None = None,
 ) -> None:
-    """Index a corpus on the cluster that Ray is connected to, from where it stands.
+    """Index a corpus on the cluster that Ray is connected to, from where it stopped.
 
     Args:
-        store: what holds it: object storage, or a folder that all machines share.
-        name: the corpus's.
-        report: told how far it is.
-        open_service: opens the service, here and in the workers; by default each as the settings
-            of its machine say.
-        workers: how many there are, and what each has.
+        store: the corpus's storage: object storage, or a folder that all machines share.
+        name: the corpus's name.
+        report: called with the progress.
+        open_service: opens the service, here and in the workers; by default each uses the settings
+            of its own machine.
+        workers: the number of workers, and the resources of each.
 
     Raises:
-        ContextlensError: it failed; the corpus says so, and can be used as far as it is.
+        ContextlensError: the work failed; the corpus records it, and its indexed part is usable.
     """
     make = partial(_made, store.root, open_service, workers or Workers())
     index(store, open_service(), name, report, make=make)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Index the corpus that the command line names, and say how far it is."""
+    """Index the corpus that the command line names, and print the progress."""
     given = _parser().parse_args(_name_last(sys.argv[1:] if arguments is None else arguments))
     if find_spec("ray") is None:
         sys.exit(MISSING)
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _name_last(arguments: Sequence[str]) -> list[str]:
-    """The same, where a name that begins with - is no option."""
+    """Move the name to the end, where one that begins with - is not read as an option."""
     names = [own for own in arguments[:1] if is_name(own)]
     return [*arguments[len(names) :], *(["--", *names] if names else [])]
 
@@ -132,16 +132,16 @@ def _index(given: argparse.Namespace) -> None:
 
 
 def _connect(address: str | None) -> None:
-    """Be part of a cluster.
+    """Connect to a cluster.
 
     Raises:
         WorkerError: there is none at the address.
     """
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is told to anybody
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage data are sent
     import ray
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # LanceDB's, of a fork that becomes another
+        with warnings.catch_warnings(action="ignore"):  # LanceDB's, of a fork and exec
             ray.init(address, log_to_driver=False, ignore_reinit_error=True)
     except ConnectionError as exc:
         raise WorkerError(
@@ -165,11 +165,11 @@ def _made(
     _: ModelCard,
     until_over: UntilOver,
 ) -> Generator[Made, None, None]:
-    """The rows of chunks, made by workers, in their order: see `run.Make`.
+    """The rows of chunks, made by workers, in order: see `run.Make`.
 
     Raises:
-        CorpusError: the cluster has no room for a worker: the work would wait for ever.
-        WorkerError: the cluster failed, or what runs there.
+        CorpusError: the cluster has no room for a worker, so the work would wait for ever.
+        WorkerError: the cluster or the work on it failed.
     """
     import ray
     from ray.exceptions import RayError, RayTaskError
@@ -177,7 +177,7 @@ def _made(
 
     places = [(chunk.start, chunk.stop) for chunk in chunks]
     options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus}
-    # A worker that dies is started again; a chunk that ends it each time fails.
+    # A worker that dies is restarted; a chunk that kills it every time fails.
     remote = ray.remote(max_restarts=-1, max_task_retries=3, **options)(Worker)
     n = min(_most_workers(workers), len(places))
     actors = [remote.remote(root, about, open_service) for _ in range(n)]
@@ -195,7 +195,7 @@ def _made(
 
 
 def _most_workers(workers: Workers) -> int:
-    """The number of workers that there is room for now: at least one, unless there never is."""
+    """The number of workers that there is room for now: at least one, unless none ever fits."""
     import ray
 
     total, free = ray.cluster_resources(), ray.available_resources()

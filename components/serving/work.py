@@ -1,7 +1,7 @@
-"""One request under way: done in a thread, while its client may hear how far it is, or leave.
+"""One request in progress: runs in a thread, while its client may get progress, or leave.
 
-Short work is answered as it is, with the status that says what came of it. What takes longer is
-answered in a stream, where the client accepts one.
+Short work is answered directly, with a status that tells its outcome. Longer work is answered in a
+stream if the client accepts one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Work"]
 
 _ALIVE_SECONDS = 1.0
 _REPORT_SECONDS = 0.05
-_MOST_EVENTS = 100  # of those that are not sent yet, the latest
+_MOST_EVENTS = 100  # the latest ones that are not sent yet
 _PART_BYTES = 1_000_000
 _LONGEST_NAME = 64
 _GONE = "This was stopped, because nobody waits for it any more."
@@ -41,13 +41,13 @@ _log = logging.getLogger("contextlens")
 
 
 class Work:
-    """The answer to a request, worked out in a thread while its client is heard.
+    """The answer to a request, computed in a thread while the client's connection is watched.
 
     Args:
-        service: that answers.
-        method: that is called.
-        request: whose body holds the arguments.
-        place: that the request has.
+        service: the service that answers.
+        method: the method to call.
+        request: the request, whose body holds the arguments.
+        place: the request's place.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class Work:
         self.model: str | None = None
 
     async def answer(self, pool: Executor, send: Send) -> bool:
-        """Work, and send what comes of it; stop as soon as the client is gone, or takes nothing.
+        """Work, and send the outcome; stop as soon as the client is gone or takes nothing.
 
         Returns:
             True if the work was done.
 
         Raises:
-            ContextlensError: the answer, where the work failed before anything was sent.
+            ContextlensError: the error to send, if the work failed before anything was sent.
             HTTPException: the body cannot be read.
             ClientDisconnect: the client is gone, or takes nothing.
         """
@@ -101,7 +101,7 @@ class Work:
         finally:
             self._left.set()
             gone.cancel()
-            if not work.cancel():  # what has begun holds its place until it is over
+            if not work.cancel():  # running work holds its place until it is over
                 await asyncio.wait({work})
 
     async def _wait(self, work: asyncio.Future[Any], gone: asyncio.Future[Any]) -> None:
@@ -111,7 +111,7 @@ class Work:
     async def _lines(
         self, work: asyncio.Future[bytes | ContextlensError], gone: asyncio.Future[Any]
     ) -> AsyncIterator[bytes]:
-        """Lines that tell how far the work is, and its answer behind the last one."""
+        """Lines that report progress, and the answer after the last one."""
         last = 0.0
         while not gone.done():
             is_over = work.done()
@@ -133,7 +133,7 @@ class Work:
             yield _line(Event(fault=Fault.of(answer)))
 
     def _run(self) -> bytes | ContextlensError:
-        """The packed answer, or what is wrong; in a thread."""
+        """The packed answer or the error; runs in a thread."""
         try:
             with calling(self._caller):
                 return self._packed()
@@ -150,7 +150,7 @@ class Work:
             )
 
     def _packed(self) -> bytes:
-        """The packed answer; there is memory for it before it is made."""
+        """The packed answer; its memory is reserved before it is created."""
         name, place, n_held = self._method.name, self._place, OBJECTS * len(self._body)
         arguments = wire.unpack_request(name, self._body)
         self._body = b""
@@ -165,7 +165,7 @@ class Work:
         return packed
 
     def _report(self, *event: Any) -> None:
-        """Note how far the work is; ends it where nobody waits for it."""
+        """Record progress; stop the work if its client is gone."""
         if self._left.is_set():
             raise JobError(_GONE)
         self._events.append(event[0] if len(event) == 1 else event)
@@ -178,7 +178,7 @@ async def _disconnected(request: Request) -> Message:
 
 
 async def _parts(answer: bytes) -> AsyncIterator[bytes]:
-    """An answer in parts: after each the server hears whether the client has taken it."""
+    """An answer in parts, so that the server notices after each whether the client has taken it."""
     for start in range(0, len(answer), _PART_BYTES):
         yield answer[start : start + _PART_BYTES]
 
@@ -188,10 +188,10 @@ def _line(event: Event) -> bytes:
 
 
 def _timed(send: Send, seconds: float) -> Send:
-    """Send as long as the client takes it.
+    """Wrap `send` with a time limit for each part.
 
     Raises:
-        ClientDisconnect: a part was not taken in so many seconds.
+        ClientDisconnect: a part was not taken within `seconds`.
     """
 
     async def send_part(message: Message) -> None:

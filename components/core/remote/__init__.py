@@ -1,4 +1,4 @@
-"""A service on another machine: its client, and the form in which values travel.
+"""A service on another machine: its client, and the format in which values travel.
 
-Importing this does not import the client's libraries: take what is needed from its modules.
+Importing this package does not import the client's libraries: import its modules instead.
 """

@@ -1,7 +1,7 @@
-"""The service whose models are on other machines: the same contract, over HTTP.
+"""A service whose models are on other machines: the same interface, over HTTP.
 
-What the app asks at every run of a page (which models there are, whether one is loaded, its card)
-is believed for some seconds. Everything else is remembered by the `CachedService` in front.
+Answers that the app requests on every run of a page (which models there are, whether one is loaded,
+its card) are considered valid for some seconds. The `CachedService` in front caches all others.
 """
 
 from __future__ import annotations
@@ -45,43 +45,43 @@ __all__ = ["Connection", "RemoteService"]
 # --- Requests to a service over HTTP
 
 OnProgress = Callable[[Any], None]
-"""Hears how far the work is; what it raises ends the work."""
+"""Called with the progress of the work; an exception that it raises ends the work."""
 
 _PAUSES = (0.0, 0.2, 0.5, 1.0, 1.5)
-"""Seconds before each try; they vary by half, so that not all who lost it come at once."""
+"""Seconds before each try, varied by half so that clients do not all return at once."""
 _MOST_LOST = 2
-"""A request that was sent and got no answer is sent once more only: it may be what ended the
-process that had it."""
+"""The most times that a request is sent without getting an answer. It is resent only once,
+because it may be what killed the process that handled it."""
 _AWAY_SECONDS = 2.0
-"""A service that did not answer is left alone for so long: a page asks many times a run."""
+"""How long a service that did not answer is left alone: a page makes many requests a run."""
 _CONNECT_SECONDS = 3.0
 _SILENT_SECONDS = 30.0
-"""The longest silence: a service that works says so every second."""
+"""The longest silence: a working service reports every second."""
 _QUICK_SECONDS = 5.0
-"""For what is known without any work, from the request to the end of the answer."""
+"""The time limit for requests that need no work, from sending to the end of the answer."""
 _CONNECTIONS = {False: 64, True: 8}
-"""At once; quick requests have their own, so that long ones do not stand in their way."""
+"""The most connections, by `quick`. Quick ones have their own, so long ones cannot block them."""
 _WAIT_SECONDS = {False: 5.0, True: 2.0}
-"""For a free connection, before the service is said to be busy."""
-_IDLE_SECONDS = 4.0  # that a connection is kept: servers close theirs after five
+"""The longest wait for a free connection before the service counts as busy."""
+_IDLE_SECONDS = 4.0  # that an unused connection is kept: servers close theirs after five
 _CANCEL_SECONDS = 0.1
 _log = logging.getLogger("contextlens")
 
 
 class _UnsentError(Exception):
-    """The request reached nobody."""
+    """The request did not reach the service."""
 
 
 class _LostError(Exception):
-    """The request was sent, and its answer did not come."""
+    """The request was sent, but no answer came."""
 
 
 class Connection:
-    """The way to one service. Thread-safe.
+    """A connection pool to one service. Thread-safe.
 
     Args:
-        url: of the service, without a path of the API.
-        token: sent as a bearer token; None where the service wants none.
+        url: the service's address, without a path of the API.
+        token: sent as a bearer token; None if the service needs none.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
@@ -105,29 +105,29 @@ class Connection:
 
     @property
     def away(self) -> str | None:
-        """What to say as long as the service does not answer, or None."""
+        """The message to show while the service does not answer, or None."""
         return _AWAY if self._is_away else None
 
     def close(self) -> None:
-        """Let go of all connections; also done once nobody holds this object any more."""
+        """Close all connections; also done when this object is garbage-collected."""
         self._end()
         self._thread.join()
 
     def request(
         self, method: str, arguments: Mapping[str, Any], *, on_progress: OnProgress | None = None
     ) -> Any:
-        """The service's answer.
+        """Return the service's answer.
 
         Args:
-            method: of `EncoderService`.
-            arguments: by name.
-            on_progress: hears how far the work is.
+            method: a method of `EncoderService`.
+            arguments: its arguments by name.
+            on_progress: called with the progress of the work.
 
         Raises:
             ContextlensError: whatever the service raised.
-            BusyError: all connections to it are in use.
+            BusyError: all connections to the service are in use.
             JobError: the caller gave up.
-            ServiceAwayError: it does not answer.
+            ServiceAwayError: the service does not answer.
         """
         body = wire.pack_request(arguments)
         if time.monotonic() < self._away_until:
@@ -150,7 +150,7 @@ class Connection:
     async def _answer(
         self, method: str, body: bytes, headers: dict[str, str], on_progress: OnProgress
     ) -> bytes:
-        """The body of the answer, after as many tries as make sense."""
+        """The body of the answer, after as many tries as are useful."""
         quick, n_lost = METHODS[method].quick, 0
         client, url = self._clients[quick], f"{self._url}{wire.PREFIX}/{method}"
         for pause in _PAUSES[: 2 if quick else None]:
@@ -166,7 +166,7 @@ class Connection:
                     break
             except TimeoutError as exc:
                 failure = exc
-                break  # it had its time
+                break  # its time is up
             else:
                 self._is_away, self._away_until = False, 0.0
                 return answer
@@ -176,7 +176,7 @@ class Connection:
         raise ServiceAwayError(_AWAY) from failure
 
     def _headers(self, model: Any) -> dict[str, str]:
-        """What goes with a request: its model, and the caller's number that tells nothing else."""
+        """The headers of a request: its model, and an anonymous number for its caller."""
         headers = {}
         if isinstance(model, str) and model.isascii() and model.isprintable():
             headers[wire.MODEL_HEADER] = model
@@ -201,7 +201,7 @@ _ALL_IN_USE = (
 
 
 def _client(headers: dict[str, str], *, quick: bool) -> httpx2.AsyncClient:
-    """A pool of connections. It reads nothing from the environment, and follows no redirect."""
+    """A connection pool. It reads nothing from the environment and follows no redirects."""
     n = _CONNECTIONS[quick]
     return httpx2.AsyncClient(
         headers=headers,
@@ -225,7 +225,7 @@ def _run(loop: asyncio.AbstractEventLoop, clients: list[httpx2.AsyncClient]) -> 
 
 
 def _next(events: SimpleQueue[Any]) -> Any:
-    """The next event, or None at the end, as long as anybody waits for it.
+    """The next event, or None at the end, as long as the caller waits.
 
     Raises:
         JobError: the caller gave up.
@@ -248,7 +248,7 @@ async def _once(
     headers: dict[str, str],
     on_progress: OnProgress,
 ) -> bytes:
-    """The body of the answer to one try."""
+    """The body of the answer to a single try."""
     try:
         async with client.stream("POST", url, content=body, headers=headers) as answer:
             kind = answer.headers.get("content-type", "")
@@ -256,7 +256,7 @@ async def _once(
                 raise _refusal(answer.status_code, await answer.aread())
             if kind == wire.STREAM_TYPE:
                 return await _last(answer, on_progress)
-            if kind != wire.ANSWER_TYPE:  # another server stands there
+            if kind != wire.ANSWER_TYPE:  # a different server answered
                 raise _UnsentError(f"an answer of the kind {kind!r}")
             return await answer.aread()
     except httpx2.PoolTimeout:
@@ -270,7 +270,7 @@ async def _once(
 
 
 async def _last(answer: httpx2.Response, on_progress: OnProgress) -> bytes:
-    """The answer at the end of a stream, and meanwhile how far the work is."""
+    """The answer at the end of a stream; reports progress until then."""
     chunks, held = answer.aiter_raw(), b""
     async for chunk in chunks:
         held += chunk
@@ -290,7 +290,7 @@ async def _last(answer: httpx2.Response, on_progress: OnProgress) -> bytes:
 
 
 def _refusal(status: int, body: bytes) -> Exception:
-    """The error that an answer without a result stands for."""
+    """The error for a response that has no result."""
     fault = Fault.read(body)
     if status in {401, 403}:
         return SettingsError(
@@ -299,11 +299,11 @@ def _refusal(status: int, body: bytes) -> Exception:
         )
     if fault is not None:
         return fault.exception()
-    if b"backpressure" in body:  # too many wait at the cluster's door
+    if b"backpressure" in body:  # the cluster's queue is full
         return BusyError(_BUSY, 1.0)
-    if status in {404, 503}:  # of a proxy before a service that starts or is gone
+    if status in {404, 503}:  # from a proxy, while the service starts or is gone
         return _UnsentError(f"the status {status}")
-    if status in {502, 504}:  # of a proxy that handed the request on and got no answer
+    if status in {502, 504}:  # from a proxy that forwarded the request and got no answer
         return _LostError(f"the status {status}")
     return WorkerError(
         f"The service that runs the models answered with the status {status}. "
@@ -318,10 +318,10 @@ class RemoteService(EncoderService):
     """Models behind an address. Thread-safe.
 
     Args:
-        url: of the service.
-        token: that it wants, if any.
-        offered_only: ask only for what the service offers or an admin let in: others can reach
-            this process.
+        url: the service's address.
+        token: the token that the service requires, if any.
+        offered_only: request only models that the service offers or an admin has allowed, because
+            others can reach this process.
     """
 
     _is_far = True
@@ -334,11 +334,11 @@ class RemoteService(EncoderService):
 
     @property
     def away(self) -> str | None:
-        """What to say as long as the service does not answer, or None."""
+        """The message to show while the service does not answer, or None."""
         return self._connection.away
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._connection.close()
 
     def _answer(self, call: Call) -> Any:
@@ -357,7 +357,7 @@ class RemoteService(EncoderService):
             raise
 
     def _in_parts(self, call: Call) -> Any:
-        """The answer, asked for in parts where the whole would be too large."""
+        """Return the answer, requested in parts if the whole would be too large."""
         name, columns = call.method.name, call.columns()
         if name == "word_rows":
             ids = np.asarray(call.arguments["token_ids"]).reshape(-1)
@@ -370,14 +370,14 @@ class RemoteService(EncoderService):
         n, answers = len(columns["texts"]), list[Any]()
         try:
             parts = list(parts_of(name, call.arguments, self._card(call)))
-        except TypeError:  # a layer that is no number, say: the service says so best
+        except TypeError:  # for example a non-numeric layer: the service's error is better
             return self._request(call)
         for part in parts:
             answers += self._request(call.at(range(n)[part]), n_before=len(answers), n=n)
         return answers
 
     def _request(self, call: Call, *, n_before: int = 0, n: int | None = None) -> Any:
-        """The service's answer; a part's progress is reported as that of all n texts."""
+        """Return the service's answer; report a part's progress as a share of all n texts."""
         arguments = dict(call.arguments)
         progress = arguments.pop("progress", None)
 
@@ -392,9 +392,9 @@ class RemoteService(EncoderService):
         )
 
     def _recent(self, call: Call) -> Any:
-        """The answer of some seconds ago, or a new one.
+        """Return an answer up to some seconds old, or a new one.
 
-        While the service is away the last answer holds, however old it is.
+        While the service is away, the last answer is used however old it is.
         """
         name, model = key = call.method.name, call.arguments.get("model")
         if name == "load" and self._last(key) is not None and not self.spec(str(model)).loaded:
@@ -415,22 +415,22 @@ class RemoteService(EncoderService):
         return tuple(map(self._as_last_seen, answer)) if name == "models" else answer
 
     def _as_last_seen(self, spec: ModelSpec) -> ModelSpec:
-        """Of what is loaded, the machine that was asked for a model knows best."""
+        """Take a spec's loaded state from the machine that last answered for the model."""
         own: ModelSpec | None = self._last(("spec", spec.id))
         return spec if own is None else replace(spec, loaded=own.loaded)
 
     def _card(self, call: Call) -> Any:
-        """The card of the files that the answer depends on, as it was last."""
+        """The card, as last received, of the files that the answer depends on."""
         method = CARDS[call.method.of]
         return self._last((method, call.model)) or getattr(self, method)(call.model)
 
     def _last(self, key: Hashable) -> Any | None:
-        """The last answer, however old, or None."""
+        """Return the last answer, however old, or None."""
         return self._believed.get(key, (0.0, None))[1]
 
     def _believe(self, key: Hashable, answer: Any) -> None:
         with self._lock:
-            self._believed.pop(key, None)  # the latest stands last
+            self._believed.pop(key, None)  # the latest goes last
             self._believed[key] = (time.monotonic(), answer)
             if len(self._believed) > _N_BELIEVED:
                 del self._believed[next(iter(self._believed))]

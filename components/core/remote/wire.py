@@ -1,9 +1,9 @@
-"""All that travels between an app and a service: requests, answers, events and faults.
+"""The format of everything between an app and a service: requests, answers, events and faults.
 
 A request is JSON. An answer is one safetensors file: its arrays are tensors, and the tensor `value`
-holds all else as MessagePack, in which an array stands as the name of its tensor. Never a pickle.
-What may be sent is what the signatures of `EncoderService` state: msgspec refuses unknown fields,
-other types, lists without end and deep nesting while it reads.
+holds all else as MessagePack, in which each array is replaced by the name of its tensor. Never a
+pickle. The signatures of `EncoderService` define what may be sent. On reading, msgspec refuses
+unknown fields, other types, lists without end and deep nesting.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ __all__ = [
 PREFIX = "/v1"
 REQUEST_TYPE = "application/json"
 ANSWER_TYPE = "application/x-contextlens-2"
-"""An answer in the second version of the format."""
+"""The content type of an answer in the second version of the format."""
 STREAM_TYPE = "application/x-contextlens-2-stream"
-"""Lines of JSON, each an `Event`, and behind the last one the answer. For long work, to clients
-that accept it."""
+"""Lines of JSON, each an `Event`, and the answer after the last one. Used for long work, with
+clients that accept it."""
 CALLER_HEADER = "x-contextlens-caller"
-"""The same for all requests of one visitor, and telling nothing of them."""
+"""Identifies the requests of one visitor without revealing the visitor."""
 BULK_HEADER = "x-contextlens-bulk"
 MODEL_HEADER = "serve_multiplexed_model_id"
-"""The model that is asked; by it Ray Serve finds a replica that has it in memory."""
+"""The requested model; Ray Serve uses it to find a replica that has the model in memory."""
 
 MOST_ITEMS = 4096
-"""Of one list in a request: more texts, layers or token IDs are asked for in parts."""
-_LONGEST_WAIT = 3600.0  # seconds to wait that are believed
+"""The most items in one list of a request; larger requests are split into parts."""
+_LONGEST_WAIT = 3600.0  # seconds; longer waiting times are not believed
 _ERRORS: Mapping[str, type[ContextlensError]] = {
     name: vars(errors)[name] for name in errors.__all__
 }
@@ -83,19 +83,19 @@ class Fault(Struct, frozen=True):
     retry_seconds: Annotated[float, Meta(ge=0, le=_LONGEST_WAIT)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a name that is none of our errors."""
+        """Refuse a name that is not one of our errors."""
         if self.error not in _ERRORS:
             raise ValueError(f"{self.error[:40]!r} is no error of ours")
 
     @classmethod
     def of(cls, error: ContextlensError) -> Fault:
-        """An error as it is sent: of a class that is not in the list, as the nearest that is."""
+        """An error as it is sent; an unlisted class is sent as its nearest listed base class."""
         name = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
         return cls(name, str(error), getattr(error, "retry_seconds", None))
 
     @classmethod
     def read(cls, body: bytes) -> Fault | None:
-        """The fault in an answer, or None where the answer is not one of ours."""
+        """The fault in an answer, or None if the answer is not in our format."""
         try:
             return msgspec.json.decode(body, type=cls)
         except (msgspec.DecodeError, RecursionError):
@@ -124,11 +124,11 @@ class Event(Struct, frozen=True, omit_defaults=True):
 
 
 def pack_request(arguments: Mapping[str, Any]) -> bytes:
-    """The body of a request, of a method's arguments by name.
+    """The body of a request, from a method's arguments by name.
 
     Raises:
-        RequestError: it holds something that cannot be sent.
-        TextError: it holds a text that is no Unicode.
+        RequestError: an argument cannot be sent.
+        TextError: a text is not valid Unicode.
     """
     return _encoded(msgspec.json.encode, arguments, _plain)
 
@@ -137,7 +137,7 @@ def unpack_request(method: str, body: bytes) -> dict[str, Any]:
     """The arguments of a method.
 
     Raises:
-        RequestError: the body is broken, or not what the method takes.
+        RequestError: the body is malformed, or does not match the method's arguments.
     """
     try:
         return msgspec.structs.asdict(msgspec.json.decode(body, type=REQUESTS[method]))
@@ -163,7 +163,7 @@ def unpack_answer(method: str, body: bytes) -> Any:
     """The answer of a method; its arrays are read-only.
 
     Raises:
-        RequestError: the body is broken, or not what the method answers.
+        RequestError: the body is malformed, or does not match the method's answer.
     """
 
     def take_array(hint: Any, name: Any) -> np.ndarray:
@@ -191,7 +191,7 @@ def _encoded(encode: Callable[..., bytes], value: Any, encode_other: Any) -> byt
 
 
 def _plain(value: Any) -> Any:
-    """Something that has no form of its own on the way, as something that has."""
+    """A value without a wire format, as an equivalent one that has one."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -215,7 +215,7 @@ def _dtype(hint: Any) -> np.dtype[Any]:
 
 
 def _request_type(method: Method, function: Any) -> type[Struct]:
-    """The arguments of a method, all but `progress`, with the types that it states."""
+    """A struct of a method's arguments, all but `progress`, with the types of its signature."""
     hints = get_type_hints(function)
     fields: list[Any] = []
     for argument in method.signature.parameters.values():
@@ -227,9 +227,10 @@ def _request_type(method: Method, function: Any) -> type[Struct]:
 
 
 def _json_type(hint: Any) -> Any:
-    """The type that travels: a bounded list for a sequence or an array.
+    """The type on the wire: a bounded list for a sequence or an array.
 
-    A single text in place of many travels too, for the service to refuse it in its own words.
+    A single text in place of a list is allowed too, so that the service can refuse it in its own
+    words.
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is np.ndarray:
@@ -243,44 +244,44 @@ def _json_type(hint: Any) -> Any:
 REQUESTS: Mapping[str, type[Struct]] = {
     name: _request_type(method, getattr(EncoderService, name)) for name, method in METHODS.items()
 }
-"""What a service can be asked, by the name of the method: each is a path below `PREFIX`."""
+"""The request types by method name; each is a path below `PREFIX`."""
 ANSWERS: Mapping[str, Any] = {
     name: get_type_hints(getattr(EncoderService, name))["return"] for name in METHODS
 }
 """The type of each method's answer."""
 
 
-# --- How large an answer may be at most
+# --- Limits on the size of an answer
 
 MOST_BYTES = 1_000_000_000
-"""Of one answer: what 512 tokens have, with all attentions, in the largest of the known models."""
+"""The largest answer: what 512 tokens take, with all attentions, in the largest known models."""
 PART_BYTES = 256_000_000
-"""Of the answer to one part of a call; tokens count as one a byte, which is four times most."""
-_MOST_TEXTS, _MOST_CHARACTERS = 128, 8_000  # of a part: more would not be computed any faster
+"""The largest answer to one part of a call, at one token per byte, which is four times most."""
+_MOST_TEXTS, _MOST_CHARACTERS = 128, 8_000  # of a part: larger ones are no faster
 _MOST_RUNS = 1_024
-_OTHER_BYTES = 2_000_000  # of an answer that has no more for more texts: cards, parameters
+_OTHER_BYTES = 2_000_000  # of an answer whose size is independent of texts: cards, parameters
 _MATRIX_BYTES = 20_000_000  # of a parameter; larger ones are refused where they are read
-_RESULT_BYTES = 2_000  # of a result beside its arrays and texts
-_TOKEN_BYTES = 100  # its seven numbers, and itself
+_RESULT_BYTES = 2_000  # of a result besides its arrays and texts
+_TOKEN_BYTES = 100  # its seven numbers, and the token itself
 _ENTRY_BYTES = 100  # of a token in a vocabulary
-_LEAST_ROW = 1_024  # a row of the word table is longer than a layer's states in some models
+_LEAST_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
 
 CARD_BY: Mapping[str, str] = {
     name: CARDS[method.of]
     for name, method in METHODS.items()
     if method.of and name != "architecture" and name not in CARDS.values()
 }
-"""The method that gives the card by which the size of a method's answer is known."""
+"""The method whose card determines the size of a method's answer."""
 
 Card = Any
-"""A `ModelCard`, a `TokenizerCard`, or None where the size depends on neither."""
+"""A `ModelCard`, a `TokenizerCard`, or None if the size depends on neither."""
 
 
 def check_answer(method: str, arguments: Mapping[str, Any], card: Card) -> int:
-    """Bytes of the answer to a call, at most.
+    """The most bytes that the answer to a call can take.
 
     Raises:
-        RequestError: it would be larger than an answer may be.
+        RequestError: that is more than an answer may have.
     """
     n_bytes = sum(result_bytes(method, arguments, card))
     if n_bytes > MOST_BYTES:
@@ -293,12 +294,12 @@ def check_answer(method: str, arguments: Mapping[str, Any], card: Card) -> int:
 
 
 def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[int]:
-    """Bytes of each result at most: one for each text, or one for the whole answer.
+    """The most bytes of each result: one for each text, or one for the whole answer.
 
     Args:
-        method: that is called.
-        arguments: by name.
-        card: that `CARD_BY` names for the method.
+        method: the method.
+        arguments: its arguments by name.
+        card: the card that `CARD_BY` names for the method.
     """
     match method:
         case "tokenize" | "encode" | "intervene":
@@ -322,18 +323,18 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
 
 
 def parts_of(method: str, arguments: Mapping[str, Any], card: Card) -> Iterator[slice]:
-    """Slices of the texts or token IDs of a call, each to be asked for by itself.
+    """Slices of the texts or token IDs of a call, each to be requested separately.
 
     Args:
         method: "tokenize", "encode", "intervene" or "word_rows".
-        arguments: by name; those with one entry for each text fit each other.
-        card: that `CARD_BY` names for the method.
+        arguments: by name; those with one entry for each text have equal lengths.
+        card: the card that `CARD_BY` names for the method.
     """
     if method == "word_rows":
         n = len(arguments["token_ids"])
         yield from (slice(start, start + MOST_ITEMS) for start in range(0, max(n, 1), MOST_ITEMS))
         return
-    is_run = method == "intervene"  # what is the same below the changes is computed once a part
+    is_run = method == "intervene"  # work below the interventions is shared within a part
     most_texts, most_characters = (_MOST_RUNS, inf) if is_run else (_MOST_TEXTS, _MOST_CHARACTERS)
     sizes = result_bytes(method, arguments, card)
     start = n_bytes = n_characters = 0
@@ -347,7 +348,7 @@ def parts_of(method: str, arguments: Mapping[str, Any], card: Card) -> Iterator[
 
 
 def _states(arguments: Mapping[str, Any], card: Card, text: Any, pair: Any) -> int:
-    """Bytes of all that is known of one text's tokens; of tokens, one for each byte."""
+    """Bytes of everything known about one text's tokens, assuming one token per byte."""
     n: int = max(_bytes(text) + _bytes(pair) + 4, arguments.get("pad_to") or 0)
     n = min(n, card.max_length, arguments.get("max_length") or n)
     if isinstance(card, TokenizerCard):
@@ -361,8 +362,8 @@ def _states(arguments: Mapping[str, Any], card: Card, text: Any, pair: Any) -> i
 
 
 def _bytes(text: str | None) -> int:
-    """Bytes of a text, or of all that its characters stand for where that is more."""
+    """Bytes of a text, or of its expanded form (NFKC) if that is more."""
     if text is None or text.isascii():
         return len(text or "")
-    written_out = normalize("NFKC", text)  # as some tokenizers do: one character becomes 18
+    written_out = normalize("NFKC", text)  # some tokenizers do this: one character becomes 18
     return max(len(form.encode(errors="replace")) for form in (text, written_out))
