@@ -463,7 +463,7 @@ def _best(kind: Kind, texts: list[_Text]) -> list[_Text]:
 # --- The threads that run batches, and how callers wait for their results
 
 _CROWD_SECONDS = 1.0
-"""How long to keep assuming several callers after the last of their batches ended."""
+"""The time for which several callers count as present after the last of their batches."""
 
 
 @dataclass(frozen=True)
@@ -698,7 +698,7 @@ def _run_parts(batch: Batch) -> None:
     for part in parts:
         try:
             _run_together([part])
-        except BaseException as exc:  # noqa: BLE001 - it is the caller that must hear of it
+        except BaseException as exc:  # noqa: BLE001 - the caller must get the error
             part[0].fail(exc)
 
 

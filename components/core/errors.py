@@ -2,25 +2,25 @@
 
 ContextlensError
 ├── SettingsError            an environment variable has a value that cannot be used
-├── AccessError              what this visitor may not do here
-├── InputError               what was typed or asked for cannot be used
+├── AccessError              an action that this visitor is not allowed
+├── InputError               input or a request that cannot be used
 │   ├── TextError            a text that no tokenizer can read
 │   ├── RequestError         a request that does not fit the model (layer, head, length)
 │   ├── StateError           an address or a state file that cannot be read
 │   └── CorpusError          a file that cannot be used as a corpus
 ├── ModelError               a model that cannot be used
 │   ├── UnknownModelError    no such model, or one that is not allowed here
-│   ├── UnsupportedModelError  a model of a kind that is not supported
+│   ├── UnsupportedModelError  a model of an unsupported kind
 │   ├── CheckpointError      files that are missing, damaged or unsafe
-│   ├── RevisionError        another revision of it than the one that was begun with
-│   └── FetchError           the hub did not give the files
-├── JobError                 work in the background that was not done
-│   ├── BusyError            too much of it waits already
-│   └── WorkerError          the process that did it failed or ended
+│   ├── RevisionError        a different revision from the one at the start
+│   └── FetchError           the hub did not provide the files
+├── JobError                 background work that was not done
+│   ├── BusyError            too much of it is waiting already
+│   └── WorkerError          the process that did the work failed or ended
 └── ServiceAwayError         the service on another machine does not answer
 
-Each message says what was given, what is allowed and what to do next. Pages show it as it is;
-only that of a SettingsError is for whoever runs the server.
+Each message says what was given, what is allowed and what to do next. Pages show it unchanged,
+except that of a SettingsError, which is for the server's operator.
 """
 
 from __future__ import annotations

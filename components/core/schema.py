@@ -58,7 +58,7 @@ AttentionRequest = bool | Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """The progress of a load: a stage in words, and bytes where they are known."""
+    """How far a load is: a stage in words, and bytes where they are known."""
 
     stage: str
     done_bytes: int = 0

@@ -38,7 +38,7 @@ def own_copy(error: BaseException) -> BaseException:
     """An equal error, so that raising it adds nothing to the first; or the first itself."""
     try:
         own = copy.copy(error)
-    except Exception:  # noqa: BLE001 - a library's error whose arguments are not those it was made of
+    except Exception:  # noqa: BLE001 - a library's error that its own arguments cannot rebuild
         return error
     if type(own) is not type(error):
         return error

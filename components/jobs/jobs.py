@@ -303,7 +303,7 @@ class Jobs:
             with calling(job.caller()):
                 result = job.task.work(Report(job), *(job.given or ())) if job.task else None
             nbytes += size_of(result)
-        except BaseException as exc:  # noqa: BLE001 - it is those who wait that must hear of it
+        except BaseException as exc:  # noqa: BLE001 - the waiting callers must get the error
             state = "stopped" if isinstance(exc, StoppedError) else "failed"
             result, error = None, without_variables(exc)
         with self.lock:

@@ -104,7 +104,7 @@ class Processes:
 
     @contextmanager
     def _one(self, on_progress: OnProgress, *, alive: bool) -> Iterator[Process]:
-        """An idle process, running or not running as `alive` says if there is such a one."""
+        """An idle process, preferably one that is running (`alive`) or one that is not."""
         with self._changed:
             while not self._idle:
                 on_progress("Getting ready", 0.0)

@@ -65,7 +65,7 @@ def _answer(line: str, say: _Say) -> None:
         say({"cancelled": True})
     except ContextlensError as exc:
         say({"refused": str(exc), "error": type(exc).__name__})
-    except Exception as exc:  # noqa: BLE001 - the other side logs it and goes on
+    except Exception as exc:  # noqa: BLE001 - the parent logs it and continues
         last = traceback.extract_tb(exc.__traceback__)[-1]
         say({"failed": f"{type(exc).__name__} at {last.filename}:{last.lineno}"})
 

@@ -2,11 +2,11 @@
 
     python -m components.serving.indexing NAME
 
-The corpus was stored before, by the app: its name stands in its page's address. Chunks of its texts
-go to processes on the cluster, of which each reads them from the store itself and has the model;
-their rows come back in the order of the texts, and this process adds them to the corpus as the app
-would: see `components.corpus.store.run`. So it is the same corpus, whoever indexes it, its page
-shows how far it is, and whoever goes on, here or there, begins behind the last row that is stored.
+The app has already stored the corpus; its name is in the address of its page. Chunks of its texts
+go to processes on the cluster, each of which has the model and reads the texts from the store. The
+rows come back in the order of the texts, and this process adds them to the corpus as the app would:
+see `components.corpus.store.run`. The corpus is therefore the same however it is indexed. Its page
+shows the progress, and the app or the cluster can resume indexing after the last stored row.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class Work:
             return exc
         except StoppedError:
             return JobError(_GONE)
-        except Exception:  # noqa: BLE001 - the client is told in words, the log has the rest
+        except Exception:  # noqa: BLE001 - the client gets a sentence, the log gets the details
             reference = secrets.token_hex(4)
             _log.exception("%s failed, reference %s", self._method.name, reference)
             return WorkerError(

@@ -189,7 +189,7 @@ _N_TOKENS, _N_DIMS, _N_INNER = 256, 384, 1536
 
 @cache
 def fast_precision(folder: Path) -> FastPrecision:
-    """What `precision="fast"` computes in on this machine, with the reason.
+    """The data type behind `precision="fast"` on this machine, with the reason.
 
     Args:
         folder: stores the measurement, which is reused if it was made on this same machine.
@@ -210,7 +210,7 @@ def fast_precision(folder: Path) -> FastPrecision:
 
 @cache
 def machine() -> str:
-    """What determines the measurement: the processor and the library that computes."""
+    """The facts that determine the measurement: the processor and the library that computes."""
     capability = torch.backends.cpu.get_cpu_capability()
     return f"{_processor()}, {os.cpu_count()} cores, {capability}, torch {torch.__version__}"
 

@@ -69,7 +69,7 @@ def network_inputs(
 
 @dataclass(frozen=True)
 class Request:
-    """What to compute for each text, checked against the model by `checked`."""
+    """The computation requested for each text, checked against the model by `checked`."""
 
     pad_to: int | None = None
     mask: Mask = "model"

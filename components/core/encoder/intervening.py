@@ -423,7 +423,7 @@ def replace_states(layer: int, hidden: torch.Tensor, rows: Sequence[Row], put_in
 def visible_positions(
     layer: int, rows: Sequence[Row], width: int, device: torch.device
 ) -> torch.Tensor | None:
-    """Which positions may attend to which in one layer; see `Layerwise.step`.
+    """A mask of the positions that may attend to each other in one layer; see `Layerwise.step`.
 
     Args:
         layer: 1 to n.

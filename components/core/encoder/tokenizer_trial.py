@@ -151,7 +151,7 @@ def _main() -> None:
         refusal = str(exc)
     except MemoryError:
         refusal = "it takes more memory than a tokenizer of its size needs"
-    except BaseException as exc:  # noqa: BLE001 - Rust panics are no Exception
+    except BaseException as exc:  # noqa: BLE001 - a Rust panic is not an Exception
         refusal = f"it cannot be read or fails on a text ({ascii(str(exc))[1:100]})"
     print(json.dumps({"refused": refusal}), flush=True)
     os._exit(0)  # skip cleaning up

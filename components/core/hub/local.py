@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Part = Literal["model", "tokenizer"]
-"""Which files to have: all, weights included, or only config and tokenizer."""
+"""The files to have: all, weights included, or only config and tokenizer."""
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
 _ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")

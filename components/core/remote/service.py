@@ -53,7 +53,7 @@ _MOST_LOST = 2
 """The most times that a request is sent without getting an answer. It is resent only once,
 because it may be what killed the process that handled it."""
 _AWAY_SECONDS = 2.0
-"""How long a service that did not answer is left alone: a page makes many requests a run."""
+"""The pause after a service did not answer: a page makes many requests a run."""
 _CONNECT_SECONDS = 3.0
 _SILENT_SECONDS = 30.0
 """The longest silence: a working service reports every second."""
