@@ -1,1 +1,1 @@
-"""Numpy in, numpy out: what the numbers of a model say. No torch, no streamlit, no plotly."""
+"""The meaning of a model's numbers, numpy in, numpy out. No torch, no streamlit, no plotly."""

@@ -1,10 +1,10 @@
-"""The random-pair baseline: how alike two unrelated words are in a model, layer by layer.
+"""The random-pair baseline: the similarity of two unrelated words in a model, layer by layer.
 
-Anisotropy makes a lone cosine meaningless (Ethayarajh 2019, "How Contextual are Contextualized Word
-Representations?"): in some layers any two words score high. So every cosine is shown beside the
-cosines of random pairs of words, taken from different sentences of a fixed sample. The sample is
-English, and words that a tokenizer cuts into pieces are more alike than others, so a pair is held
-against random pairs of its own kind, and against none where it is not in the sample's script.
+Anisotropy makes a single cosine meaningless (Ethayarajh 2019, "How Contextual are Contextualized
+Word Representations?"): in some layers any two words score high. So pages show every cosine beside
+the cosines of random pairs of words, taken from different sentences of a fixed sample. The sample
+is English, and words that a tokenizer cuts into pieces are more similar than others. So a pair is
+compared with random pairs of its own kind, and with none if it is not in the sample's script.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ N_PAIRS = 5000
 WORDS_PER_SENTENCE = 4
 SEED = 0
 FEWEST_WORDS = 30
-"""Words below which random pairs of a kind are not measured."""
+"""The fewest words of a kind for which random pairs are measured."""
 
 PairKind = Literal["any", "whole", "mixed", "cut"]
 KINDS: tuple[PairKind, ...] = get_args(PairKind)
@@ -66,7 +66,7 @@ class Band:
     mean: FloatArray
     high: FloatArray
     of: str = _OF["any"]
-    """Which words were drawn."""
+    """The kind of words that were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +75,11 @@ class Baseline:
 
     Attributes:
         plain: (n_poolings, n_kinds, 3, n_layers) low, mean and high of the cosine for each of
-            `KINDS`; not a number for a kind of which the sample has too few words.
-        centred: the same of the centred cosine.
-        means: (n_poolings, n_layers, n_dims) mean word vector of the sample.
-        static_means: (n_poolings, n_embedding_dims) mean word-table vector of the sample.
-        n_words: words in the sample.
+            `KINDS`; NaN for a kind of which the sample has too few words.
+        centred: the same for the centred cosine.
+        means: (n_poolings, n_layers, n_dims) the mean word vector of the sample.
+        static_means: (n_poolings, n_embedding_dims) the mean word-table vector of the sample.
+        n_words: the number of words in the sample.
     """
 
     plain: FloatArray
@@ -89,20 +89,20 @@ class Baseline:
     n_words: int
 
     def fits(self, n_layers: int, n_dims: int) -> bool:
-        """Whether the arrays have the shapes of a model with layers 0 to `n_layers`."""
+        """True if the arrays have the shapes of a model with layers 0 to `n_layers`."""
         bands = (len(POOLINGS), len(KINDS), 3, n_layers + 1)
         means = (len(POOLINGS), n_layers + 1, n_dims)
         return self.plain.shape == self.centred.shape == bands and self.means.shape == means
 
     def band(self, pooling: Pooling, *, centred: bool, kind: PairKind = "any") -> Band:
-        """The band for one pooling; of all words where too few of this kind were in the sample."""
+        """Return the band for one pooling; that of all words if this kind has too few."""
         own = (self.centred if centred else self.plain)[POOLINGS.index(pooling)]
         found = kind if np.isfinite(own[KINDS.index(kind)]).all() else "any"
         low, mean, high = own[KINDS.index(found)]
         return Band(low, mean, high, _OF[found])
 
     def centre(self, pooling: Pooling) -> tuple[FloatArray, FloatArray]:
-        """Mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
+        """Return the mean vectors in context (n_layers, n_dims) and without (n_embedding_dims,)."""
         row = POOLINGS.index(pooling)
         return self.means[row], self.static_means[row]
 
@@ -114,16 +114,16 @@ class SampleWords:
     vectors: FloatArray
     static: FloatArray  # (n_poolings, n_words, n_embedding_dims)
     sentences: NDArray[np.int64]  # (n_words,)
-    n_pieces: NDArray[np.int64]  # (n_words,) tokens that each word is cut into
+    n_pieces: NDArray[np.int64]  # (n_words,) the number of tokens of each word
 
 
 def kind_of(n_pieces: int, n_others: int) -> PairKind:
-    """The kind of a pair of words that are cut into so many tokens."""
+    """Return the kind of a pair of words that are cut into so many tokens."""
     return _BY_N_CUT[(n_pieces > 1) + (n_others > 1)]
 
 
 def is_in_sample_script(word: str) -> bool:
-    """Whether a word is written as the sample is: it has Latin letters and no others."""
+    """True if a word is in the sample's script: it has Latin letters and no others."""
     return bool(_LATIN.search(word)) and not _OTHER_SCRIPT.search(word)
 
 
@@ -132,11 +132,11 @@ def sample_words(
     rows: Sequence[FloatArray],
     spans: Sequence[Sequence[tuple[int, int]]],
 ) -> SampleWords:
-    """A few words of each sentence, chosen by a fixed seed.
+    """Return a few words of each sentence, chosen by a fixed seed.
 
     Args:
         encodings: the sample's sentences with all layers.
-        rows: for each sentence, (n_tokens, n_embedding_dims) rows of the word table.
+        rows: for each sentence, its (n_tokens, n_embedding_dims) rows of the word table.
         spans: for each sentence, the spans of its words.
     """
     random = np.random.default_rng(SEED)
@@ -157,7 +157,7 @@ def sample_words(
 
 
 def _present(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> Iterator[IntArray]:
-    """Token positions of the spans; those that the model cut off or drops are left out."""
+    """Token positions of the spans; spans that the model cut off or drops are left out."""
     for span in spans:
         try:
             yield token_positions(encoding, span)
@@ -166,7 +166,7 @@ def _present(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> Iterator[I
 
 
 def measure(words: SampleWords) -> Baseline:
-    """The baseline from sampled words: `N_PAIRS` random pairs of each kind."""
+    """Return the baseline from sampled words: `N_PAIRS` random pairs of each kind."""
     drawn = [_random_pairs(words, kind) for kind in KINDS]
     means = words.vectors.mean(axis=1)
     return Baseline(
@@ -179,7 +179,7 @@ def measure(words: SampleWords) -> Baseline:
 
 
 def _random_pairs(words: SampleWords, kind: PairKind) -> tuple[IntArray, IntArray] | None:
-    """Pairs of one kind from different sentences; None where too few words are of it."""
+    """Return pairs of one kind from different sentences; None if it has too few words."""
     every, cut = np.arange(len(words.sentences)), words.n_pieces > 1
     whole, pieces = every[~cut], every[cut]
     sides = {"any": (every, every), "whole": (whole, whole), "mixed": (whole, pieces)}
@@ -222,7 +222,7 @@ def save(baseline: Baseline, path: Path) -> None:
 
 
 def load(path: Path) -> Baseline | None:
-    """A baseline from disk; None where there is none or it cannot be read (measure it again)."""
+    """Return a baseline from disk; None if it is missing or unreadable (then measure again)."""
     found = load_arrays(path, [f.name for f in fields(Baseline)])
     if found is None or found["n_words"].shape != ():
         return None

@@ -1,4 +1,4 @@
-"""Measured arrays on disk: written whole or not at all, read back or measured again."""
+"""Measured arrays on disk: written whole or not at all, and measured again if unreadable."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def save_arrays(arrays: Mapping[str, Any], path: Path) -> None:
 
 
 def load_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]] | None:
-    """The arrays of these names; None where there is no file or it cannot be read."""
+    """Return the arrays of these names; None if there is no file or it cannot be read."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in names}

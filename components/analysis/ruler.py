@@ -1,11 +1,12 @@
-"""A ruler for cosines: what two uses of one word get, and when one cosine settles the meaning.
+"""A ruler for cosines: those of two uses of one word, and when one cosine settles the meaning.
 
-Measured on sentences in which somebody has said which sense a word has: pairs of one ambiguous word
-in two senses, of one ambiguous word in one sense, and of everyday words that have one sense. Their
-ranges overlap, so that a cosine alone seldom settles whether two uses have the same meaning. A
-verdict is given only below or above a threshold that was right for `RIGHT` of the pairs of words
-that it was not fitted on (leave-one-word-out): the lower end of a one-sided 95% interval over words
-(Student's t) is compared. Each word counts alike, and so do pairs of one and of two senses.
+It is measured on sentences in which the sense of a word is labelled: pairs of one ambiguous word in
+two senses, of one ambiguous word in one sense, and of everyday words that have one sense. Their
+ranges overlap, so a cosine alone seldom settles whether two uses have the same meaning. A verdict
+is given only below or above a threshold that was right for `RIGHT` of the pairs of words that it
+was not fitted on (leave-one-word-out). The lower end of a one-sided 95% interval over words
+(Student's t) must reach `RIGHT`. All words have equal weight, and so have the pairs of one and of
+two senses.
 """
 
 from __future__ import annotations
@@ -43,14 +44,16 @@ __all__ = [
 TWO_SENSES, ONE_SENSE, EVERYDAY = range(3)
 KINDS = ("one word, two senses", "one word, one sense", "everyday words, one sense")
 RIGHT = 0.85
-"""The share of verdicts that must be right, on words that took no part in the fit."""
+"""The share of verdicts that must be right, on words that are not in the fit."""
 FALSE_ALARMS = 0.05
-"""The share of pairs of the other kind that may get a verdict at most."""
+"""The largest share of pairs of the other kind that may get a verdict."""
 _FITTED = 0.9
-"""The share that a threshold is fitted to (with half of `FALSE_ALARMS`), so that new words keep
-within the promise."""
+"""The share that a threshold is fitted to, with half of `FALSE_ALARMS`.
+
+It is above `RIGHT`, so that new words still reach `RIGHT`.
+"""
 FEWEST_WORDS = 4
-"""Words that get a verdict, below which none is given at all."""
+"""The fewest words with a verdict; below that, no verdict is given at all."""
 _SURE = 0.95
 
 
@@ -64,7 +67,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Range:
-    """What pairs of one kind get at a layer: 5th percentile, median, 95th percentile."""
+    """The cosines of pairs of one kind at a layer: 5th percentile, median, 95th percentile."""
 
     kind: str
     low: float
@@ -78,10 +81,10 @@ class Calibration:
     """The cosines of two uses of a word that settle their meaning at a layer.
 
     Attributes:
-        different_below: uses with a lower cosine have different meanings; None where no cosine
-            shows that.
-        same_above: uses with a higher cosine have the same meaning; None likewise.
-        n_words: words that it was measured on.
+        different_below: uses with a lower cosine have different meanings; None if no cosine shows
+            that.
+        same_above: uses with a higher cosine have the same meaning; None if no cosine shows that.
+        n_words: the number of words that it was measured on.
     """
 
     different_below: float | None
@@ -89,7 +92,7 @@ class Calibration:
     n_words: int
 
     def verdict(self, cosine: float) -> Verdict:
-        """The conclusion for one cosine."""
+        """Return the conclusion for one cosine."""
         if self.different_below is not None and cosine < self.different_below:
             return Verdict.DIFFERENT
         if self.same_above is not None and cosine > self.same_above:
@@ -102,7 +105,7 @@ class LabelledWords:
     """Words whose senses are known.
 
     Attributes:
-        words, senses: for each, which word it is and which sense it has there.
+        words, senses: the word and its sense, for each occurrence.
         vectors: (n_poolings, n, n_layers, n_dims).
     """
 
@@ -129,18 +132,18 @@ class Ruler:
     centred: FloatArray
 
     def fits(self, n_layers: int) -> bool:
-        """Whether the arrays have the shapes of a model with layers 0 to `n_layers`."""
+        """True if the arrays have the shapes of a model with layers 0 to `n_layers`."""
         shape = (len(POOLINGS), n_layers + 1, len(self.kinds))
         return self.plain.shape == self.centred.shape == shape
 
     def knows(self, word: str) -> bool:
-        """Whether a word is among those that were measured."""
+        """True if a word is among the measured ones."""
         return word.casefold() in self.words.tolist()
 
     def ranges(
         self, layer: int, pooling: Pooling, *, centred: bool, without: Sequence[str] = ()
     ) -> tuple[Range, ...]:
-        """The range of each kind at a layer, leaving out words; kinds without pairs are missing."""
+        """Return the range of each kind that has pairs at a layer, leaving out some words."""
         cosines, used = self._at(layer, pooling, centred), self._used(without)
         found = []
         for kind, name in enumerate(KINDS):
@@ -153,7 +156,7 @@ class Ruler:
     def calibration(
         self, layer: int, pooling: Pooling, *, centred: bool, without: Sequence[str] = ()
     ) -> Calibration:
-        """The thresholds at a layer, leaving out words."""
+        """Return the thresholds at a layer, without some words."""
         used = self._used(without)
         cosines = self._at(layer, pooling, centred)[used].astype(np.float64)
         order = np.argsort(cosines, kind="stable")
@@ -172,7 +175,7 @@ class Ruler:
         return own
 
     def _used(self, without: Sequence[str]) -> NDArray[np.bool_]:
-        """(n_pairs,) bool: pairs of words that are not left out."""
+        """(n_pairs,) bool: True for pairs of words that are not left out."""
         gone = {word.casefold() for word in without}
         kept = np.array([word not in gone for word in self.words.tolist()], dtype=bool)
         used: NDArray[np.bool_] = kept[self.pairs]
@@ -180,7 +183,7 @@ class Ruler:
 
 
 def _weights(words: IntArray, two: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Each word's pairs of a kind weigh the same together, and so do both kinds."""
+    """Return weights such that each word's pairs of a kind weigh the same, and both kinds too."""
     weights = np.zeros(len(words))
     for kind in (False, True):
         own = two == kind
@@ -195,11 +198,11 @@ def _threshold(
     target: NDArray[np.bool_],
     weights: NDArray[np.float64],
 ) -> float | None:
-    """The cosine below which pairs are of the target kind; None where words do not bear it out.
+    """Return the cosine below which pairs are of the target kind; None if words do not confirm it.
 
-    It is fitted without each word in turn, and judged on that word. `cosines` rise.
+    It is fitted without each word in turn and tested on that word. `cosines` are ascending.
     """
-    right, wrong = [], []  # of each word's verdicts, as shares of its pairs of either kind
+    right, wrong = [], []  # each word's verdicts, as shares of its pairs of either kind
     for word in np.unique(words).tolist():
         own = words == word
         cut = _fitted(cosines[~own], target[~own], weights[~own])
@@ -212,8 +215,8 @@ def _threshold(
     n_words = int(judged.sum())
     if n_words < FEWEST_WORDS or sum(wrong) > FALSE_ALARMS:
         return None
-    # The share of all verdicts that is right is a ratio of sums; its error is that of leaving out
-    # one word at a time (the jackknife, Efron and Tibshirani 1993).
+    # The share of right verdicts is a ratio of sums. Its error is estimated by leaving out one word
+    # at a time (the jackknife, Efron and Tibshirani 1993).
     share = sum(right) / said.sum()
     each = (sum(right) - np.array(right)[judged]) / (said.sum() - said[judged])
     error = math.sqrt((n_words - 1) / n_words * float(np.square(each - each.mean()).sum()))
@@ -225,9 +228,9 @@ def _threshold(
 def _fitted(
     cosines: NDArray[np.float64], target: NDArray[np.bool_], weights: NDArray[np.float64]
 ) -> float | None:
-    """The highest cosine below which nearly all of the weight is of the target kind, or None.
+    """Return the highest cosine below which nearly all the weight is of the target kind, or None.
 
-    `cosines` rise.
+    `cosines` are ascending.
     """
     right, wrong = (weights * target).cumsum(), (weights * ~target).cumsum()
     allowed = (right >= _FITTED * (right + wrong)) & (wrong <= FALSE_ALARMS / 2)
@@ -246,15 +249,15 @@ def _negative(value: float | None) -> float | None:
 
 
 def _quantile(degrees: int) -> float:
-    from scipy.special import stdtrit  # scipy.stats would take 0.3 s to import
+    from scipy.special import stdtrit  # scipy.stats takes 0.3 s to import
 
     return float(stdtrit(degrees, _SURE))
 
 
 def measure(sample: LabelledWords, baseline: Baseline) -> Ruler:
-    """Return the ruler of a model: all pairs of uses of one word.
+    """Return the ruler of a model from all pairs of uses of one word.
 
-    A word of which the sample knows one sense is an everyday word.
+    A word that has one sense in the sample counts as an everyday word.
     """
     names = sorted(set(sample.words))
     words = np.array([names.index(word) for word in sample.words])
@@ -294,6 +297,6 @@ def save(ruler: Ruler, path: Path) -> None:
 
 
 def load(path: Path) -> Ruler | None:
-    """A ruler from disk; None where there is none or it cannot be read (measure it again)."""
+    """Return a ruler from disk; None if there is none or it cannot be read (then measure again)."""
     found = load_arrays(path, [f.name for f in fields(Ruler)])
     return None if found is None else Ruler(**found)

@@ -1,13 +1,13 @@
-"""How well labelled senses of a word are told apart: the nearest centroid, on held-out examples.
+"""The separation of a word's labelled senses: the nearest centroid, on held-out examples.
 
 A word vector is scaled to length 1; a centroid is the mean of its sense's training vectors, scaled
 to length 1; the sense with the highest cosine wins. (scikit-learn's `NearestCentroid` does not
 scale the means.) Examples are held out by a given split, or by the folds of stratified k-fold
-cross-validation in the order of the text, not shuffled: what stands in one text then mostly falls
-into one fold and is not tested on itself.
+cross-validation in the order of the text, not shuffled. So the examples of one text mostly fall
+into one fold and are not tested on each other.
 
-`verdict_of` draws one conclusion from the tests at all layers. Every page that speaks of labelled
-senses uses it, so that pages agree.
+`verdict_of` draws one conclusion from the tests at all layers. Every page about labelled senses
+uses it, so that pages agree.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ __all__ = [
 
 MOST_FOLDS = 5
 LEAST = 2
-"""Examples of a sense that cross-validation needs: one to learn from, one to test."""
+"""The fewest examples of a sense for cross-validation: one to learn from, one to test."""
 SPLIT = "split"
-"""The column that says which rows are to train on and which to test."""
+"""The column that says which rows are for training and which are for testing."""
 TRAIN, TEST = ("train", "training"), ("test", "testing")
 
 Problem = Literal["", "none", "one", "single"]
-"""Why nothing can be tested: no labels, all equal, or at most one sense that occurs twice."""
+"""The reason why nothing can be tested: no labels, all equal, or only one sense that repeats."""
 RISK = 0.05
-"""How often an interval may miss."""
+"""The risk that an interval misses the true share."""
 MAX_SILHOUETTE = 1_000
-"""Vectors that a silhouette is measured on; all pairs of them are compared."""
+"""The largest number of vectors for a silhouette, which compares all pairs of them."""
 LOW_MARGIN, LOW_COSINE = 0.10, 0.05
 """The shares of the tested occurrences whose margins, and whose cosines, count as low."""
 MAX_TABLE = 2_000
-"""Vectors of which all pairs are compared at most: 16 MB of cosines."""
+"""The largest number of vectors of which all pairs are compared: 16 MB of cosines."""
 
 
 def scaled(vectors: NDArray[Any]) -> FloatArray:
-    """(n, n_dims) float32 vectors scaled to length 1; one of length 0 stays as it is."""
+    """(n, n_dims) float32 vectors scaled to length 1; a vector of length 0 stays as it is."""
     doubles = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(doubles, axis=-1, keepdims=True)
     units: FloatArray = np.divide(
@@ -104,18 +104,18 @@ def cosine_table(units: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Which occurrences are tested on which others.
+    """The occurrences that are tested, and those that they are tested on.
 
     Attributes:
         senses: every sense that is learned or tested, the most frequent first.
-        codes: (n,) the sense of each occurrence, by its number; -1 where it takes no part.
-        folds: (n,) the fold that tests it; -1 where it is never tested.
-        teaches: (n,) bool: whether others learn from it.
-        how: "split" for the one that was given, "folds" for cross-validation.
-        n_folds: how many folds there are; 1 for a split.
+        codes: (n,) the number of each occurrence's sense; -1 if it takes no part.
+        folds: (n,) the fold that tests it; -1 if it is never tested.
+        teaches: (n,) bool: True if others learn from it.
+        how: "split" for the given split, "folds" for cross-validation.
+        n_folds: the number of folds; 1 for a split.
         left_out: senses with too few examples.
-        problem: why nothing can be tested; "" where it can.
-        has_split: whether a split was given, even one that could not be used for this word.
+        problem: why nothing can be tested; "" if it can.
+        has_split: True if a split was given, even one that could not be used for this word.
     """
 
     senses: tuple[str, ...]
@@ -130,32 +130,32 @@ class Trial:
 
     @cached_property
     def tested(self) -> IntArray:
-        """The occurrences that are tested."""
+        """The tested occurrences."""
         return np.flatnonzero(self.folds >= 0)
 
     @cached_property
     def chance(self) -> float:
-        """The share of the most frequent sense among the tested: naming it always is right so."""
+        """The accuracy of always naming the most frequent sense among the tested."""
         own = self.codes[self.tested]
         return float(np.bincount(own).max() / len(own)) if len(own) else float("nan")
 
     @property
     def most_frequent(self) -> str:
-        """The sense that is named by who always says the same."""
+        """The most frequent sense among the tested, which the baseline always names."""
         own = self.codes[self.tested]
         return self.senses[int(np.bincount(own).argmax())] if len(own) else ""
 
 
 def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
-    """How the senses of a word are tested.
+    """Return how the senses of a word are tested.
 
-    Where `split` has rows of two senses to train on, and of two to test, these are held out. Else
-    it is stratified k-fold cross-validation with k the number of examples of the rarest sense, at
-    most `MOST_FOLDS`; senses of fewer than two examples are left out.
+    If `split` has rows of at least two senses for training and for testing, it is used. Otherwise
+    the test is stratified k-fold cross-validation, where k is the number of examples of the rarest
+    sense, at most `MOST_FOLDS`; senses of fewer than two examples are left out.
 
     Args:
         labels: the sense of each occurrence, "" for none.
-        split: for each, the value in the split column; nothing where there is no such column.
+        split: the value in the split column for each occurrence; empty if there is no such column.
     """
     parts = [value.strip().casefold() for value in split]
     if any(part in TEST for part in parts):
@@ -166,7 +166,7 @@ def trial_of(labels: Sequence[str], split: Sequence[str] = ()) -> Trial:
 
 
 def _held_out(labels: Sequence[str], parts: Sequence[str]) -> Trial | None:
-    """The given split; None where it does not leave two senses to learn and two to test."""
+    """Return the given split; None if it does not leave two senses to learn and two to test."""
     train = np.array([part in TRAIN for part in parts], dtype=np.bool_)
     test = np.array([part in TEST for part in parts], dtype=np.bool_)
     rows = zip(labels, (train | test).tolist(), strict=True)
@@ -198,7 +198,7 @@ def _folded(labels: Sequence[str], *, has_split: bool) -> Trial:
 
 
 def _stratified(codes: IntArray, n_folds: int) -> IntArray:
-    """The fold that tests each: scikit-learn's `StratifiedKFold`, not shuffled."""
+    """The fold that tests each occurrence: scikit-learn's `StratifiedKFold`, not shuffled."""
     from sklearn.model_selection import StratifiedKFold
 
     folds = np.zeros(len(codes), dtype=np.int64)
@@ -208,7 +208,7 @@ def _stratified(codes: IntArray, n_folds: int) -> IntArray:
 
 
 def _coded(labels: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
-    """The different labels, the most frequent first, and the number of each; -1 for ""."""
+    """Return the labels, most frequent first, and the number of each occurrence's; -1 for ""."""
     counts = Counter(label for label in labels if label)
     senses = tuple(sorted(counts, key=lambda label: (-counts[label], label)))
     places = {sense: i for i, sense in enumerate(senses)}
@@ -217,17 +217,19 @@ def _coded(labels: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """What the test of the nearest centroid gives at one layer.
+    """The result of the nearest-centroid test at one layer.
 
     Attributes:
-        layer: which one.
-        right, n: how many of the tested occurrences get their own sense.
-        interval: where the share may lie, Wilson's interval at 95%.
-        predicted: (n_occurrences,) the sense that each tested one gets, by number; -1 for others.
-        margins: (n,) of each tested one, its cosine to the nearest centroid less the second's.
-        confusion: (n_senses, n_senses) how often a sense (row) gets another's name (column).
-        silhouette: mean silhouette of all that take part, by cosine distance, in [-1, 1]; nan
-            where it is not defined.
+        layer: the layer.
+        right, n: the numbers of correctly classified and of tested occurrences.
+        interval: Wilson's 95% interval of the share.
+        predicted: (n_occurrences,) the number of the sense that each tested one gets; -1 for
+            others.
+        margins: (n,) for each tested one, its cosine to the nearest centroid less that to the
+            second.
+        confusion: (n_senses, n_senses) how often a sense (row) is classified as another (column).
+        silhouette: the mean silhouette of all that take part, by cosine distance, in [-1, 1]; NaN
+            if it is not defined.
         low_margin: a tenth of the margins are lower.
         low_cosine: a twentieth of the tested have a lower cosine to their nearest centroid.
     """
@@ -245,12 +247,12 @@ class Separation:
 
     @property
     def accuracy(self) -> float:
-        """The share of the tested that get their own sense."""
+        """The share of the tested occurrences that are classified correctly."""
         return self.right / self.n
 
 
 def wilson(right: int, n: int, *, risk: float = RISK) -> tuple[float, float]:
-    """Wilson's score interval (1927) of a share of n observations; n at least 1."""
+    """Return Wilson's score interval (1927) of a share of n observations; n is at least 1."""
     z = NormalDist().inv_cdf(1 - risk / 2)
     share, whole = right / n, 1 + z * z / n
     middle = (share + z * z / (2 * n)) / whole
@@ -267,9 +269,10 @@ def centroids(units: FloatArray, codes: IntArray, n: int) -> FloatArray:
 def two_nearest(
     units: FloatArray, centres: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """For each vector the nearest and the second centroid, and the cosines to both.
+    """Return the nearest and second centroids of each vector, and the cosines to both.
 
-    One without examples (zeros) is never nearest. With fewer than two, the second is -1 at -1.
+    A centroid without examples (zeros) is never nearest. If there are fewer than two, the second is
+    -1 with cosine -1.
     """
     there = np.linalg.norm(centres, axis=1) > 0
     cosines = np.where(there, units @ centres.T, -np.inf)
@@ -282,12 +285,12 @@ def two_nearest(
 
 
 def separation(units: FloatArray, trial: Trial, layer: int) -> Separation:
-    """The test at one layer.
+    """Return the test at one layer.
 
     Args:
         units: (n, n_dims) the occurrences' vectors, scaled.
-        trial: who is tested on whom; one without a problem.
-        layer: which layer the vectors are of.
+        trial: the tested occurrences and those they are tested on; it has no problem.
+        layer: the layer of the vectors.
     """
     n_senses = len(trial.senses)
     predicted = np.full(len(units), -1, dtype=np.int64)
@@ -317,9 +320,9 @@ def separation(units: FloatArray, trial: Trial, layer: int) -> Separation:
 
 
 def silhouette(units: FloatArray, codes: IntArray) -> float:
-    """The mean silhouette (Rousseeuw 1987) by cosine distance; nan where it is not defined.
+    """Return the mean silhouette (Rousseeuw 1987) by cosine distance; NaN if it is not defined.
 
-    Of more than `MAX_SILHOUETTE` vectors, that of a sample with a fixed seed.
+    Of more than `MAX_SILHOUETTE` vectors, it is that of a sample with a fixed seed.
     """
     from sklearn.metrics import silhouette_score
 
@@ -333,7 +336,7 @@ def silhouette(units: FloatArray, codes: IntArray) -> float:
 
 
 def best_of(curve: Sequence[Separation]) -> tuple[list[int], list[int]]:
-    """The layers with most right, and the others whose share lies within the best's interval."""
+    """Return the layers with most right, and the others whose share lies in the best's interval."""
     most = max(own.right for own in curve)
     best = [own.layer for own in curve if own.right == most]
     low = next(own.interval[0] for own in curve if own.right == most)
@@ -346,15 +349,15 @@ class SenseVerdict:
     """The conclusion from the tests of labelled senses at all layers.
 
     Attributes:
-        state: "separate" where the best layer does better than always guessing the commonest
-            sense, its interval widened for having been chosen among all layers (Bonferroni);
-            "unclear" where that is not shown; "untested" where nothing can be tested.
-        best: the layers with most right, rising.
-        near: the other layers whose accuracy lies within the best one's interval.
-        accuracy, interval: of the best layer; the interval is Wilson's at 95%.
-        n: held-out examples that were tested.
+        state: "separate" if the best layer does better than always guessing the commonest sense,
+            where its interval is widened because the layer was chosen among all (Bonferroni);
+            "unclear" if that is not shown; "untested" if nothing can be tested.
+        best: the layers with most right, ascending.
+        near: the other layers whose accuracy lies within the interval of the best.
+        accuracy, interval: those of the best layer; the interval is Wilson's at 95%.
+        n: the number of held-out examples that were tested.
         baseline: the accuracy of always guessing the commonest sense.
-        commonest: that sense.
+        commonest: the commonest sense.
     """
 
     state: Literal["separate", "unclear", "untested"]
@@ -368,13 +371,13 @@ class SenseVerdict:
 
 
 def verdict_of(curve: Sequence[Separation], trial: Trial) -> SenseVerdict:
-    """Return what the tests of one trial at all layers show.
+    """Return the conclusion from the tests of one trial at all layers.
 
-    Shares are compared in whole per cent, as they are shown.
+    Shares are compared in whole per cent, as pages show them.
 
     Args:
-        curve: the test at each layer; none where the trial has a problem.
-        trial: the one that was tested.
+        curve: the test at each layer; empty if the trial has a problem.
+        trial: the tested trial.
     """
     if not curve:
         return SenseVerdict("untested")

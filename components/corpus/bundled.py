@@ -1,4 +1,4 @@
-"""Corpora that ship with the app, and those that its operator offers."""
+"""Corpora that ship with the app, and those that the server's operator offers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = [
 
 @lru_cache(maxsize=1)
 def ambiguous_corpus() -> Corpus:
-    """Sentences with an ambiguous word each, which is chosen; labelled by word and by sense.
+    """Return sentences with a chosen ambiguous word each, labelled by word and by sense.
 
-    The labels of "sense" can be read alone: "python: animal".
+    The labels of "sense" are complete by themselves: "python: animal".
     """
     entries = ambiguous_words()
     labels = {
@@ -51,9 +51,9 @@ def ambiguous_corpus() -> Corpus:
 
 @lru_cache(maxsize=1)
 def sentiment_corpus() -> Corpus:
-    """Sentences labelled by sentiment, by kind (plain, irony, ...) and by split; no word is chosen.
+    """Return sentences labelled by sentiment, by kind (plain, irony, ...) and by split.
 
-    Every kind and every split is half "positive" and half "negative".
+    No word is chosen. Half of each kind and of each split is "positive", half is "negative".
     """
     entries = sentiment_sentences()
     labels = {
@@ -68,10 +68,10 @@ def sentiment_corpus() -> Corpus:
     )
 
 
-# --- Files that whoever runs the server offers to everybody as corpora
+# --- Files that the server's operator offers to everybody as corpora
 
 MOST_FILES = 100
-"""That are offered of one folder, by the alphabet."""
+"""The largest number of files offered from one folder, in alphabetical order."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Offered:
 
     Attributes:
         title: its name.
-        path: where it is.
-        mark: changes with what is in it: its size, and when it was written.
+        path: its path.
+        mark: its size and its time of writing, which change with its content.
     """
 
     title: str
@@ -90,7 +90,7 @@ class Offered:
 
 
 def offered(folder: Path | None) -> tuple[Offered, ...]:
-    """The files of a folder that can be read as corpora, by name; linked files are none of it."""
+    """Return the files of a folder that can be read as corpora, by name, without linked files."""
     found = []
     try:
         paths = sorted(folder.iterdir()) if folder is not None else []
@@ -98,19 +98,19 @@ def offered(folder: Path | None) -> tuple[Offered, ...]:
             if path.suffix.casefold() in FORMATS and path.is_file() and not path.is_symlink():
                 about = path.stat()
                 found.append(Offered(named(path.name), path, (about.st_size, about.st_mtime_ns)))
-    except OSError:  # it was taken away since the server began
+    except OSError:  # it was removed after the server started
         return tuple(found[:MOST_FILES])
     return tuple(found[:MOST_FILES])
 
 
 def stored_name(file: Offered, model: str) -> str:
-    """The name of the corpus that a file becomes with a model: the same for everybody."""
+    """Return the name of the corpus that a file becomes with a model: the same for everybody."""
     given = repr((file.path.name, file.mark, model)).encode("utf-8", "surrogatepass")
     return base64.urlsafe_b64encode(hashlib.sha256(given).digest())[:16].decode()
 
 
 def read_offered(file: Offered, *, max_bytes: int) -> Sheet:
-    """What is in a file.
+    """Return the content of a file.
 
     Raises:
         CorpusError: it is too large, cannot be read, or is no longer there.

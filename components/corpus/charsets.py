@@ -1,6 +1,6 @@
-"""How a file's bytes are text: its mark, strict UTF-8, then a guess that is said in a note.
+"""The encoding of a file's bytes: by its mark, as strict UTF-8, or by a guess with a note.
 
-Nothing here holds the whole text: files are decoded in steps, for a file of 100 MB may be 400 MB as
+Nothing here holds the whole text. Files are decoded in steps, as a file of 100 MB may be 400 MB as
 one string.
 """
 
@@ -18,10 +18,10 @@ from components.corpus.sheet import named
 __all__ = ["Charset", "charset_of", "open_text"]
 
 _STEP = 1 << 20  # bytes
-_SAMPLE = 1 << 15  # bytes that an encoding is guessed from
+_SAMPLE = 1 << 15  # bytes from which an encoding is guessed
 _ALLOWED = "Give a text file (.txt, .csv, .tsv, .jsonl) or a Parquet file (.parquet)."
 
-_MARKS = (  # UTF-32 before UTF-16: its mark begins with the same two bytes
+_MARKS = (  # UTF-32 before UTF-16, as its mark begins with the same two bytes
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
     (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
     (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
@@ -50,7 +50,7 @@ _SCRIPTS = {
     "big5": "Big5 (Chinese)",
     "cp949": "CP949 (Korean)",
 }
-"""Encodings that are guessed where most letters are not ASCII, by codec."""
+"""Encodings to guess from if most letters are not ASCII, by codec."""
 
 _LATIN = "Latin-1 (Windows-1252)"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
@@ -58,7 +58,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
 
 @dataclass(frozen=True)
 class Charset:
-    """How bytes are read: Python's codec and what it does on errors, a title, and notes."""
+    """An encoding: Python's codec and its handling of errors, a title, and notes."""
 
     codec: str
     title: str
@@ -67,16 +67,16 @@ class Charset:
 
 
 def open_text(content: bytes, charset: Charset, *, newline: str | None) -> io.TextIOWrapper:
-    """The text of a file as a stream; `newline` as `open` takes it. Copies no bytes."""
+    """Return a file's text as a stream; `newline` is that of `open`. Copies no bytes."""
     stream = io.BytesIO(content)
     return io.TextIOWrapper(stream, charset.codec, charset.errors, newline=newline)
 
 
 def charset_of(name: str, content: bytes) -> Charset:
-    """How a file's bytes are text.
+    """Return the encoding of a file's bytes.
 
     Raises:
-        CorpusError: they are none.
+        CorpusError: the bytes are not text.
     """
     for beginning, what in _BEGINNINGS:
         if content.startswith(beginning):
@@ -123,12 +123,12 @@ def _unmarked(name: str, content: bytes) -> Charset:
 
 
 def _guess(content: bytes) -> str:
-    """The codec of text that is not UTF-8; Latin-1 takes any bytes, so it is the last."""
+    """Return the codec of text that is not UTF-8; Latin-1 comes last, as it takes any bytes."""
     sample = _sample(content)
     foreign = len(re.findall(rb"[\x80-\xff]", sample))
     letters = len(re.findall(rb"[A-Za-z]", sample))
     candidates = ["cp1252", "latin-1"]
-    if foreign * 2 > letters:  # in languages of western Europe it is one letter in ten
+    if foreign * 2 > letters:  # in western European languages it is one letter in ten
         from charset_normalizer import from_bytes
 
         found = from_bytes(
@@ -140,7 +140,7 @@ def _guess(content: bytes) -> str:
 
 
 def _sample(content: bytes) -> bytes:
-    """Bytes from the first line that is not ASCII, ended where no character is cut in two."""
+    """Return bytes from the first line that is not ASCII, cut between two characters."""
     first = re.search(rb"[\x80-\xff]", content)
     start = content.rfind(b"\n", 0, first.start()) + 1 if first else 0
     start = max(start, first.start() - 1_000) if first else 0
@@ -152,7 +152,7 @@ def _sample(content: bytes) -> bytes:
 
 
 def _decoded(content: bytes, charset: Charset) -> Iterator[str]:
-    """The text of a file, some of it at a time."""
+    """Yield the text of a file in steps."""
     decoder = codecs.getincrementaldecoder(charset.codec)(charset.errors)
     view = memoryview(content)
     for start in range(0, len(content), _STEP):
@@ -167,7 +167,7 @@ def _decodes(content: bytes, codec: str) -> bool:
 
 
 def _utf8_characters(content: bytes) -> tuple[int, int]:
-    """How many characters beyond ASCII are good UTF-8, and how many are broken."""
+    """Return the numbers of valid and of broken UTF-8 characters beyond ASCII."""
     beyond = bad = 0
     for text in _decoded(content, Charset("utf-8", "", "replace")):
         bad += text.count("\ufffd")

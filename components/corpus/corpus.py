@@ -1,4 +1,4 @@
-"""A corpus: sentences, with optional labels and optional chosen words. What readers give."""
+"""A corpus, the result of every reader: sentences, optional labels and optional chosen words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.core.words import Span
 
 __all__ = ["Corpus"]
 
-_BATCH = 200  # values that are packed at once: together they may be far longer than in memory
+_BATCH = 200  # values packed at once: together they may be far longer than in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +23,11 @@ class Corpus:
     """Sentences to encode and map.
 
     Attributes:
-        name: what to call it: a file's name, or the title of a bundled corpus.
+        name: a file's name, or the title of a bundled corpus.
         texts: the sentences, none of them blank.
-        labels: columns of labels by title, a value for each sentence; "" where there is none.
-        spans: a chosen word for each sentence (code points), or None for a corpus without.
+        labels: columns of labels by title, a value for each sentence; "" for none.
+        spans: a chosen word for each sentence (code points), or None for a corpus without chosen
+            words.
         notes: what a reader had to decide or leave out, in a sentence each.
     """
 
@@ -38,21 +39,21 @@ class Corpus:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what is in it, hex: the same for the same sentences, labels and words."""
+        """SHA-256 of the content, hex: the same for the same sentences, labels and words."""
         return _digest(self._packed())
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of all that a page shows of it, hex: its name and notes too.
+        """SHA-256 of everything that a page shows of it, hex, including its name and notes.
 
-        What is kept under it, a map for instance, belongs to nobody who calls the same texts
-        otherwise.
+        A visitor whose corpus has the same texts under another name does not share what is stored
+        under this key, such as a map.
         """
         return _digest([self.digest, _dumps([self.name, self.notes])])
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory that its texts and labels take; a text that repeats is one object."""
+        """The memory that its texts and labels take; a repeated text is one object."""
         columns = (self.texts, *self.labels.values())
         own = {id(text): text for column in columns for text in column}
         n_references = sum(map(len, columns)) + 16 * len(self.spans or ())
@@ -60,11 +61,11 @@ class Corpus:
 
     @cached_property
     def n_kinds(self) -> Mapping[str, int]:
-        """How many different labels each column has, by its title."""
+        """The number of different labels in each column, by its title."""
         return MappingProxyType({title: len(set(own)) for title, own in self.labels.items()})
 
     def _packed(self) -> Iterator[str]:
-        """What is in it as JSON, in parts."""
+        """Yield the content as JSON, in parts."""
         yield "["
         yield from _list(self.texts)
         for number, (title, own) in enumerate(self.labels.items()):

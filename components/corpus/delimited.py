@@ -1,7 +1,7 @@
 """Tables with a delimiter (CSV, TSV) and plain lines (TXT), read row by row within bounds.
 
-How a table is written is guessed from its first rows: what parts its columns, its quotes, and
-whether names come first.
+The form of a table is guessed from its first rows: its delimiter, its quotes, and whether it has a
+header.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ _MISSING = ("", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
 _CHUNK = 10_000  # rows, and fewer of a wide table
 _CHUNK_CELLS = 1_000_000
 _REFERENCE = 8  # bytes
-_LARGEST_FIELD = 2**31 - 1  # characters, what `csv` takes on every system
+_LARGEST_FIELD = 2**31 - 1  # characters, the most that `csv` takes on every system
 
 _SAMPLE = 1 << 16
-"""Characters that the form of a table is guessed from."""
+"""Characters from which the form of a table is guessed."""
 
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LONGEST_NAME = 60
-_NONE = "\x1f"  # parts nothing: the "unit separator", which no text has
+_NONE = "\x1f"  # separates nothing: the "unit separator", which no text has
 
 
 def read_lines(name: str, content: bytes, max_held: int) -> Sheet:
-    """One sentence a line; blank lines are skipped, and U+2028 ends none.
+    """Return one sentence a line; blank lines are skipped, and U+2028 ends no line.
 
     Raises:
-        CorpusError: it is not text, or holds only blank lines.
+        CorpusError: the file is not text, or holds only blank lines.
     """
     charset = charset_of(name, content)
     stripped = map(str.strip, open_text(content, charset, newline=None))
@@ -76,19 +76,19 @@ def read_lines(name: str, content: bytes, max_held: int) -> Sheet:
 
 
 def read_csv(name: str, content: bytes, max_held: int) -> Sheet:
-    """A table whose columns are parted by commas, semicolons, tabs or bars.
+    """Return a table whose columns are separated by commas, semicolons, tabs or bars.
 
     Raises:
-        CorpusError: it is not text, or there is no row, or it has too many columns.
+        CorpusError: the file is not text, has no row, or has too many columns.
     """
     return _read(name, content, "CSV", ",;\t|", max_held)
 
 
 def read_tsv(name: str, content: bytes, max_held: int) -> Sheet:
-    """A table whose columns are parted by tabs.
+    """Return a table whose columns are separated by tabs.
 
     Raises:
-        CorpusError: it is not text, or there is no row, or it has too many columns.
+        CorpusError: the file is not text, has no row, or has too many columns.
     """
     return _read(name, content, "TSV", "\t", max_held)
 
@@ -117,7 +117,7 @@ def _read(name: str, content: bytes, kind: str, delimiters: str, max_held: int) 
 
 
 def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:
-    """What is said of rows left out; `max_held` is 0 where it was not for want of memory."""
+    """Return the note about rows left out; `max_held` is 0 if memory was not the reason."""
     if more and max_held:
         return (cut_note(n_rows, max_held),)
     rows = "row was" if n_rows == 1 else f"{n_rows:,} rows were"
@@ -141,9 +141,9 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str) -> Table
 
 
 def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | None]], bool]:
-    """The cells of each column, and whether some were left out that would take too much memory.
+    """Return the cells of each column, and True if rows were left out for lack of memory.
 
-    Equal cells of a chunk are one object, missing ones None.
+    Equal cells of a chunk are one object; missing cells are None.
     """
     columns: list[list[str | None]] = [[] for _ in range(width)]
     n_left, is_full = max_held, False
@@ -163,24 +163,24 @@ def _columns(rows: _Rows, width: int, max_held: int) -> tuple[list[list[str | No
 
 
 def _different(chunk: Sequence[Sequence[str]]) -> list[set[str]]:
-    """The different cells of each column."""
+    """Return the different cells of each column."""
     return [set(cells) for cells in zip(*chunk, strict=True)]
 
 
 def _held(n_rows: int, different: Sequence[set[str]]) -> int:
-    """Bytes that rows take once equal cells of a column are one object."""
+    """Return the bytes that rows take if equal cells of a column are one object."""
     return _REFERENCE * n_rows * len(different) + sum(map(sys.getsizeof, chain(*different)))
 
 
 def _fitting(chunk: list[list[str]], n_bytes: int) -> list[list[str]]:
-    """The first rows that take so many bytes at most."""
+    """Return the first rows that take at most so many bytes."""
     numbers = range(1, len(chunk) + 1)
     n_fit = bisect_right(numbers, n_bytes, key=lambda n: _held(n, _different(chunk[:n])))
     return chunk[:n_fit]
 
 
 class _Lines:
-    """The lines of a stream, which know when they have ended."""
+    """The lines of a stream; they record that the stream has ended."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         self._stream = stream
@@ -192,7 +192,7 @@ class _Lines:
 
 
 class _Rows:
-    """The rows of a table after its header, all equally wide; keeps count of what it left out."""
+    """The rows of a table after its header, all equally wide; it counts the rows it leaves out."""
 
     def __init__(self, content: bytes, charset: Charset, form: TableForm) -> None:
         self._content, self._charset, self._form = content, charset, form
@@ -203,7 +203,7 @@ class _Rows:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was filled up or left out."""
+        """Notes on what was filled up or left out."""
         found = []
         if self._n_short:
             found.append(f"{_counted(self._n_short)} fewer cells than there are columns.")
@@ -240,7 +240,7 @@ class _Rows:
             yield row
 
     def _fitted(self, row: list[str], width: int) -> list[str]:
-        """A row of another width made to fit; an empty list where it is blank or too wide."""
+        """Return a row of another width made to fit; an empty list if it is blank or too wide."""
         if not any(map(str.strip, row)):
             return []
         if len(row) < width:
@@ -253,14 +253,14 @@ class _Rows:
         return row[:width]
 
     def _records(self) -> Iterator[list[str]]:
-        """Rows as they stand, with `line` where each begins."""
+        """Yield rows as written; `line` is the line where each begins."""
         dialect = self._form.dialect
         lines = _Lines(self._open())
         reader = dialect.reader(lines)
         read = 0
         for row in reader:
             self.line = read + 1
-            if lines.ended and dialect.quoted:  # the reader asked for more: a quote is open
+            if lines.ended and dialect.quoted:  # the reader asked for more lines: a quote is open
                 self._open_quote = self.line
                 break
             read = reader.line_num
@@ -281,12 +281,12 @@ def _counted(n_rows: int) -> str:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What `csv.reader` is told.
+    """The settings of `csv.reader`.
 
     Attributes:
-        delimiter: what parts two cells.
-        quoted: whether quote marks enclose cells; plain characters otherwise.
-        spaced: whether a space follows each delimiter, which is no part of the cell.
+        delimiter: what separates two cells.
+        quoted: True if quote marks enclose cells; otherwise they are plain characters.
+        spaced: True if a space follows each delimiter; the space is not part of the cell.
     """
 
     delimiter: str = ","
@@ -294,7 +294,7 @@ class Dialect:
     spaced: bool = False
 
     def reader(self, lines: Iterable[str], *, strict: bool = False) -> Reader:
-        """The rows of lines that keep their ends; `strict` raises on quotes out of order."""
+        """Yield the rows of lines that keep their ends; `strict` raises on misplaced quotes."""
         return csv.reader(
             lines,
             delimiter=self.delimiter,
@@ -315,12 +315,12 @@ class TableForm:
 
 
 def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None:
-    """How a table is written, from its beginning; None where there is no row in it.
+    """Return the form of a table, guessed from its beginning; None if it has no row.
 
     Args:
         sample: the first characters of the file.
-        delimiters: what may part its columns; without any of them it has one column.
-        whole: whether the sample is all of the file; else its last row is cut off.
+        delimiters: the possible delimiters; without any of them the table has one column.
+        whole: True if the sample is the whole file; otherwise its last row is cut off.
     """
     dialect = _guess_dialect(sample, delimiters, whole=whole)
     rows, _ = _rows(sample, dialect, whole=whole)
@@ -330,7 +330,7 @@ def guess_form(sample: str, delimiters: str, *, whole: bool) -> TableForm | None
     width = max(_usual_width(rows)[0], len(rows[0]))
     names = rows[0] if header else []
     if header and len(names) == width - 1:
-        names = ["", *names]  # R leaves out the name of its column of row names
+        names = ["", *names]  # R omits the title of its column of row names
     titles = unique([*names, *[""] * (width - len(names))])
     return TableForm(
         dialect, tuple(titles), header, _notes(dialect, delimiters, rows, header=header)
@@ -358,7 +358,7 @@ def _notes(
 
 
 def _rows(sample: str, dialect: Dialect, *, whole: bool) -> tuple[list[list[str]], bool]:
-    """The rows of a sample that are not blank, and whether its quotes are in order."""
+    """Return the rows of a sample that are not blank, and True if its quotes are in order."""
     rows, sound = [], True
     for strict in (True, False):
         try:
@@ -372,7 +372,7 @@ def _rows(sample: str, dialect: Dialect, *, whole: bool) -> tuple[list[list[str]
 
 
 def _usual_width(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
-    """The commonest number of cells of a row, and the share of rows that have it."""
+    """Return the commonest number of cells in a row, and the share of rows that have it."""
     if not rows:
         return 1, 0.0
     width, n_rows = Counter(map(len, rows)).most_common(1)[0]
@@ -380,7 +380,7 @@ def _usual_width(rows: Sequence[Sequence[str]]) -> tuple[int, float]:
 
 
 def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
-    """The dialect in which most rows have equally many cells, more than one."""
+    """Return the dialect in which most rows have equally many cells, more than one."""
     best, best_score = Dialect(_NONE), (0.0, 0)
     for delimiter in delimiters:
         if delimiter not in sample:
@@ -399,7 +399,7 @@ def _guess_dialect(sample: str, delimiters: str, *, whole: bool) -> Dialect:
 def _with_quotes(
     sample: str, dialect: Dialect, *, whole: bool
 ) -> tuple[Dialect, tuple[float, int]]:
-    """A dialect with quotes, or without where they are not in order and rows fit no worse."""
+    """Return a dialect with quotes, or without if they are misplaced and rows fit no worse."""
     plain = Dialect(dialect.delimiter, quoted=False, spaced=dialect.spaced)
     rows, sound = _rows(sample, dialect, whole=whole)
     score = _score(rows, dialect)
@@ -410,7 +410,7 @@ def _with_quotes(
 
 
 def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
-    """The share of rows that are as wide as most, and their width; zeros where it is prose."""
+    """Return the share of rows of the commonest width, and that width; zeros for prose."""
     width, share = _usual_width(rows)
     known = bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
     first_fits = bool(rows) and width - 1 <= len(rows[0]) <= width
@@ -443,14 +443,14 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def _is_surely_header(rows: list[list[str]]) -> bool:
-    """Whether the first row has a name often used, or stands above numbers, or counts columns."""
+    """True if the first row has a common title, stands above numbers, or counts columns."""
     first = [name.strip() for name in rows[0]]
     if any(_is_known(name) for name in first) and not any(map(_is_prose, first)):
         return True
     if len(rows) == 1 or len(first) == 1:
         return False
     if [name for name in first if name] == [str(i) for i in range(len(first) - (not first[0]))]:
-        return True  # as pandas names columns that have no names
+        return True  # as pandas titles columns without a title
     if any(is_number(name) for name in first):
         return False
     columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
@@ -458,7 +458,7 @@ def _is_surely_header(rows: list[list[str]]) -> bool:
 
 
 def _is_known(name: str) -> bool:
-    """ "text", and "Review text" too."""
+    """True for a common title such as "text", and for "Review text" too."""
     words = name.replace("_", " ").casefold().split()
     return name.casefold() in _KNOWN or (len(words) == 2 and not _KNOWN.isdisjoint(words))
 

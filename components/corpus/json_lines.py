@@ -1,8 +1,8 @@
-"""JSON, an object or a string a line, or all of them in one list; nested values stay JSON.
+"""JSON: an object or a string on each line, or all of them in one list; nested values stay JSON.
 
-Lists are read by the standard library's own decoder, an item at a time. ijson reads them too, but
-takes over a minute for 100,000 brackets within each other, turns half characters into question
-marks, and ends at NaN, Infinity and numbers beyond 64 bits, which Python's own `json` writes.
+The standard library's own decoder reads lists item by item. ijson reads them too, but takes over a
+minute for 100,000 nested brackets, turns half characters into question marks, and stops at NaN,
+Infinity and numbers beyond 64 bits, which Python's own `json` writes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from components.corpus.sheet import (
 __all__ = ["as_text", "read_json_lines"]
 
 _STEP = 1 << 20  # characters
-_LONGEST = 10_000_000  # characters of one item: parsed, it takes some twenty times that
+_LONGEST = 10_000_000  # characters of one item; once parsed it takes about twenty times that
 _SPACE = " \t\r\n"
 _REFERENCE = 8  # bytes
 
 
 def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
-    """Objects as rows, or strings in a column "text".
+    """Return objects as rows, or strings in a column "text".
 
     Raises:
-        CorpusError: it is not text, holds no such item, or has too many columns.
+        CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
     items = _List if _is_list(open_text(content, charset, newline=None)) else _Lines
@@ -61,21 +61,21 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Sheet:
 
 
 def as_text(value: Any) -> str | None:
-    """A value of JSON as the text of a cell; None where there is none, NaN too."""
+    """Return a JSON value as the text of a cell; None for null and for NaN."""
     if isinstance(value, str):
         return value
-    if value is None or value != value:  # only NaN is unlike itself
+    if value is None or value != value:  # only NaN differs from itself
         return None
     return json.dumps(value, ensure_ascii=False, default=_other)
 
 
 def _other(value: object) -> str:
-    """What a Parquet file may hold within a list, and JSON has no word for."""
+    """Return the text of a value that a Parquet list may hold but that JSON cannot express."""
     return f"{len(value):,} bytes" if isinstance(value, bytes) else str(value)
 
 
 class _Table:
-    """Columns that grow with each object; those it lacks stay None."""
+    """Columns that grow with each object; missing values stay None."""
 
     def __init__(self, name: str, max_held: int) -> None:
         self.columns: dict[str, list[str | None]] = {}
@@ -106,7 +106,7 @@ class _Table:
         return cut_note(self.n_rows, self._max_held)
 
     def add(self, item: Mapping[str, Any]) -> bool:
-        """Add a row; False where there is no memory for it."""
+        """Add a row; return False if there is no memory for it."""
         given = {self._cleaned(key) or "column": value for key, value in item.items()}
         row = {title: self._text(value) for title, value in given.items()}
         new = [title for title in row if title not in self.columns]
@@ -125,7 +125,7 @@ class _Table:
         return True
 
     def _take(self, row: Mapping[str, str | None], new: list[str]) -> bool:
-        """Whether there is memory for a row and its new columns; takes it."""
+        """Reserve memory for a row and its new columns; return True if there is enough."""
         n_cells = len(self.columns) + len(new) * (self.n_rows + 1)
         texts = filter(None, (*row.values(), *new))
         self._n_left -= _REFERENCE * n_cells + sum(map(sys.getsizeof, texts))
@@ -142,7 +142,7 @@ class _Table:
 
 
 class _Items(ABC):
-    """What a file of JSON holds, one by one; counts what is none of it."""
+    """The items of a JSON file, one by one; it counts what is not an item."""
 
     unit = ""
 
@@ -153,7 +153,7 @@ class _Items(ABC):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many items were left out, and which was the first."""
+        """The number of items left out, and the first of them."""
         found = [self._end] if self._end else []
         if self._n_bad:
             one = self._n_bad == 1
@@ -181,7 +181,7 @@ class _Items(ABC):
 
     @abstractmethod
     def _values(self) -> Iterator[Any]:
-        """Each item, `_BLANK` for one that says nothing."""
+        """Yield each item, `_BLANK` for an empty one."""
 
 
 _BLANK = object()
@@ -198,7 +198,7 @@ class _Lines(_Items):
 
 
 def _parsed(line: str) -> Any:
-    """The value of a line; None, which is no row either, where it is not JSON."""
+    """Return the value of a line; None, which is no row either, if it is not JSON."""
     if len(line) > _LONGEST:
         return None
     try:
@@ -243,7 +243,7 @@ class _List(_Items):
             self._end = "What follows the end of the list was left out."
 
     def _item_mark(self, number: int) -> str:
-        """Where the next item begins, or "]" at the end of the list; "" where there is neither."""
+        """Return the first character of the next item, or "]" at the end; "" if neither follows."""
         mark = self._next_mark()
         if not number or mark == "]":
             return mark
@@ -253,7 +253,7 @@ class _List(_Items):
         return self._next_mark()
 
     def _next_mark(self) -> str:
-        """The next character that is no space; "" at the end."""
+        """Return the next character that is not a space; "" at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -263,7 +263,7 @@ class _List(_Items):
                 return ""
 
     def _value(self) -> Any:
-        """The value that begins here; `_BLANK` where there is none."""
+        """Return the value that begins here; `_BLANK` if there is none."""
         while True:
             try:
                 value, end = self._parse(self._text, self._at)
@@ -276,7 +276,7 @@ class _List(_Items):
                 return _BLANK
 
     def _more(self) -> bool:
-        """Whether there was more to read; drops what has been parsed."""
+        """Return True if there was more to read; drop what has been parsed."""
         step = self._stream.read(_STEP)
         self._text = self._text[self._at :] + step
         self._at = 0

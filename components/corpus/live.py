@@ -1,8 +1,8 @@
-"""A corpus in memory whose words' vectors are computed when they are asked for.
+"""A corpus in memory whose word vectors are computed on demand.
 
-So a corpus that ships with the app, or a visitor's own sentences, can be searched at once, without
-indexing. It answers what a corpus kept on disk answers: see `SearchableCorpus`. Words whose tokens
-are cut off have no vector.
+A corpus that ships with the app, or a visitor's own sentences, can therefore be searched at once,
+without indexing. It has the same methods as a corpus on disk: see `SearchableCorpus`. Words whose
+tokens are cut off have no vector.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from components.corpus.store.rows import mean_vectors, words_of
 
 __all__ = ["LiveCorpus"]
 
-_N_TEXTS = 96  # encoded at a time
-_LONGEST = 64  # characters of a word for which one spelled alike is looked for
-_ALIKE = 0.6  # difflib's ratio from which a word is spelled alike
+_N_TEXTS = 96  # texts encoded at a time
+_LONGEST = 64  # characters of a word for which similar spellings are searched
+_ALIKE = 0.6  # difflib's ratio from which spellings are similar
 
 
 class LiveCorpus:
-    """A corpus's words in a model, by what `SearchableCorpus` asks. Thread-safe.
+    """A corpus's words in a model, as a `SearchableCorpus`. Thread-safe.
 
-    Words without a letter or digit are no occurrences; nor are those that have no token: cut off by
-    the model's length, or dropped by its tokenizer. A text's marked span is an occurrence even
-    where it is no single word.
+    Words without a letter or digit are not occurrences. Neither are words without a token, which
+    the model's maximum length cuts off or its tokenizer drops. A text's marked span is an
+    occurrence even if it is not a single word.
 
     Attributes:
-        name: a short name that only the same texts in the same model have.
+        name: a short name, unique to these texts in this model.
         title: the corpus's name.
         model: the model's id.
         layers: all layers of the model.
-        n_dims: how long its vectors are.
-        split: the column that parts training from test, or "".
+        n_dims: the length of its vectors.
+        split: the column that separates training from test, or "".
     """
 
     def __init__(
         self, corpus: Corpus, service: EncoderService, model: str, *, split: str = ""
     ) -> None:
-        """A corpus in a model, which is loaded.
+        """Take a corpus and a loaded model.
 
         Raises:
             ContextlensError: the model cannot be used.
@@ -66,12 +66,12 @@ class LiveCorpus:
 
     @property
     def n_occurrences(self) -> int:
-        """How many occurrences of words it has."""
+        """The number of occurrences of words."""
         return len(self._index.words)
 
     @property
     def n_cut(self) -> int:
-        """Words without a token, and so without a vector: those behind what fits the model."""
+        """Words without a token and so without a vector: those beyond the model's maximum."""
         return self._index.n_cut
 
     @cached_property
@@ -83,12 +83,12 @@ class LiveCorpus:
         return word_index(self._corpus, self._service.tokenize(self.model, texts) if texts else [])
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
-        """Words that begin so, most frequent first, those as frequent by the alphabet."""
+        """Return words with this prefix, most frequent first, then in alphabetical order."""
         wanted = prefix.casefold()
         return self._counted([word for word in self._index.counts if word.startswith(wanted)])[:n]
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
-        """Words spelled alike, nearest first, by difflib's ratio; none for a very long one."""
+        """Return words of similar spelling, nearest first by difflib; none for a very long word."""
         wanted, counts = word.casefold(), self._index.counts
         if not wanted or len(wanted) > _LONGEST:
             return ()
@@ -97,7 +97,7 @@ class LiveCorpus:
         return tuple(WordCount(known, counts[known]) for known in found)
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
-        """Longer words that contain it, most frequent first."""
+        """Return longer words that contain this one, most frequent first."""
         wanted = word.casefold()
         if not wanted:
             return ()
@@ -105,7 +105,7 @@ class LiveCorpus:
         return self._counted(own)[:n]
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
-        """All occurrences of a word, ignoring case, or a random sample of `most`; maybe none."""
+        """Return all occurrences of a word, ignoring case, or a random sample of `most`."""
         wanted = word.casefold()
         rows = np.array(self._index.rows.get(wanted, []), dtype=np.int64)
         n_total = len(rows)
@@ -115,7 +115,7 @@ class LiveCorpus:
         return self._at(wanted, rows, n_total)
 
     def at(self, rows: IntArray) -> Occurrences:
-        """Those of these rows, in the order given, of any words.
+        """Return the occurrences in these rows, in the order given, of any words.
 
         Raises:
             CorpusError: there is no such row.
@@ -129,11 +129,11 @@ class LiveCorpus:
         return self._at("", own, len(own))
 
     def text(self, ids: IntArray) -> tuple[str, ...]:
-        """The texts of these numbers, in the order given."""
+        """Return the texts with these numbers, in the order given."""
         return tuple(self._corpus.texts[i] for i in self._checked(ids))
 
     def column(self, title: str, ids: IntArray) -> tuple[str, ...]:
-        """The labels that these texts have in a column.
+        """Return the labels of these texts in a column.
 
         Raises:
             CorpusError: there is no such column, or no such text.
@@ -147,7 +147,7 @@ class LiveCorpus:
     def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
         """(n, n_dims) float32: the means of the occurrences' sub-tokens at a layer, not scaled.
 
-        All layers of one word are computed together and kept.
+        All layers of one word are computed together and cached.
 
         Raises:
             CorpusError: there is no such layer.
@@ -166,7 +166,7 @@ class LiveCorpus:
     def nearest(
         self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
     ) -> Nearest:
-        """The n occurrences with the highest cosine to a vector, of one word or of any.
+        """Return the n occurrences with the highest cosine to a vector, of one word or of any.
 
         Raises:
             CorpusError: there is no such layer, or the vector has another length.
@@ -248,15 +248,15 @@ class LiveCorpus:
 
 @dataclass(frozen=True, eq=False)
 class WordIndex:
-    """Every occurrence of a corpus, in the order of the text: a column for each thing known.
+    """Every occurrence of a corpus, in the order of the text, one column for each property.
 
     Attributes:
         texts: (n,) the number of its text.
-        spans: (n, 2) start and end in it, in code points.
-        words, surfaces: casefolded, and as it stands there.
+        spans: (n, 2) its start and end in the text, in code points.
+        words, surfaces: casefolded, and as written.
         left, right: the words beside it, casefolded; "" at the ends of a text.
-        is_target: (n,) whether it is what its text was marked for.
-        n_cut: words left out because they have no token: what is cut off has none.
+        is_target: (n,) True if it is the marked word of its text.
+        n_cut: the number of words left out because they have no token, as those that are cut off.
     """
 
     texts: IntArray
@@ -270,12 +270,12 @@ class WordIndex:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word stands here."""
+        """The number of occurrences of each word."""
         return Counter(self.words)
 
     @cached_property
     def rows(self) -> dict[str, list[int]]:
-        """Where each word stands."""
+        """The rows of each word."""
         found: dict[str, list[int]] = {}
         for row, word in enumerate(self.words):
             found.setdefault(word, []).append(row)
@@ -283,7 +283,7 @@ class WordIndex:
 
 
 def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
-    """Where every word of a corpus stands that has a token."""
+    """Return the index of every word of a corpus that has a token."""
     columns: list[tuple[int, Span, str, str, bool]] = []
     n_cut = 0
     for number, (text, own) in enumerate(zip(corpus.texts, tokens, strict=True)):
@@ -310,7 +310,7 @@ def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
 
 
 def _have_tokens(tokens: Tokens, spans: IntArray) -> BoolArray:
-    """(n_spans,) whether a token of the text shares characters with each span."""
+    """(n_spans,) True if a token of the text overlaps the span."""
     starts, ends = tokens.offsets.T
     inside = (starts < spans[:, 1:]) & (ends > spans[:, :1]) & (tokens.text_ids == 0)
     has_token: BoolArray = inside.any(axis=1)

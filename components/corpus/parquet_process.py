@@ -1,8 +1,8 @@
 """The process that reads one Parquet file: its bytes come in, columns of text go out.
 
-A small file can unpack to any size: its own account of sizes is read first, then one column at a
-time, under a bound on memory. Run by `parquet`, as `python -m`; what it writes is an Arrow stream
-of texts, or, with the exit status `REFUSED`, a sentence that says why not.
+A small file can unpack to any size. So the process reads the sizes in the file's metadata first,
+then one column at a time, with a bound on memory. `parquet` runs it with `python -m`. It writes an
+Arrow stream of texts or, with the exit status `REFUSED`, a sentence that gives the reason.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["REFUSED", "main"]
 REFUSED = 3
 """The exit status that comes with a sentence."""
 
-_TIMES_UNPACKED = 10  # what a file may unpack to, in uploads of the largest size
-_MEMORY = 3_000_000_000  # bytes of addresses, and the same times as above for what is unpacked
+_TIMES_UNPACKED = 10  # the most that a file may unpack to, in uploads of the largest size
+_MEMORY = 3_000_000_000  # bytes of addresses, plus the factor above for the unpacked data
 _N_NESTED = 2_000_000  # values within the lists of one column
 _BATCH = 10_000  # rows
 _TEXTS = "CSV, JSON Lines or text"
@@ -35,12 +35,12 @@ _FAILURES = (
     *(pa.ArrowException, OSError, ValueError, LookupError, TypeError, ArithmeticError),
     *(NotImplementedError, RecursionError),
 )
-"""What pyarrow raises for files that are damaged."""
+"""Errors that pyarrow raises for damaged files."""
 _BATCH_BYTES = 200_000_000  # of a column with nested values, in one batch
 
 
 def main() -> int:
-    """Reads a file from standard input and writes its columns to standard output."""
+    """Read a file from standard input and write its columns to standard output."""
     request = json.loads(sys.argv[1])
     name, max_bytes, max_held = request["name"], request["max_bytes"], request["max_held"]
     _bound_memory(_MEMORY + 2 * _TIMES_UNPACKED * max_bytes)
@@ -57,10 +57,10 @@ def main() -> int:
 def _bound_memory(n_bytes: int) -> None:
     try:
         import resource
-    except ImportError:  # Windows has no such bounds
+    except ImportError:  # Windows has no such limits
         return
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no dump where it aborts
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump if it aborts
 
 
 def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
@@ -116,7 +116,7 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
 
 
 def _n_characters(cells: list[str | None], n_most: int) -> int:
-    """How much text a column holds; a text that repeats counts each time."""
+    """Return the number of characters in a column; a repeated text counts each time."""
     n_characters = sum(len(cell) for cell in cells if cell)
     if n_characters > n_most:
         raise NotTextError(f"{n_characters:,} characters, more than is read of a file")
@@ -124,14 +124,14 @@ def _n_characters(cells: list[str | None], n_most: int) -> int:
 
 
 def _n_held(cells: list[str | None], n_most: int) -> int:
-    """Bytes that a column takes in memory; a text that repeats counts once."""
+    """Return the bytes that a column takes in memory; a repeated text counts once."""
     n_bytes = 8 * len(cells) + sum(sys.getsizeof(text) for text in set(cells) if text)
     if n_bytes > n_most:
         raise NotTextError(f"{n_bytes / 1e6:,.0f} MB of text, more than is kept of a file")
     return n_bytes
 
 
-# What is in it, from its own account
+# Columns, from the file's metadata
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,11 @@ class _Column:
     """A column as the file describes it.
 
     Attributes:
-        title: its name here, unlike that of any other.
+        title: its title here, which is unique.
         name: its name in the file.
-        copy: how many columns before it have the same name.
-        obstacle: what it holds that is not read; "" for a column that is.
-        n_bytes: its size unpacked.
+        copy: the number of columns before it with the same name.
+        obstacle: the reason why it is not read; "" for a column that is.
+        n_bytes: its unpacked size.
         leaves: the paths of its values that are bytes or text.
     """
 
@@ -185,7 +185,7 @@ def _columns_of(file: Any) -> list[_Column]:
 
 
 def _owner(path: str, names: dict[str, list[int]]) -> str:
-    """The column that a path of values belongs to: "a.list.element" to "a"."""
+    """Return the column that a path of values belongs to: "a" for "a.list.element"."""
     while path not in names and "." in path:
         path = path.rpartition(".")[0]
     return path
@@ -226,11 +226,11 @@ def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
         )
 
 
-# Its values
+# Values
 
 
 def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
-    """The first cells of one column; equal texts of a batch are one object."""
+    """Return the first cells of one column; equal texts of a batch are one object."""
     cells: list[str | None] = []
     for array in _batches(content, column):
         texts = as_texts(array.slice(0, n_rows - len(cells)))
@@ -256,7 +256,7 @@ class NotTextError(Exception):
 
 
 def as_texts(array: pa.Array) -> list[str | None]:
-    """Each value as the text of a cell; None where there is none.
+    """Return each value as the text of a cell; None for a missing value.
 
     Raises:
         NotTextError: the values cannot be shown as text.
@@ -297,7 +297,7 @@ def _nested(array: pa.Array) -> list[str | None]:
 
 
 def _largest(array: pa.Array) -> int:
-    """Most bytes that an array can unpack to."""
+    """Return the most bytes that an array can unpack to."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         longest = pc.max(pc.binary_length(array.dictionary)).as_py() or 0
@@ -312,7 +312,7 @@ def _largest(array: pa.Array) -> int:
 
 
 def has_bytes(kind: pa.DataType) -> bool:
-    """Whether a type is bytes, or holds them within."""
+    """True if a type is bytes, or contains bytes."""
     if pa.types.is_nested(kind):
         return any(has_bytes(kind.field(i).type) for i in range(kind.num_fields))
     return bool(

@@ -1,4 +1,4 @@
-"""From an uploaded file to a corpus: its table, then the columns that were chosen from it."""
+"""From an uploaded file to a corpus: its table, then the columns chosen from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from components.corpus.sheet import N_LABELS, Cells, Sheet, named, sheet_of
 __all__ = ["FORMATS", "MAX_TEXTS", "Sheet", "read", "to_corpus"]
 
 
-# --- Parquet files, read in a process of their own
+# --- Parquet files, read in a separate process
 
 _ROOT = Path(__file__).parents[2]
 _MODULE = "components.corpus.parquet_process"
@@ -33,13 +33,13 @@ _SECONDS = 120
 
 
 def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Sheet:
-    """The columns of a Parquet file.
+    """Return the columns of a Parquet file.
 
     Args:
         name: the file's name.
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
-        max_held: the most memory that its columns may take, in bytes; others are left out.
+        max_held: the most memory for its columns, in bytes; the remaining ones are left out.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
@@ -93,7 +93,7 @@ def _in_child(name: str, content: bytes, request: str) -> bytes:
 
 
 def _unpacked(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], list[str]]:
-    """Cells by title, notes, and what was left out; texts that repeat are one object."""
+    """Return cells by title, notes, and what was left out; repeated texts are one object."""
     with pa.ipc.open_stream(stream) as reader:
         table = reader.read_all()
     said = table.schema.metadata
@@ -110,14 +110,14 @@ def _cells(column: pa.ChunkedArray) -> list[str | None]:
 
 
 FORMATS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")
-"""Endings of the files that can be read; ".ndjson" is another name for ".jsonl"."""
+"""File extensions that can be read; ".ndjson" is another name for ".jsonl"."""
 
 MAX_TEXTS = 50_000
 _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
 
-_TIMES_HELD = 10  # what a file may take in memory, in uploads of the largest size
+_TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
     ".txt": read_lines,
@@ -129,14 +129,14 @@ _READERS: dict[str, Callable[[str, bytes, int], Sheet]] = {
 
 
 def read(name: str, content: bytes, *, max_bytes: int, max_held: int | None = None) -> Sheet:
-    """The table in a file, every value as text.
+    """Return the table in a file, every value as text.
 
     Args:
-        name: the file's name; its ending says how it is read.
+        name: the file's name; its extension decides how it is read.
         content: the file.
         max_bytes: the largest size allowed.
-        max_held: the most memory that its columns may take, in bytes; rows beyond are left out.
-            Ten times the largest size unless given.
+        max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
+            the largest size by default.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
@@ -168,16 +168,16 @@ def to_corpus(
     *,
     max_texts: int = MAX_TEXTS,
 ) -> Corpus:
-    """The sentences of one column and the labels of others, for rows that have a sentence.
+    """Return the sentences of one column and the labels of others, of rows with a sentence.
 
     Args:
-        sheet: what `read` gave.
+        sheet: the table from `read`.
         text_column: the title of the column of sentences.
-        label_columns: titles of columns whose values label them.
-        max_texts: how many are kept, from the first on.
+        label_columns: titles of the columns whose values label them.
+        max_texts: the largest number of sentences, from the first on.
 
     Raises:
-        CorpusError: there is no such column, no sentence in it, or too many different labels.
+        CorpusError: there is no such column, it holds no sentence, or there are too many labels.
     """
     cells = _column(sheet, text_column)
     titles = tuple(dict.fromkeys(label_columns))
@@ -213,7 +213,7 @@ def _stripped(cells: Cells, rows: Sequence[int]) -> tuple[str, ...]:
 
 
 def _once(texts: Sequence[str], change: Callable[[str], str]) -> tuple[str, ...]:
-    """Texts changed, equal ones to one object: a long text may stand in every row."""
+    """Return changed texts, equal ones as one object: a long text may be in every row."""
     changed = {text: change(text) for text in set(texts)}
     return tuple(changed[text] for text in texts)
 

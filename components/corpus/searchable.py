@@ -1,7 +1,7 @@
-"""What can be asked of any corpus whose words have vectors, wherever those come from.
+"""The interface of every corpus whose words have vectors, wherever these come from.
 
-A corpus kept on disk answers it from there, one that ships with the app works the vectors out when
-they are asked for: pages cannot tell.
+A stored corpus reads its vectors from disk. A corpus that ships with the app computes them on
+demand. Pages see no difference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class WordCount:
-    """A word, casefolded, and how many occurrences it has."""
+    """A word, casefolded, and the number of its occurrences."""
 
     word: str
     n: int
@@ -32,14 +32,14 @@ class Occurrences:
     """Occurrences of one word, in the order of the text; all of them, or a sample.
 
     Attributes:
-        word: casefolded.
-        rows: (n,) what names each in its corpus, increasing.
+        word: the word, casefolded.
+        rows: (n,) the row of each in its corpus, increasing.
         texts: (n,) the number of its text.
-        spans: (n, 2) start and end in that text, in code points.
-        surfaces: as it stands there.
+        spans: (n, 2) its start and end in that text, in code points.
+        surfaces: the word as written there.
         left, right: the words beside it, casefolded; "" at the ends of a text.
-        is_target: (n,) whether it is the word that its text was marked for.
-        n_total: how many the corpus has; more than there are here where these are a sample.
+        is_target: (n,) True if it is the marked word of its text.
+        n_total: the number in the corpus; larger than n if these are a sample.
     """
 
     word: str
@@ -57,11 +57,11 @@ class Occurrences:
 
     @property
     def is_sample(self) -> bool:
-        """Whether the corpus has more of them."""
+        """True if the corpus has more of them."""
         return self.n_total > len(self)
 
     def take(self, places: IntArray) -> Occurrences:
-        """Those at places of this list, in the order given; `n_total` stays."""
+        """Return the occurrences at these places, in the order given; `n_total` stays."""
         chosen = [int(place) for place in places]
         return Occurrences(
             word=self.word,
@@ -78,7 +78,7 @@ class Occurrences:
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """What is nearest to a vector, nearest first.
+    """The occurrences nearest to a vector, nearest first.
 
     Attributes:
         rows: (n,) occurrences, as in `Occurrences.rows`; `SearchableCorpus.at` gives them.
@@ -93,34 +93,34 @@ class Nearest:
 
 
 class SearchableCorpus(Protocol):
-    """A corpus whose words' vectors can be asked for. Thread-safe.
+    """A corpus whose word vectors can be looked up. Thread-safe.
 
-    Its questions raise `CorpusError`, in one sentence, where what is asked for is not there.
+    Methods raise `CorpusError`, with one sentence, if the requested item does not exist.
     """
 
     @property
     def name(self) -> str:
-        """What it is found by."""
+        """The name that finds it."""
 
     @property
     def title(self) -> str:
-        """What to call it: the name of its file."""
+        """Its title: the name of its file."""
 
     @property
     def n_texts(self) -> int:
-        """How many texts it has; those that have no vectors yet count too."""
+        """The number of its texts, including those that have no vectors yet."""
 
     @property
     def n_occurrences(self) -> int:
-        """How many occurrences of words it has so far."""
+        """The number of occurrences of words so far."""
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The layers that it has vectors of, increasing."""
+        """The layers whose vectors it has, increasing."""
 
     @property
     def n_dims(self) -> int:
-        """How long a vector is."""
+        """The length of a vector."""
 
     @property
     def model(self) -> str:
@@ -128,42 +128,42 @@ class SearchableCorpus(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The titles of its labels."""
+        """The titles of its columns of labels."""
 
     @property
     def split(self) -> str:
-        """The title of the column that parts training from test, or ""."""
+        """The title of the column that separates training from test, or ""."""
 
     @property
     def has_targets(self) -> bool:
-        """Whether its texts are each marked for one word, which alone carries their labels."""
+        """True if each of its texts is marked for one word, which alone carries the labels."""
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
-        """Words that begin so, most frequent first."""
+        """Return words with this prefix, most frequent first."""
         ...
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
-        """Words spelled alike, nearest first."""
+        """Return words of similar spelling, nearest first."""
         ...
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
-        """Longer words that contain it, most frequent first."""
+        """Return longer words that contain this one, most frequent first."""
         ...
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
-        """All occurrences of a word, ignoring case, or a random sample of `most`; maybe none."""
+        """Return all occurrences of a word, ignoring case, or a random sample of `most`."""
         ...
 
     def at(self, rows: IntArray) -> Occurrences:
-        """Those of these rows, in the order given, of any words; `word` is ""."""
+        """Return the occurrences in these rows, in the order given, of any words; `word` is ""."""
         ...
 
     def text(self, ids: IntArray) -> tuple[str, ...]:
-        """The texts of these numbers, in the order given."""
+        """Return the texts with these numbers, in the order given."""
         ...
 
     def column(self, title: str, ids: IntArray) -> tuple[str, ...]:
-        """The labels that these texts have in a column, "" where there is none."""
+        """Return the labels of these texts in a column, "" for none."""
         ...
 
     def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
@@ -173,5 +173,5 @@ class SearchableCorpus(Protocol):
     def nearest(
         self, vector: FloatArray, layer: int, n: int, *, word: str | None = None
     ) -> Nearest:
-        """The n occurrences nearest to a vector at a layer, of one word or of any."""
+        """Return the n occurrences nearest to a vector at a layer, of one word or of any."""
         ...

@@ -1,4 +1,4 @@
-"""A file as a table of text: what every reader gives, and the bounds that each keeps to."""
+"""A file as a table of text, the result of every reader, and the bounds for all readers."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 
-# --- What a column is likely to be
+# --- The kinds of columns
 
 Kind = Literal["text", "label", "number", "empty", "many"]
 
 N_LABELS = 50
-"""Most different values that a column of labels has."""
+"""The most different values in a column of labels."""
 
 TEXT_NAMES = (
     *("text", "texts", "sentence", "sentences", "content", "review", "body", "comment"),
@@ -55,25 +55,25 @@ LABEL_NAMES = (
     *("topic", "split", "lang", "language", "source", "author", "user", "name", "date", "year"),
     *("id", "index", "word", "sense", "tag", "tags", "intent", "emotion"),
 )
-"""Other titles that tell a row of names from a row of values."""
+"""Other titles that distinguish a header from a row of values."""
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?%?\s*", re.ASCII)
 _N_NUMBERS = 20  # different numbers that may still be grades or classes
-_SAMPLE = 1_000  # different values looked at closely
+_SAMPLE = 1_000  # different values that are examined
 _CUT = 1_000  # characters of each
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, as a spreadsheet writes one: "12", "-0.5", "1e-3", "40%"."""
+    """True if a text is a number, as a spreadsheet writes one: "12", "-0.5", "1e-3", "40%"."""
     return len(text) <= 400 and _NUMBER.fullmatch(text) is not None
 
 
 def kind_of(cells: Sequence[str | None]) -> Kind:
-    """What the values of a column look like.
+    """Return the kind of a column from its values.
 
     Returns:
-        "empty" without any value, "text" for sentences, "number", "label" for few different
-        values (numbers too), "many" for names and the like that hardly repeat.
+        "empty" without any value, "text" for sentences, "number", "label" for few different values
+        (numbers too), "many" for names and other values that hardly repeat.
     """
     different = [cell for cell in dict.fromkeys(cells) if cell and not cell.isspace()]
     if not different:
@@ -91,7 +91,7 @@ def kind_of(cells: Sequence[str | None]) -> Kind:
 
 
 def _reads_like_text(different: Sequence[str]) -> bool:
-    """Whether values are three words or more on average, or of a script without spaces."""
+    """True if values have three words or more on average, or a script without spaces."""
     sample = [value[:_CUT] for value in islice(different, _SAMPLE)]
     if sum(value.lstrip().startswith(("{", "[")) for value in sample) * 2 > len(sample):
         return False  # nested values, written as JSON
@@ -105,7 +105,7 @@ def _reads_like_text(different: Sequence[str]) -> bool:
 def guess_text_column(
     columns: Mapping[str, Sequence[str | None]], kinds: Mapping[str, Kind]
 ) -> str:
-    """The column most likely to hold the sentences: by kind, then by title, then by length."""
+    """Return the column most likely to hold sentences: by kind, then by title, then by length."""
     wanted: tuple[tuple[Kind, ...], ...] = (("text",), ("many", "label"), ("number",))
     for allowed in wanted:
         titles = [title for title in columns if kinds[title] in allowed]
@@ -127,10 +127,10 @@ Cells = tuple[str | None, ...]
 
 MAX_COLUMNS = 1_000
 MAX_SCANNED = 2_000_000
-"""Rows, lines or items that are looked at, blank and bad ones too."""
+"""The most rows, lines or items that are read, blank and bad ones included."""
 
 _MAX_ROWS = 1_000_000
-_MAX_CELLS = 10_000_000  # some 600 MB of memory where every cell is a short text of its own
+_MAX_CELLS = 10_000_000  # some 600 MB of memory if every cell is a short text of its own
 _MAX_NAME = 80
 _REFERENCE = 8  # bytes
 
@@ -142,11 +142,11 @@ class Sheet:
     Attributes:
         name: the file's name, as given.
         format: "TXT", "CSV", "TSV", "JSONL" or "Parquet".
-        columns: the cells of each column by title, equally many; None where one is missing.
-            No cell holds a NUL or half of a surrogate pair.
-        encoding: how the bytes were read as text; "" for Parquet.
+        columns: the cells of each column by title, equally many; None for a missing cell. No cell
+            holds a NUL or half of a surrogate pair.
+        encoding: the encoding of the bytes; "" for Parquet.
         notes: what was guessed, replaced or cut, in a sentence each; names no column.
-        left_out: which columns were not read and why, in a sentence each.
+        left_out: the columns that were not read and why, in a sentence each.
     """
 
     name: str
@@ -158,17 +158,17 @@ class Sheet:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(next(iter(self.columns.values()), ()))
 
     @cached_property
     def n_bytes(self) -> int:
-        """The memory that its columns take: much more than the file may, or much less."""
+        """The memory that its columns take: it may be much more or less than the file's size."""
         return sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """What each column is likely to be."""
+        """The likely kind of each column."""
         return MappingProxyType({title: kind_of(own) for title, own in self.columns.items()})
 
     @cached_property
@@ -178,12 +178,12 @@ class Sheet:
 
     @cached_property
     def label_columns(self) -> tuple[str, ...]:
-        """The columns that are likely labels: few different values."""
+        """The columns that are likely labels: they have few different values."""
         chosen = (title for title, kind in self.kinds.items() if kind == "label")
         return tuple(title for title in chosen if title != self.text_column)
 
     def head(self, n: int) -> list[dict[str, str | None]]:
-        """The first rows, for a preview."""
+        """Return the first rows, for a preview."""
         rows = islice(zip(*self.columns.values(), strict=True), max(n, 0))
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
@@ -197,10 +197,10 @@ def sheet_of(
     notes: Iterable[str] = (),
     left_out: Iterable[str] = (),
 ) -> Sheet:
-    """A sheet of what was read.
+    """Return a sheet with the columns that were read.
 
     Raises:
-        CorpusError: no cell holds anything.
+        CorpusError: all cells are empty.
     """
     if not any(cell and not cell.isspace() for own in columns.values() for cell in own):
         raise CorpusError(
@@ -211,7 +211,7 @@ def sheet_of(
 
 
 def size_of(cells: Iterable[str | None]) -> int:
-    """Bytes that cells take in memory: a reference each, and each text once if it is one object."""
+    """Return the bytes of cells in memory: a reference each, and each text object once."""
     texts: dict[int, str] = {}
     n_cells = 0
     for cell in cells:
@@ -222,7 +222,7 @@ def size_of(cells: Iterable[str | None]) -> int:
 
 
 def cut_note(n_rows: int, max_held: int) -> str:
-    """What is said of a file whose further rows would take too much memory."""
+    """Return the note about a file whose further rows would take too much memory."""
     return (
         f"Only the first {n_rows:,} rows were read: more take over {max_held / 1e6:,.0f} MB of "
         "memory."
@@ -230,7 +230,7 @@ def cut_note(n_rows: int, max_held: int) -> str:
 
 
 def nothing_fits(name: str, max_held: int) -> CorpusError:
-    """The error for a file of which not even one row can be held."""
+    """Return the error for a file of which not even one row fits in memory."""
     return CorpusError(
         f"{named(name)} takes more than {max_held / 1e6:,.0f} MB of memory with its first row; "
         "there is no more for one visitor's files. Split it into rows, or shorten its texts."
@@ -238,12 +238,12 @@ def nothing_fits(name: str, max_held: int) -> CorpusError:
 
 
 def max_rows(n_columns: int) -> int:
-    """How many rows of so many columns are read; what follows is left out."""
+    """Return the largest number of rows of so many columns; further rows are left out."""
     return min(_MAX_ROWS, _MAX_CELLS // max(n_columns, 1))
 
 
 def named(name: str) -> str:
-    """A file's name or a column's title as a message shows it: printable, and not too long."""
+    """Return a file's name or a column's title for a message: printable, and not too long."""
     plain = "".join(c if c.isprintable() else "\ufffd" for c in name[: _MAX_NAME + 1])
     if len(plain) > _MAX_NAME:
         plain = plain[: _MAX_NAME - 1] + "…"
@@ -251,7 +251,7 @@ def named(name: str) -> str:
 
 
 def clean(text: str) -> str:
-    """A text without what no tokenizer reads: NULs and lone surrogates become U+FFFD."""
+    """Return a text without what no tokenizer reads: NULs and lone surrogates become U+FFFD."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     if text.isascii():
@@ -265,7 +265,7 @@ def clean(text: str) -> str:
 
 
 def unique(titles: Iterable[str]) -> list[str]:
-    """Titles of columns, none blank and no two alike: "column 1" and "name (2)" where needed."""
+    """Return unique titles of columns, none blank: "column 1" and "name (2)" if needed."""
     given = [clean(title).strip() for title in titles]
     taken: set[str] = set(given)
     kept: dict[str, None] = {}

@@ -1,10 +1,10 @@
-"""Which word of each text a file marks: by characters, by white-space token, or by the word itself.
+"""The marked word of each text in a file: by characters, white-space token, or the word itself.
 
-A file names the place in columns: `start` and `end` (characters; the end is the first one behind
-the word), `span` ("12-18", both in one), or `index` (the word's place among the texts' white-space
-tokens, from 0). A column `word` beside them is checked against what they cover; alone it names its
-only occurrence. Knows no file format, and gives spans of the texts as a corpus holds them, which is
-without the white space around them.
+A file marks the word in columns: `start` and `end` (characters; the end is the first one after the
+word), `span` ("12-18", both in one), or `index` (the word's place among the text's white-space
+tokens, from 0). A column `word` beside them is checked against the marked characters; alone, it
+marks its only occurrence. This module knows no file format. It returns spans of the texts as a
+corpus holds them, without surrounding white space.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "span": ("span", "offsets", "char_span", "target_span"),
     "index": ("index", "idx", "token_index", "word_index", "target_index"),
 }
-"""Titles of the columns of each role, the likeliest first."""
+"""Titles of the columns for each role, the likeliest first."""
 _SIDES = {"": ("",), "1": ("1", "_1", "a", "_a"), "2": ("2", "_2", "b", "_b")}
 _NUMBER = re.compile(r"\s*(\d{1,9})(?:\.0*)?\s*", re.ASCII)
 _TWO = re.compile(r"\s*[\[(]?\s*(\d{1,9})\s*[-\u2013:,; ]\s*(\d{1,9})\s*[\])]?\s*", re.ASCII)
@@ -34,12 +34,12 @@ _TOKEN = re.compile(r"\S+")
 _AFTER = ",.;:!?"
 _N_EXAMPLES = 5
 _LONGEST = 30  # characters of a quotation
-_FEWEST = 2  # letters that two forms of a word begin with
+_FEWEST = 2  # letters that two forms of a word share at the start
 
 
 @dataclass(frozen=True)
 class MarkColumns:
-    """The titles of the columns that mark a word; "" for those that there are not."""
+    """The titles of the columns that mark a word; "" for missing ones."""
 
     word: str = ""
     start: str = ""
@@ -56,10 +56,10 @@ class Targets:
     """The marked word of each text.
 
     Attributes:
-        spans: in code points of each text without the white space around it; None where the word
-            could not be placed.
-        n_missed: how many could not.
-        missed: the first of those, by their place among the rows, and why.
+        spans: in code points of each text without surrounding white space; None if the word could
+            not be placed.
+        n_missed: the number of words that could not be placed.
+        missed: the first of these, by row, with the reason.
     """
 
     spans: tuple[Span | None, ...]
@@ -68,16 +68,16 @@ class Targets:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """The first that could not be placed, with why, in a sentence each."""
+        """The first words that could not be placed, and the reasons, in a sentence each."""
         return tuple(f"Row {row + 1:,}: {why}" for row, why in self.missed)
 
 
 def guess_marks(titles: Sequence[str], side: str = "") -> MarkColumns:
-    """The columns that mark a word by their titles.
+    """Return the columns that mark a word, by their titles.
 
     Args:
-        titles: of the file's columns.
-        side: "1" or "2" for one text of a pair: `word1`, `start_a` and the like.
+        titles: the titles of the file's columns.
+        side: "1" or "2" for one text of a pair: `word1`, `start_a` and similar.
     """
     plain = {title.strip().casefold(): title for title in reversed(titles)}
     found = {
@@ -95,11 +95,11 @@ def targets_of(
     texts: Sequence[str | None],
     marks: MarkColumns,
 ) -> Targets:
-    """The word that each row of a file marks in its text.
+    """Return the word that each row of a file marks in its text.
 
     Args:
-        columns: the file's, by title.
-        texts: of each row, as the file has them: what is blank marks nothing and is not counted.
+        columns: the file's columns, by title.
+        texts: each row's text as in the file; blank texts mark nothing and are not counted.
         marks: the titles of the columns that mark a word.
     """
     place = _placing(columns, marks, len(texts))
@@ -120,7 +120,7 @@ def targets_of(
 def two_sides(
     columns: Mapping[str, Cells | Sequence[str | None]], title: str
 ) -> tuple[Cells, Cells]:
-    """A column that marks both texts of a pair ("3-5"), as one for each; one number is both's."""
+    """Split a column for both texts of a pair ("3-5") in two; a single number is for both."""
     both = [_TWO.fullmatch(cell or "") for cell in columns[title]]
     cells = columns[title]
     first = tuple(found[1] if found else cell for found, cell in zip(both, cells, strict=True))
@@ -129,13 +129,13 @@ def two_sides(
 
 
 _Found = Span | str
-"""A place in a text, or why there is none."""
+"""A place in a text, or the reason why there is none."""
 
 
 def _placing(
     columns: Mapping[str, Cells | Sequence[str | None]], marks: MarkColumns, n_rows: int
 ) -> Callable[[int, str], _Found]:
-    """What places a row's word; of several ways the first that the row itself uses."""
+    """Return the function that places a row's word, by the first way that the row itself uses."""
     none: Sequence[str | None] = (None,) * n_rows
     words, starts, ends, spans, indices = (
         columns[title] if title else none
@@ -176,7 +176,7 @@ def _number(cell: str) -> int | None:
 
 
 def _checked(text: str, word: str, place: _Found) -> _Found:
-    """A place that lies in the text, holds something and agrees with the word, or why not."""
+    """Return a place that lies in the text, is not blank and agrees with the word, or why not."""
     if isinstance(place, str):
         return place
     start, end = place
@@ -216,7 +216,7 @@ def _of_index(text: str, word: str, index: str) -> _Found:
 
 
 def _inside(text: str, start: int, end: int) -> Span:
-    """A token without the punctuation around it, where there is more than that."""
+    """Return a token without the punctuation around it, unless it is only punctuation."""
     first, last = start, end
     while first < last and not text[first].isalnum():
         first += 1
@@ -226,9 +226,9 @@ def _inside(text: str, start: int, end: int) -> Span:
 
 
 def _agrees(text: str, place: Span, word: str) -> bool:
-    """Whether a place holds a word, or another form of it where the text has not the word itself.
+    """True if a place holds a word, or another form of it if the word is not in the text.
 
-    Files often give the form that a dictionary lists: "carry" for "carries".
+    Files often give the dictionary form: "carry" for "carries".
     """
     covered, wanted = text[slice(*place)].casefold(), word.casefold()
     if covered == wanted:
@@ -251,14 +251,14 @@ def _only(text: str, word: str) -> _Found:
 
 
 def _whole(text: str, word: str) -> Iterator[Span]:
-    """Where a word stands, or a phrase, as a whole."""
+    """Yield the spans of a word or phrase as a whole."""
     if len(text.casefold()) != len(text) or len(word.casefold()) != len(word):
         return iter(find_words(text, word))
     return (place for place in _occurrences(text, word) if _is_whole(text, place))
 
 
 def _occurrences(text: str, word: str, low: int = 0, high: int | None = None) -> Iterator[Span]:
-    """Where the letters of a word stand, whatever their case."""
+    """Yield the spans of a word's letters, ignoring case."""
     folded, wanted = text.casefold(), word.casefold()
     if len(folded) != len(text):
         return
@@ -269,18 +269,18 @@ def _occurrences(text: str, word: str, low: int = 0, high: int | None = None) ->
 
 
 def _is_whole(text: str, place: Span) -> bool:
-    """Whether a place begins and ends where words do."""
+    """True if a place begins and ends at word boundaries."""
     start, end = place
     before, after = text[start - 1 : start] if start else "", text[end : end + 2]
     clear = not after or after[0].isspace() or (after[0] in _AFTER and not after[1:].strip())
     if clear and (not before or before.isspace()):
-        return True  # by far the most, and much quicker
+        return True  # by far the most frequent case, and much faster
     spans = split_words(text)
     return any(a == start for a, _ in spans) and any(b == end for _, b in spans)
 
 
 def _without_edges(text: str, span: _Found) -> Span | None:
-    """A span of a text as a corpus holds it."""
+    """Return a span of a text as a corpus holds it."""
     if isinstance(span, str):
         return None
     lead = len(text) - len(text.lstrip())

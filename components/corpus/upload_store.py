@@ -1,9 +1,9 @@
-"""What visitors upload, in memory: files that have not been read yet, and the texts of those read.
+"""Visitors' uploads, in memory: files that have not been read yet, and the texts of read files.
 
-One bound counts both, for all visitors together. Where texts need room, the visitor who holds most
-gives up what was unused for longest: files of one visitor, however many, never push out the small
-ones of others. Files on their way may take half of the bound, and those of one visitor half of
-that; what nobody reads is dropped after a minute. No streamlit.
+One bound counts both, for all visitors together. If texts need room, the visitor with the most
+loses their least recently used ones. So one visitor's files, however many, never push out another's
+small ones. Incoming files may take half of the bound, and those of one visitor half of that. Files
+that nobody reads are dropped after a minute. No streamlit.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from components.corpus.sheet import named
 __all__ = ["FileKey", "Inbox", "UploadStore"]
 
 _OVERHEAD = 4_096
-"""Bytes counted for each thing beside its texts."""
+"""Bytes counted for each item beside its texts."""
 _FILE_OVERHEAD = 65_536
-"""Bytes counted for each file on its way beside its content: its form, what parses it, its name."""
-_N_OWN = 16  # things of one visitor that are kept
-_TIMES_FILE = 10  # what one visitor's texts may take, in files of the largest size
+"""Bytes counted for each incoming file beside its content: form, parser, name."""
+_N_OWN = 16  # items kept of one visitor
+_TIMES_FILE = 10  # the most for one visitor's texts, in files of the largest size
 _UNREAD_SECONDS = 60.0  # that a file may lie unread: a page reads it at once
 _ARRIVAL_SECONDS = 900.0  # that a file may take to arrive
 _READ_SECONDS = 30.0  # that a file waits while others are read
 
 
 class FileKey(NamedTuple):
-    """The name of a file on its way: the visit that sends it, and its id there."""
+    """The key of an incoming file: the visit that sends it, and its id there."""
 
     visit: str
     file: str
 
 
 class Inbox(Protocol):
-    """Where files lie that have arrived and were not read yet."""
+    """The place of files that have arrived and were not read yet."""
 
     def has(self, key: FileKey) -> bool:
-        """Return True if the file is there."""
+        """True if the file is there."""
 
     def discard(self, key: FileKey) -> None:
         """Delete the file, if it is there."""
@@ -59,7 +59,7 @@ class _Arrival:
 
 @dataclass(eq=False)
 class _Kept:
-    """One thing, the bytes that it takes, and the visitors who put it there."""
+    """One item, its bytes, and the visitors who stored it."""
 
     value: Any
     n_bytes: int
@@ -67,46 +67,46 @@ class _Kept:
 
 
 class UploadStore:
-    """Things by name, each for the visitors who put it there, and files on their way. Thread-safe.
+    """Items by name, each for the visitors who stored it, and incoming files. Thread-safe.
 
     Args:
-        max_bytes: what all of it may take.
+        max_bytes: the bound for everything together.
         max_file_bytes: the largest file that settings allow.
-        inbox: where files lie until they are read.
+        inbox: the place of files until they are read.
     """
 
     def __init__(self, max_bytes: int, max_file_bytes: int, inbox: Inbox) -> None:
         self._max_bytes, self._max_arriving = max_bytes, max_bytes // 2
         self.max_file_bytes = max(1, min(max_file_bytes, self._max_arriving - _FILE_OVERHEAD))
-        """The largest file that is taken."""
+        """The size of the largest accepted file."""
         self.max_own_bytes = min(max_bytes // 2, _TIMES_FILE * max_file_bytes)
-        """What one visitor's texts may take: never all that there is."""
+        """The bound for one visitor's texts, which is less than the bound for all."""
         self._max_own_arriving = max(max_bytes // 4, self.max_file_bytes + _FILE_OVERHEAD)
         self._inbox = inbox
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # what was used last comes last
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # most recently used last
         self._arrivals: dict[FileKey, _Arrival] = {}
         self._lock, self._reader = threading.Lock(), threading.Lock()
 
     @property
     def n_bytes(self) -> int:
-        """What all of it takes."""
+        """The bytes of everything together."""
         with self._lock:
             self._forget_read()
             return self._texts() + self._arriving()
 
-    # Files on their way
+    # Incoming files
 
     def admit(self, key: FileKey, visitor: str, n_bytes: int) -> None:
         """Let a file begin to arrive.
 
         Args:
             key: the file.
-            visitor: who sends it.
-            n_bytes: the size that was announced; 0 where none was.
+            visitor: the sender.
+            n_bytes: the announced size; 0 if none was announced.
 
         Raises:
             CorpusError: it is too large, or was sent before.
-            BusyError: too many files are on their way.
+            BusyError: too many files are arriving.
         """
         if n_bytes > self.max_file_bytes + _FILE_OVERHEAD:
             raise CorpusError(
@@ -121,11 +121,11 @@ class UploadStore:
             self._arrivals[key] = _Arrival(visitor, _FILE_OVERHEAD, time.monotonic())
 
     def grow(self, key: FileKey, n_bytes: int) -> None:
-        """Count what has arrived of a file; texts make room for it.
+        """Count the bytes of a file that have arrived; texts make room for it.
 
         Raises:
             CorpusError: it is larger than announced and than any may be, or takes too long.
-            BusyError: too many files are on their way.
+            BusyError: too many files are arriving.
         """
         with self._lock:
             arrival = self._arrivals[key]
@@ -138,7 +138,7 @@ class UploadStore:
             self._make_room()
 
     def end(self, key: FileKey) -> None:
-        """Note that no more of a file arrives: from now on it counts while it lies unread."""
+        """Note that a file has arrived; from now on it counts while it lies unread."""
         with self._lock:
             if not self._inbox.has(key):
                 self._arrivals.pop(key, None)
@@ -148,10 +148,10 @@ class UploadStore:
 
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:
-        """Read a file inside, while nobody else reads one: it may take a core and gigabytes.
+        """Read a file inside, one at a time: it may take a processor core and gigabytes.
 
         Raises:
-            CorpusError: others' files take too long.
+            CorpusError: the files of others take too long.
         """
         if not self._reader.acquire(timeout=_READ_SECONDS):
             raise CorpusError(
@@ -166,7 +166,7 @@ class UploadStore:
     # Texts
 
     def put(self, visitor: str, name: str, value: Any, n_bytes: int) -> None:
-        """Keep a thing for a visitor; what there is of the same name stays as it is."""
+        """Store an item for a visitor; an existing item of the same name is not replaced."""
         with self._lock:
             kept = self._kept.setdefault(name, _Kept(value, n_bytes + _OVERHEAD))
             kept.owners[visitor] = None
@@ -178,11 +178,11 @@ class UploadStore:
             self._make_room()
 
     def get(self, name: str, *, of: str = "") -> Any | None:
-        """Return what is there under a name, or None where it is not, or no longer.
+        """Return the item of a name, or None if it is not there, or no longer.
 
         Args:
-            name: what it was put there under.
-            of: the visitor who put it there; "" for whoever did.
+            name: the name that it was stored under.
+            of: the visitor who stored it; "" for any.
         """
         with self._lock:
             kept = self._kept.get(name)
@@ -209,7 +209,7 @@ class UploadStore:
         return sum(own.n_bytes for own in arrivals if visitor in (None, own.visitor))
 
     def _forget_read(self) -> None:
-        """Forget files that were read, and drop those that nobody has read for too long."""
+        """Forget files that were read, and drop those that were unread for too long."""
         oldest = time.monotonic() - _UNREAD_SECONDS
         for key, arrival in list(self._arrivals.items()):
             if arrival.is_whole and arrival.since < oldest:
@@ -218,14 +218,14 @@ class UploadStore:
                 del self._arrivals[key]
 
     def _make_room(self) -> None:
-        """Give up texts until all of it fits, those put last excepted."""
+        """Drop texts until everything fits; the one stored last stays."""
         while len(self._kept) > 1 and self._texts() + self._arriving() > self._max_bytes:
             owners = {owner for kept in self._kept.values() for owner in kept.owners}
             largest = max(owners, key=lambda owner: self._size(self._names_of(owner)))
             self._give_up(self._names_of(largest)[0], largest)
 
     def _names_of(self, visitor: str) -> list[str]:
-        """The names of a visitor's things, that unused for longest first."""
+        """Return the names of a visitor's items, least recently used first."""
         return [name for name, kept in self._kept.items() if visitor in kept.owners]
 
     def _size(self, names: list[str]) -> int:
@@ -235,7 +235,7 @@ class UploadStore:
         return sum(kept.n_bytes for kept in self._kept.values())
 
     def _give_up(self, name: str, visitor: str) -> None:
-        """A visitor gives a thing up; it goes where nobody else put it there."""
+        """Remove an item from a visitor; it is deleted if no one else stored it."""
         owners = self._kept[name].owners
         del owners[visitor]
         if not owners:

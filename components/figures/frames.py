@@ -20,7 +20,7 @@ __all__ = ["add_frames", "signed_bound", "spread", "vector_strips"]
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
-    """The same heights, moved as little as a single sweep up and down can so that gaps stay."""
+    """Return the heights, moved apart as little as one sweep up and down can to keep the gap."""
     order = sorted(range(len(spots)), key=lambda i: spots[i])
     placed = list(spots)
     for lower, upper in pairwise(order):
@@ -46,18 +46,18 @@ def add_frames(
     looks: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
     narrow: bool = False,
 ) -> None:
-    """Gives a figure a frame for each layer, named by its number; the layer bar moves between them.
+    """Give a figure a frame for each layer, named by its number; the layer bar switches frames.
 
     Args:
         whole: the figure, as it is at `layer`.
         traces: what its first traces are at each layer.
-        layer: the layer shown.
+        layer: the visible layer.
         titles: the finding at each layer.
-        notes: what is written on the picture at the layer shown.
-        looks: what else of the layout is a layer's own, annotations among it.
-        narrow: whether titles are broken into lines.
+        notes: annotations at the visible layer.
+        looks: other parts of the layout that differ by layer, such as annotations.
+        narrow: True if titles are broken into lines.
     """
-    frames = []  # their titles are bold, as Streamlit makes that of the figure itself
+    frames = []  # titles are bold, as Streamlit makes the figure's own title
     for (n, own), title in zip(traces.items(), titles, strict=True):
         font = {**whole.layout.title.font.to_plotly_json(), "weight": 700}
         text = heading(title, narrow=narrow)
@@ -76,9 +76,9 @@ def add_frames(
 
 
 def signed_bound(*arrays: FloatArray) -> float:
-    """The end of a scale that is symmetric around zero: 99.5 of 100 values lie within.
+    """Return the end of a scale that is symmetric around zero: 99.5 of 100 values lie within.
 
-    A few values of [CLS] and [SEP] are ten times the others and would leave no colour for them.
+    A few values of [CLS] and [SEP] are ten times the others and would leave no colour for the rest.
     """
     together = np.concatenate([np.abs(array).ravel() for array in arrays])
     return float(np.quantile(together, 0.995, method="lower")) or 1.0 if together.size else 1.0
@@ -94,14 +94,14 @@ def vector_strips(
     chosen: int | None = None,
     height: int = 300,
 ) -> go.Figure:
-    """(n_rows, n_dims) vectors as strips, exact values on hover.
+    """Return (n_rows, n_dims) vectors as strips, with exact values on hover.
 
     Args:
         rows: the values.
-        names: each row's name, on the axis; a token's own text, escaped here.
+        names: each row's name, on the axis; a token's own text, which is escaped here.
         title: the finding.
         bound: the scale runs from minus this to this; by default `signed_bound` of the rows.
-        first: the number of the first dimension shown.
+        first: the number of the first dimension.
         chosen: the row with a mark before its name.
         height: in pixels.
     """

@@ -1,7 +1,7 @@
-"""Room beside an axis for its names, so that plotly need not draw a chart twice to find it.
+"""The margins that the names beside an axis need, so that plotly draws each chart only once.
 
-Where a margin is too small for what stands in it, plotly draws the whole chart, measures, and draws
-it again. A margin that was too small by a little costs as much as one that was forgotten.
+If a margin is too small for its names, plotly draws the whole chart, measures, and draws it again.
+A margin that is slightly too small costs as much as a missing one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from components.figures.theme import SMALLEST
 
 __all__ = ["below", "beside", "width"]
 
-_ADVANCES = (  # of the characters from space to tilde in the page's typeface, in 1/1000 of its size
+_ADVANCES = (  # advances from space to tilde in the page's typeface, in 1/1000 of its size
     *(200, 289, 426, 497, 497, 824, 609, 249, 303, 303, 418, 497, 249, 311, 249, 350),
     *(497, 497, 497, 497, 497, 497, 497, 497, 497, 497, 249, 249, 497, 497, 497, 425),
     *(847, 543, 588, 571, 615, 527, 494, 617, 652, 263, 479, 579, 486, 727, 647, 664),
@@ -24,36 +24,36 @@ _ADVANCES = (  # of the characters from space to tilde in the page's typeface, i
     *(555, 555, 347, 419, 338, 544, 467, 719, 446, 467, 425, 303, 241, 303, 497),
 )
 _OTHERS = {"…": 948, "–": 480, "—": 800, "“": 426, "”": 426, "’": 249, "·": 249}
-_WIDE, _USUAL = 1000, 600  # of characters that are not in the tables: Chinese ones, all others
+_WIDE, _USUAL = 1000, 600  # of characters that are not in the table: Chinese ones, all others
 _FIRST_WIDE = 0x2E80
 _HEIGHT = 17  # pixels of a line of the smallest text
-_BESIDE, _BELOW = 21, 23  # pixels around a name in its margin, where no margin is below 12
-_MOST = 150.0  # pixels of a name; for longer ones plotly finds what room the plot can spare
+_BESIDE, _BELOW = 21, 23  # pixels around a name in its margin, as no margin is below 12
+_MOST = 150.0  # pixels of a name; for longer ones plotly finds the room that the plot can spare
 _TAG = re.compile("<[^>]*>")
 
 
 def width(text: str) -> float:
-    """The width of a label in the smallest text, in pixels, without its HTML."""
+    """Return the width in pixels of a label in the smallest text, without its HTML."""
     shown = html.unescape(_TAG.sub("", text))
     return sum(map(_advance, shown)) * SMALLEST / 1000
 
 
 def beside(names: Iterable[str], *, most: float = _MOST) -> int:
-    """The margin that names at the ends of rows need, in pixels.
+    """Return the margin in pixels that names at the ends of rows need.
 
     Args:
-        names: as they are shown.
-        most: pixels of a name that there is room for at any width of the chart.
+        names: as they are written on the chart.
+        most: the pixels of a name that fit at any width of the chart.
     """
     return math.ceil(min(_widest(names), most)) + _BESIDE
 
 
 def below(names: Iterable[str], angle: float) -> int:
-    """The margin that names under columns need, in pixels.
+    """Return the margin in pixels that names under columns need.
 
     Args:
-        names: as they are shown.
-        angle: by which they are turned, in degrees; from 0 to 90, either way.
+        names: as they are written on the chart.
+        angle: their rotation in degrees, from 0 to 90, either way.
     """
     turned = math.radians(abs(angle))
     widest = min(_widest(names), _MOST)

@@ -1,4 +1,4 @@
-"""A cosine on its ruler: what pairs of known kinds get, and where one pair lies."""
+"""A cosine on its ruler: the cosines of pairs of known kinds, and the place of one pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.figures.theme import CATEGORICAL, SMALLEST, figure
 __all__ = ["ruler_figure"]
 
 _COLORS = (CATEGORICAL[9], CATEGORICAL[3], CATEGORICAL[2], CATEGORICAL[4])
-_LOW = 120  # pixels of height that leave little between the margins
+_LOW = 120  # a height in pixels that leaves little between the margins
 _OWN = CATEGORICAL[0]
 
 
@@ -26,13 +26,13 @@ def ruler_figure(
     middle: str = "median",
     height: int = 160,
 ) -> go.Figure:
-    """Bars from the 5th to the 95th percentile of each kind, their medians, and one cosine.
+    """Return bars from the 5th to the 95th percentile of each kind, their medians, and one cosine.
 
     Args:
         ranges: one for each kind, drawn from the top.
-        cosine: the pair's own.
-        scale: the lowest and highest cosine that there is room for.
-        middle: what the mark within a bar is: a mean where no median is known.
+        cosine: the pair's own cosine.
+        scale: the lowest and highest cosine of the axis.
+        middle: the meaning of the mark within a bar: a mean if no median is known.
         height: in pixels.
     """
     names = [each.kind for each in ranges]

@@ -37,11 +37,11 @@ class _Style:
 
 
 _SIGNS = dict(zip(DASHES, ("—", "- -", "···", "-·-", "– –", "–·–"), strict=True))
-"""How a line's dash is shown beside its name."""
+"""The text beside a line's name that imitates its dash."""
 
 
 def cosine_range(*arrays: FloatArray) -> tuple[float, float]:
-    """One scale for all of a page's cosines: from a round number below the lowest to 1."""
+    """Return one scale for all cosines of a page: from a round number below the lowest to 1."""
     lowest = min((float(a.min()) for a in arrays if a.size), default=0.0)
     return min(-0.2, np.floor(lowest * 5) / 5), 1.0
 
@@ -56,7 +56,7 @@ def cosine_lines(
     title: str,
     height: int = 430,
 ) -> go.Figure:
-    """Each pair's cosine over the layers, the random-pair band behind, the layer marked."""
+    """Return each pair's cosine over the layers, with the random-pair band and the layer marked."""
     x = list(comparison.layers)
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
@@ -169,7 +169,7 @@ def _line(comparison: Comparison, pair: Pair) -> dict[str, Any]:
 
 
 def _to_label(comparison: Comparison, pairs: Sequence[Pair]) -> list[Pair]:
-    """The lines that get a name: all of a few; of many, the highest and the lowest at the end."""
+    """Return the lines with names: all of a few; of many, the highest and lowest at the end."""
     if len(pairs) <= _MAX_LABELS:
         return list(pairs)
     ranked = sorted(pairs, key=lambda p: -float(comparison.along(p)[-1]))
@@ -182,7 +182,7 @@ def _label_margin(comparison: Comparison, pairs: Sequence[Pair]) -> int:
 
 
 def _sign(style: _Style) -> str:
-    """A bit of the line: the name itself stays in the theme's text colour, to be read."""
+    """A short piece of the line; the name itself keeps the theme's text colour, to be readable."""
     return f'<span style="color:{style.color}"><b>{_SIGNS[style.dash]}</b></span> '
 
 
@@ -195,7 +195,7 @@ def _label_text(comparison: Comparison, pair: Pair) -> str:
 def _line_labels(
     comparison: Comparison, pairs: Sequence[Pair], scale: tuple[float, float], height: int
 ) -> list[dict[str, Any]]:
-    """Names at the lines' right ends, moved apart where they would overlap."""
+    """Return names at the right ends of the lines, moved apart if they would overlap."""
     ends = [float(comparison.along(pair)[-1]) for pair in pairs]
     gap = (scale[1] - scale[0]) * 17 / max(height - _ABOVE - _BELOW, 1)
     spots = _spread(ends, gap, scale)

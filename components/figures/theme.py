@@ -1,7 +1,7 @@
-"""Palette, template and layout, held once so that every figure looks like one house's.
+"""Palette, template and layout in one place, so that all figures look alike.
 
-Backgrounds, text and grid colours are left to Streamlit's theme, which changes between light and
-dark without a rerun; only colours that read well on both are set here.
+Streamlit's theme sets backgrounds, text and grid colours, which change between light and dark
+without a rerun. This module sets only colours that are readable on both.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ CATEGORICAL = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"),
     *("#A6761D", "#7570B3", "#8A8F98"),
 )
-"""Okabe and Ito's palette, made for readers with colour-vision deficiencies, and three more."""
+"""Okabe and Ito's palette for readers with colour-vision deficiencies, and three more colours."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 NEUTRAL = "#808080"
 SEQUENTIAL = "Viridis"
 SIGNED = {"autocolorscale": True}
 """For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
 SMALLEST = 13
-"""Pixels of the smallest text in a chart; Streamlit's own would be 12 and less."""
+"""Pixels of the smallest text in a chart; Streamlit's own text has 12 or fewer."""
 _FONT = {"size": SMALLEST}
 _ON_AXES = {"scatter", "scattergl", "bar", "heatmap"}
 _LONGEST_TITLE, _NARROW_TITLE = 80, 42  # characters
@@ -61,24 +61,24 @@ MAP_AXIS: Mapping[str, Any] = MappingProxyType(
         "linecolor": "rgba(128,128,128,0.35)",
     }
 )
-"""An axis of a map: a frame without numbers, as one coordinate by itself means nothing."""
+"""An axis of a map: a frame without numbers, as a single coordinate means nothing."""
 
 
 def color_of(index: int) -> str:
-    """The palette's colour for the n-th category, going round."""
+    """Return the palette's colour for the n-th category, starting again after the last."""
     return CATEGORICAL[index % len(CATEGORICAL)]
 
 
 def plain(text: str, longest: int = 24) -> str:
-    """A user's text for labels and hovers: one line, cut to a length, no HTML in effect.
+    """Return a user's text for labels and hovers: one line, cut to a length, no active HTML.
 
-    Plotly draws a subset of HTML, so what was typed must be escaped.
+    Plotly renders a subset of HTML, so typed text must be escaped.
     """
     return html.escape(_cut(text, longest), quote=False)
 
 
 def heading(text: str, *, narrow: bool = False) -> str:
-    """A title as plotly takes it, in lines that fit where the figure is narrow."""
+    """Return a title for plotly, broken into lines if the figure is narrow."""
     cut = _cut(text, _LONGEST_TITLE)
     lines = textwrap.wrap(cut, _NARROW_TITLE) if narrow else [cut]
     return "<br>".join(html.escape(line, quote=False) for line in lines)
@@ -90,7 +90,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def values(array: NDArray[Any]) -> list[float]:
-    """Rounded Python floats: a fifth of the bytes of full float64 text in the browser."""
+    """Return rounded Python floats: a fifth of the bytes of full float64 text in the browser."""
     rounded: list[float] = np.round(array.astype(float), 5).tolist()
     return rounded
 
@@ -103,9 +103,9 @@ def figure(
     height: int,
     narrow: bool = False,
 ) -> go.Figure:
-    """A figure in the house's layout, the finding as its title; in lines where it is narrow.
+    """Return a figure in the common layout with the finding as its title, in lines if narrow.
 
-    A layout's margin names the sides alone that have other room than usual.
+    A layout's margin names only the sides that need other room than usual.
     """
     whole = {
         "title": {
@@ -128,13 +128,13 @@ def figure(
 
 
 def _with_axes(traces: list[dict[str, Any]]) -> dict[str, Any]:
-    """The axes that the traces are drawn on, which would else have the page's smaller text."""
+    """Return the axes that the traces use, which would otherwise have the page's smaller text."""
     on_axes = any(trace.get("type") in _ON_AXES for trace in traces)
     return {"xaxis": {}, "yaxis": {}} if on_axes else {}
 
 
 def _readable(layout: dict[str, Any]) -> dict[str, Any]:
-    """A layout whose axes and legend are written in the smallest size, but where they say more."""
+    """Return a layout whose axes and legend use the smallest size unless they set another."""
     said = {
         name: _titled({"tickfont": _FONT, **part}) if name.startswith(("xaxis", "yaxis")) else part
         for name, part in layout.items()
@@ -143,12 +143,12 @@ def _readable(layout: dict[str, Any]) -> dict[str, Any]:
 
 
 def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace whose colour bar, and cells where they are written on, have that size too."""
+    """Return a trace whose colour bar, and whose labelled cells, have that size too."""
     if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
         trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:
         bar = trace["colorbar"]
-        place = {} if bar.get("orientation") == "h" else {"x": 1}  # as far away at any width
+        place = {} if bar.get("orientation") == "h" else {"x": 1}  # the same distance at any width
         trace = {**trace, "colorbar": _titled({"tickfont": _FONT, **place, **bar})}
     if "colorbar" in trace.get("marker", {}):
         trace = {**trace, "marker": _readable_trace(trace["marker"])}

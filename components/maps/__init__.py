@@ -1,1 +1,1 @@
-"""Maps, headless: vectors gathered, placed, and how far the result can be trusted."""
+"""Maps, headless: the vectors are gathered and placed, and the quality of the map is measured."""

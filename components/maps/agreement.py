@@ -1,13 +1,13 @@
-"""How often the nearest point in the full space carries the same label, beside chance.
+"""The share of points whose nearest point in the full space has the same label, beside chance.
 
-What a map seems to say of labels is checked here where the model holds the points, not where they
-are drawn. Points of one sentence share its context and often its label, so a point's neighbours
-count from other sentences only, and so does chance.
+This module checks what a map seems to say about labels. It looks for neighbours in the model's
+space, not on the map. The points of one sentence share its context and often its label, so only
+points of other sentences count as neighbours, for the share and for chance.
 
-How far a share may be off is told by the interval of Clopper and Pearson (1934), at 95%. Points are
-not independent: two that are each other's nearest agree both or neither, and equal vectors are one
-vector, so each such group counts as one observation. What is compared is compared in whole per
-cent, as it is shown.
+The interval of a share is that of Clopper and Pearson (1934), at 95%. Points are not independent:
+two points that are each other's nearest agree both or neither, and equal vectors are one vector, so
+each group of these counts as one observation. Shares are compared in whole per cent, as pages show
+them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["RISK", "Agreement", "LabelShare", "agreement", "share_interval", "wh
 Interval = tuple[float, float]
 """The lower and the upper end, in [0, 1]."""
 RISK = 0.05
-"""How often an interval may miss."""
+"""The risk that an interval misses the true share."""
 _TIED = 1e-6
-"""Distances of vectors of one length that differ by less are rounding in float32."""
+"""Distances between vectors of length one that differ by less are rounding errors of float32."""
 
 
 @dataclass(frozen=True)
 class LabelShare:
-    """One label: how many points carry it, and how often a nearest point does too."""
+    """One label: the number of its points, and how often their nearest point has it too."""
 
     name: str
     n: int
@@ -44,11 +44,11 @@ class LabelShare:
 
     @property
     def excess(self) -> float:
-        """How much of what chance leaves is reached: 0 at chance, 1 where all agree."""
+        """The excess over chance, as a share of what chance leaves: 0 at chance, 1 if all agree."""
         return _excess(self.share, self.chance)
 
     def is_above(self, other: LabelShare, risk: float) -> bool:
-        """Whether this label keeps together better, as a share and beyond its own chance."""
+        """True if this label has the higher share and more excess over chance, at this risk."""
         low = share_interval(self.share, self.n_apart, risk)[0]
         high = share_interval(other.share, other.n_apart, risk)[1]
         beyond = _excess(low, self.chance) > _excess(high, other.chance)
@@ -57,16 +57,19 @@ class LabelShare:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often a point's nearest one carries the point's own label.
+    """The share of points whose nearest point has the same label.
 
     Attributes:
-        share: of the counted points, in [0, 1]; tied nearest points count in equal parts.
-        chance: what a nearest point drawn at random would give.
-        n: points counted: labelled ones that have a labelled neighbour in another sentence.
-        labels: each label of two counted points or more, the one that keeps together best first.
-        n_apart: observations among the counted points, at most `n`.
+        share: the share among the counted points, in [0, 1]; tied nearest points count in equal
+            parts.
+        chance: the share that is expected if the nearest point is drawn at random.
+        n: the number of counted points: labelled ones with a labelled neighbour in another
+            sentence.
+        labels: each label of at least two counted points, the one with the most excess first.
+        n_apart: the number of independent observations among the counted points, at most `n`.
         commonest: the label that most of the counted points carry.
-        baseline: the share of them that do: always guessing it is right so often.
+        baseline: the share of counted points with that label, which is the accuracy of always
+            guessing it.
     """
 
     share: float
@@ -79,24 +82,24 @@ class Agreement:
 
     @cached_property
     def interval(self) -> Interval:
-        """Where the share may lie, at 95%."""
+        """The 95% interval of the share."""
         return share_interval(self.share, self.n_apart)
 
     @property
     def is_clear(self) -> bool:
-        """Whether the share lies above chance."""
+        """True if the share lies above chance."""
         return whole_percent(self.interval[0]) > whole_percent(self.chance)
 
     @property
     def is_below(self) -> bool:
-        """Whether the share lies below chance."""
+        """True if the share lies below chance."""
         return whole_percent(self.interval[1]) < whole_percent(self.chance)
 
     def ends(self, least: int = 1) -> tuple[LabelShare, LabelShare] | None:
-        """Two labels of at least so many points, the first of which keeps together better.
+        """Return two labels of at least so many points, the one that keeps together better first.
 
-        Those that lie furthest apart, and only where their intervals do not meet that miss no label
-        of all in 95 of 100 cases.
+        They are the two that lie furthest apart. Return None unless their intervals do not meet;
+        the intervals are wide enough that all labels lie within theirs in 95 of 100 cases.
         """
         kinds = [kind for kind in self.labels if kind.n >= least]
         if len(kinds) < 2:
@@ -106,23 +109,23 @@ class Agreement:
 
 
 def share_interval(share: float, n: int, risk: float = RISK) -> Interval:
-    """Clopper and Pearson's interval of a share of n observations, each alone.
+    """Return Clopper and Pearson's interval of a share of n independent observations.
 
     Args:
-        share: in [0, 1]; shares of observations count as such.
+        share: in [0, 1]; it may count parts of observations.
         n: at least 1.
-        risk: how often the interval may miss.
+        risk: the risk that the interval misses the true share.
     """
     from scipy.special import betaincinv
 
     hits = share * n
     low = float(betaincinv(hits, n - hits + 1, risk / 2)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - risk / 2)) if hits < n else 1.0
-    return min(low, share), max(high, share)  # rounding apart
+    return min(low, share), max(high, share)  # guards against rounding
 
 
 def whole_percent(share: float) -> int:
-    """A share as it is shown: in whole per cent."""
+    """Return a share in whole per cent, as pages show it."""
     return round(100 * share)
 
 
@@ -132,13 +135,14 @@ def agreement(
     indices: IntArray,
     distances: FloatArray,
 ) -> Agreement | None:
-    """Agreement from lists of true neighbours; None where no two points can be compared.
+    """Return the agreement from lists of true neighbours; None if no two points can be compared.
 
     Args:
-        labels: a label for each point, "" where it has none.
-        sentence: (n_points,) which sentence each point stands in.
-        indices: (n_points, k) the nearest points in the full space, the point itself or not.
-        distances: (n_points, k) how far they are, rising.
+        labels: a label for each point, "" if it has none.
+        sentence: (n_points,) the index of each point's sentence.
+        indices: (n_points, k) the nearest points in the full space, with or without the point
+            itself.
+        distances: (n_points, k) their distances, in ascending order.
     """
     case = _Case(labels, sentence)
     allowed = case.allowed(np.arange(case.n)[:, None], indices)
@@ -150,7 +154,7 @@ def agreement(
 
 
 def _nearest(distances: FloatArray, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(n, k) which of the allowed points are the nearest of each row, or as near."""
+    """(n, k) True for the allowed points that are the nearest of their row, or equally near."""
     values = np.where(allowed, distances, np.inf)
     least = values.min(axis=1, keepdims=True, initial=np.inf)
     slack = _TIED * np.maximum(1.0, np.where(np.isfinite(least), least, 0))
@@ -161,12 +165,12 @@ def _nearest(distances: FloatArray, allowed: NDArray[np.bool_]) -> NDArray[np.bo
 def _observations(
     indices: IntArray, tied: NDArray[np.bool_], equal: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """(n,) a number for each point, the same for those that count as one observation.
+    """(n,) a number for each point; points with the same number count as one observation.
 
     Args:
         indices: (n, k) neighbours.
-        tied: which of them are a point's nearest.
-        equal: which of them have the point's own vector.
+        tied: (n, k) True for a point's nearest neighbours.
+        equal: (n, k) True for neighbours with the point's own vector.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -183,7 +187,7 @@ def _observations(
 
 
 class _Case:
-    """Labels as numbers, -1 for none, and who may be whose neighbour."""
+    """Labels as numbers, -1 for none, and the points that may be neighbours of each other."""
 
     def __init__(self, labels: Sequence[str], sentence: IntArray) -> None:
         self.n = len(labels)
@@ -195,7 +199,7 @@ class _Case:
         self.group = np.arange(self.n) if alone else np.asarray(sentence)
 
     def allowed(self, rows: IntArray, columns: IntArray) -> NDArray[np.bool_]:
-        """Whether the points of `columns` may count as neighbours of those of `rows`."""
+        """True where a point of `columns` may count as a neighbour of one of `rows`."""
         labelled = self.labelled[rows] & self.labelled[columns]
         allowed: NDArray[np.bool_] = labelled & (self.group[rows] != self.group[columns])
         return allowed
@@ -214,7 +218,7 @@ class _Case:
     def summed(
         self, shares: NDArray[Any], found: NDArray[np.bool_], observations: NDArray[Any]
     ) -> Agreement | None:
-        """The agreement of all points that have a neighbour to be compared with."""
+        """Return the agreement of all points that have a neighbour to be compared with."""
         if not found.any():
             return None
         codes, share, chance = self.codes[found], shares[found], self.chances()[found]

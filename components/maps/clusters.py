@@ -1,6 +1,6 @@
-"""Clusters of a map's points, and the words that are typical of each: what labels a map.
+"""Clusters of a map's points and the words that are typical of each; they label the map.
 
-Clusters are found on the map, not in the model's space: they name what a reader sees there.
+Clusters are found on the map, not in the model's space, because they name what a reader sees there.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from components.maps.typical import typical_of
 __all__ = ["MAX_CLUSTERED", "ClusterLabel", "cluster", "cluster_labels"]
 
 MAX_CLUSTERED = 15_000
-"""Points that HDBSCAN itself sees: its time grows with their square, 0.6 s for these."""
+"""The largest number of points for HDBSCAN, whose time grows with its square: 0.6 s for these."""
 _SEED = 0
-_MIN_SAMPLES = 5  # neighbours that make a place dense; hdbscan's default here would be `least`
+_MIN_SAMPLES = 5  # neighbours that make a place dense; without it, HDBSCAN would use `least`
 
 
 @dataclass(frozen=True)
 class ClusterLabel:
-    """What to write on a cluster, and where.
+    """The label of a cluster and its place.
 
     Attributes:
-        cluster: its number.
-        words: the most typical words, the most typical first; none where it has no words.
-        place: the median of its points, a number for each coordinate of the map.
-        n_points: how many points it has.
+        cluster: the number of the cluster.
+        words: the most typical words, most typical first; empty if the cluster has no words.
+        place: the median of its points, one number for each coordinate of the map.
+        n_points: the number of its points.
     """
 
     cluster: int
@@ -45,19 +45,19 @@ class ClusterLabel:
 
 
 def cluster(coordinates: FloatArray, *, least: int | None = None) -> IntArray:
-    """(n_points,) int64: the cluster of each point, 0 the largest, -1 for those in none.
+    """(n_points,) int64: the cluster of each point, 0 the largest, -1 for points in no cluster.
 
-    HDBSCAN (Campello, Moulavi and Sander 2013; scikit-learn's) on the map's coordinates. Of more
-    than `MAX_CLUSTERED` points a seeded sample is clustered, and each other point gets what its
-    nearest point of the sample has. The same coordinates always give the same clusters.
+    scikit-learn's HDBSCAN (Campello, Moulavi and Sander 2013) runs on the map's coordinates. Of
+    more than `MAX_CLUSTERED` points it clusters a seeded sample, and each other point joins the
+    cluster of its nearest sampled point. The same coordinates always give the same clusters.
 
     Args:
         coordinates: (n_points, n_coordinates), finite.
-        least: points that a cluster has at least; by default 5, and half the square root of the
-            number of points where that is more.
+        least: the smallest number of points in a cluster; by default 5, or half the square root of
+            the number of points if that is more.
 
     Raises:
-        RequestError: the coordinates are no finite table, or `least` is below 2.
+        RequestError: the coordinates are not a finite table, or `least` is below 2.
     """
     places = _checked(coordinates)
     size = max(5, round(len(places) ** 0.5 / 2)) if least is None else least
@@ -74,14 +74,14 @@ def cluster(coordinates: FloatArray, *, least: int | None = None) -> IntArray:
 def cluster_labels(
     points: Points, coordinates: FloatArray, clusters: IntArray, *, n_words: int = 3
 ) -> tuple[ClusterLabel, ...]:
-    """What to write on each cluster of a map and where, the largest first.
+    """Return the label and place of each cluster of a map, the largest cluster first.
 
-    A word's or token's document is the sentence it stands in, and its own name, which counts as
-    much as a whole sentence. A name that is a function word or a sign labels a cluster where it
-    names a fifth of it.
+    The document of a word or token is its sentence and its own name; the name weighs as much as a
+    whole sentence. A function word or a sign labels a cluster only if it is the name of a fifth of
+    the cluster's points.
 
     Raises:
-        RequestError: coordinates or clusters are not as many as points.
+        RequestError: the numbers of coordinates or clusters and of points differ.
     """
     places = _checked(coordinates)
     labels = np.asarray(clusters, dtype=np.int64)
@@ -124,7 +124,7 @@ def _hdbscan(places: FloatArray, least: int) -> IntArray:
 
 
 def _nearest(known: FloatArray, places: FloatArray) -> IntArray:
-    """The row of the nearest known place for each place."""
+    """Return the row of the nearest known place for each place."""
     from sklearn.neighbors import KDTree
 
     rows: IntArray = KDTree(known).query(places, k=1, return_distance=False)[:, 0]
@@ -132,8 +132,8 @@ def _nearest(known: FloatArray, places: FloatArray) -> IntArray:
 
 
 def _by_size(labels: IntArray) -> IntArray:
-    """The same clusters, numbered from the largest on."""
+    """Return the same clusters, numbered from the largest on."""
     numbers, counts = np.unique(labels[labels >= 0], return_counts=True)
-    new = np.full(len(numbers) + 1, -1, dtype=np.int64)  # the last one is for -1
+    new = np.full(len(numbers) + 1, -1, dtype=np.int64)  # the last entry is for -1
     new[numbers[np.lexsort((numbers, -counts))]] = np.arange(len(numbers))
     return new[labels]

@@ -1,10 +1,10 @@
-"""The door to numba and umap-learn: imported without its warning, run by one thread at a time.
+"""Access to numba and umap-learn: imported without their warning, used by one thread at a time.
 
-What numba compiles for umap-learn is not safe in two threads; whatever calls it holds this lock.
-What we compile ourselves is. A part of what umap-learn needs is compiled as it is imported.
+The code that numba compiles for umap-learn is not thread-safe, so every caller holds this lock. Our
+own compiled code is thread-safe. Some of umap-learn's code is compiled at import.
 
-numba keeps compiled code on disk and fails at each call where a file of it is damaged, so its
-reading and writing are guarded here, before anything is imported that uses it.
+numba keeps compiled code on disk, and a damaged file makes every call fail. So this module guards
+numba's reading and writing before it imports anything that uses numba.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ _LOCK = threading.RLock()
 _PATIENCE = 0.2  # seconds between calls while waiting
 _FILES = ("*.nbi", "*.nbc")  # numba's index of a function, and its code
 _cleared: set[Path] = set()
-"""Folders of compiled code that this process has cleared: each once."""
+"""Folders of compiled code that this process has cleared; it clears each of them once."""
 
 _log = logging.getLogger("contextlens")
 
 
 def keep_in(folder: Path) -> None:
-    """Have numba keep in a folder what it compiles from now on, where a function wants it kept.
+    """Make numba keep compiled code in a folder from now on, for functions that ask for a cache.
 
-    Before umap-learn is imported: else some are kept beside its sources, or, where those and the
-    home cannot be written, cannot be imported at all.
+    Call this before umap-learn is imported. Otherwise umap-learn keeps some code beside its
+    sources, and if neither those nor the home folder are writable, its import fails.
     """
     from numba import config
 
-    settings: Any = config  # made as it is imported: no types
-    settings.reload_config()  # else it follows a changed environment later, and forgets this
+    settings: Any = config  # numba creates it at import, without types
+    settings.reload_config()  # otherwise a later change of the environment undoes this
     settings.CACHE_DIR = str(folder)
 
 
 @contextmanager
 def umap_functions(on_wait: OnProgress | None = None) -> Iterator[Any]:
-    """The module `umap.umap_`, for this thread alone; while another has it, tells so now and then.
+    """Yield the module `umap.umap_` to this thread alone; call `on_wait` while another has it.
 
-    What `on_wait` raises ends the waiting and reaches the caller.
+    An exception from `on_wait` ends the waiting and reaches the caller.
     """
     while not _LOCK.acquire(timeout=_PATIENCE):
         if on_wait is not None:
@@ -66,7 +66,8 @@ def _imported() -> Any:
     if "umap.umap_" in sys.modules:
         return sys.modules["umap.umap_"]
     with warnings.catch_warnings():
-        # umap tells everyone that tensorflow, which one class of it needs, is not there.
+        # umap-learn warns every user that tensorflow is missing, which only one of its classes
+        # needs.
         warnings.filterwarnings("ignore", "Tensorflow not installed", ImportWarning)
         _guard_kept_code()
         from umap import umap_
@@ -74,10 +75,10 @@ def _imported() -> Any:
 
 
 def _guard_kept_code() -> None:
-    """Have numba compile again what it cannot read, and go on where it cannot write.
+    """Make numba recompile what it cannot read, and go on where it cannot write.
 
-    It takes a missing file for one that is not made yet, but a damaged one for an error. There is
-    no setting for that, so the two methods that every cache of it has are replaced.
+    numba recompiles if a file is missing, but fails if it is damaged. No setting changes that, so
+    this replaces the two methods that all of its caches share.
     """
     from numba.core import caching
 
@@ -89,7 +90,7 @@ def _guard_kept_code() -> None:
             return load(cache, signature, context)
         except Exception as exc:  # noqa: BLE001 - a damaged pickle raises almost anything
             _clear(cache, exc)
-            return None  # numba compiles it
+            return None  # makes numba compile it
 
     def save_or_go_on(cache: Any, signature: Any, code: Any) -> None:
         try:
@@ -102,7 +103,7 @@ def _guard_kept_code() -> None:
 
 
 def _clear(cache: Any, error: Exception) -> None:
-    """Delete the compiled code beside a file that cannot be read; what fails again is not kept."""
+    """Delete compiled code beside a file that cannot be read; give up caching if it fails again."""
     folder = Path(cache.cache_path)
     _log.warning(
         "Compiled code in %s cannot be read (%s), so it is compiled again.",
@@ -121,10 +122,10 @@ def _clear(cache: Any, error: Exception) -> None:
 
 
 def machine_code(function: _Function) -> _Function:
-    """A function that numba compiles when it is first called, and that runs without the GIL.
+    """Make numba compile a function at its first call; the compiled code runs without the GIL.
 
-    Sums may be added up in any order, always the same one, so that they are done many at a time;
-    division by zero gives what numpy gives.
+    Sums may be reordered so that they are vectorised, but the order is always the same. Division by
+    zero gives the same result as in numpy.
     """
     with umap_functions() as umap:
         njit = umap.numba.njit

@@ -1,12 +1,12 @@
-"""Maps from a request to a picture, in the background and for all who want them. No streamlit.
+"""Maps from a request to a picture, in the background, shared by all who ask. No streamlit.
 
     request = MapRequest(model, corpus.digest, footing="one", layer=6)
     with Maps(service) as maps:
         job = maps.draw(request, corpus, service.load(model))
         picture = job.result(timeout=60)
 
-Texts are read by a job of their own, which maps of the same points share; points are placed in
-another process.
+A separate job reads the texts, and maps of the same points share it. Another process places the
+points.
 """
 
 from __future__ import annotations
@@ -36,26 +36,29 @@ from components.maps.vectors import Gathered, gathered
 __all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Checked", "Maps"]
 
 LARGE_SECONDS = 5.0
-"""From here on a map is drawn for who says so, not for an address or a changed control; and small
-ones never wait for one, nor for each other longer than that."""
+"""The seconds from which a map counts as large.
+
+A large map is drawn only at a visitor's explicit request, not for an address or a changed control.
+Small maps never wait for a large one, nor longer than this for each other.
+"""
 _LINE: dict[str, Any] = {
     "n_at_once": N_PROCESSES,
     "n_large": 1,
     "large_seconds": LARGE_SECONDS,
     "n_waiting": 50,
-    "n_waiting_each": 6,  # a page has three places that wait for one
+    "n_waiting_each": 6,  # a page has three places that wait for a map
     "forgotten_seconds": 300.0,
 }
 MAPS = Kind("maps", **_LINE)
 READINGS = Kind("maps to read texts for", **_LINE)
-_MAX_BYTES = 256_000_000  # of maps, where no jobs are given
+_MAX_BYTES = 256_000_000  # of maps, if no jobs are given
 _ENOUGH, _CALLS = 500, 3
-"""Tokens of one call from which their time says something, and calls until one is believed."""
+"""Tokens that make the time of a call meaningful, and calls before a speed is believed."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A stability that was measured; of the map of one layer drawn alone."""
+    """The measured stability of one layer's map that is drawn alone."""
 
     stability: Stability
     layer: int
@@ -66,8 +69,8 @@ class Maps:
 
     Args:
         service: encodes the texts.
-        jobs: does the work; own ones where none are given.
-        compiled: a folder of our own where compiled code is kept, or None.
+        jobs: run the work; created here if none are given.
+        compiled: a private folder for compiled code, or None.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class Maps:
         self._service = service
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
         self._placing = Placing(compiled)
-        self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the least seconds for a token
+        self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the fewest seconds per token
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -99,11 +102,11 @@ class Maps:
         self._placing.close()
 
     def warm_up(self) -> None:
-        """Have a process compile its code, so that a first map needs not wait for it."""
+        """Make a process compile its code, so that the first map need not wait."""
         self._placing.warm_up()
 
     def plan(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Plan:
-        """What a map will read and take; made once."""
+        """The estimate of what a map will read and how long it takes; made once."""
 
         def make() -> Plan:
             return plan(request, corpus, card, self._service, self.token_seconds(card))
@@ -111,33 +114,33 @@ class Maps:
         return remembered("map plan", request.key, card.checksum, compute=make)
 
     def find(self, request: MapRequest) -> Job | None:
-        """The last job that drew a map, or None."""
+        """Return the last job that drew a map, or None."""
         return self._jobs.get(_key(request))
 
     def picture(self, request: MapRequest) -> Picture | None:
-        """A map that was drawn, as long as it is kept."""
+        """Return a finished map while it is kept, else None."""
         job = self.find(request)
         if job is None or job.state != "done":
             return None
         try:
             picture: Picture = job.result()
-        except JobError:  # it had to make room this moment
+        except JobError:  # its result was evicted at this moment
             return None
         return picture
 
     def draw(
         self, request: MapRequest, corpus: Corpus, card: ModelCard, visitor: Visitor | None = None
     ) -> Job:
-        """The job that draws a map, begun where it is not under way; its result is a `Picture`.
+        """Return the job that draws a map, starting it if needed; its result is a `Picture`.
 
         Args:
             request: what is mapped, and how.
-            corpus: the texts, those of the request's digest.
-            card: of its model.
-            visitor: who waits for it.
+            corpus: the texts; its digest is that of the request.
+            card: the card of the request's model.
+            visitor: the visitor who waits for the map.
 
         Raises:
-            BusyError: too many wait already.
+            BusyError: too many jobs are waiting already.
         """
         own = self.plan(request, corpus, card)
 
@@ -149,13 +152,13 @@ class Maps:
         return self._jobs.start(task, visitor)
 
     def find_check(self, picture: Picture, layer: int) -> Job | None:
-        """The job that `check` began, or None."""
+        """Return the job that `check` started, or None."""
         return self._jobs.get(_check_key(picture, layer))
 
     def check(self, picture: Picture, layer: int, visitor: Visitor | None = None) -> Job:
-        """The job that draws one layer's map from two more seeds; its result is a `Checked`.
+        """Return the job that draws one layer's map from two more seeds; its result is a `Checked`.
 
-        It is given the map by the job that drew it: waiting, it must not hold its vectors.
+        It gets the map from the job that drew it, so that it holds no vectors while it waits.
         """
         _, n, n_dims = picture.vectors.shape
         seconds = estimate(n, n_dims, picture.request.settings).seconds
@@ -169,13 +172,13 @@ class Maps:
         return self._jobs.start(task, visitor)
 
     def token_seconds(self, card: ModelCard) -> float:
-        """What a model takes for one token here: measured, or by the book."""
+        """The seconds that a model takes for one token here: measured, or else estimated."""
         with self._lock:
             n_calls, least = self._speeds.get(card.id, (0, 0.0))
         return least if n_calls >= _CALLS else usual_token_seconds(card)
 
     def _reading(self, request: MapRequest, corpus: Corpus, card: ModelCard, own: Plan) -> Task:
-        """The points, which other maps of the same texts share."""
+        """The task that gathers the points; other maps of the same texts share it."""
 
         def read(report: Report) -> Gathered:
             return gathered(
@@ -219,7 +222,7 @@ class Maps:
         )
 
     def _placed(self, vectors: FloatArray, request: MapRequest, report: Report) -> LayerMaps:
-        """The layers together, or the only one by itself."""
+        """Return the map of all layers together, or of a single layer alone."""
         settings = request.settings
         if len(vectors) > 1:
             how: How = "aligned" if request.footing == "aligned" else "joint"
@@ -239,7 +242,7 @@ class Maps:
         row = picture.index_of(layer)
         vectors, own = picture.vectors[row], picture.request.settings
         first, drawn = picture.as_map(), 0.0
-        if len(picture.layers) > 1:  # what is checked is this layer's own map: nothing else repeats
+        if len(picture.layers) > 1:  # the check needs this layer's own map
             first = self._placing.project(vectors, own, lambda s, p: report(s, p / 3))
             drawn = 1 / 3
         found = self._placing.stability(
@@ -248,7 +251,7 @@ class Maps:
         return Checked(found, picture.layers[row])
 
     def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
-        """Learn what a token takes: the least, as a call may wait for others, or be the first."""
+        """Record the seconds per token: the least of all calls, as one may wait or be the first."""
         if n_tokens >= _ENOUGH:
             now = seconds / n_tokens
             with self._lock:

@@ -1,6 +1,6 @@
-"""A map's way between the app and a process that draws maps: arrays in files, without pickles.
+"""Transfer of a map between the app and a process that draws maps: arrays in files, no pickles.
 
-The functions that such a process calls stand here too: `components.jobs.worker` runs them.
+The functions that `components.jobs.worker` calls in that process are here too.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ def warm_up(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
 
 
 def draw(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
-    """A map of the folder's vectors, into a file."""
+    """Draw a map of the vectors in the folder, and write it to a file."""
     vectors, settings = _begun(task, folder)
     write_map(folder / RESULT, project(vectors, settings, on_progress=report))
 
 
 def draw_layers(task: Mapping[str, Any], folder: Path, report: OnProgress) -> None:
-    """Maps of all layers of the folder's vectors, into a file."""
+    """Draw maps of all layers of the vectors in the folder, and write them to a file."""
     vectors, settings = _begun(task, folder)
     maps = project_layers(vectors, settings, how=task["how"], on_progress=report)
     _write_maps(folder / RESULT, maps)
 
 
 def draw_again(task: Mapping[str, Any], folder: Path, report: OnProgress) -> dict[str, Any]:
-    """How stable the map in the folder's file is, as the values of a `Stability`."""
+    """Return the values of a `Stability` for the map in the folder's file."""
     vectors, settings = _begun(task, folder)
     first = read_map(folder / RESULT)
     return asdict(stability(vectors, settings, first=first, on_progress=report))
@@ -81,7 +81,7 @@ def _keep_compiled(folder: str) -> None:
 
 
 def write_map(path: Path, found: Map) -> None:
-    """Keep a map in a file, for `read_map`."""
+    """Write a map to a file that `read_map` reads."""
     head = {
         "method": found.method,
         "reason": found.reason,
@@ -93,7 +93,7 @@ def write_map(path: Path, found: Map) -> None:
 
 
 def read_map(path: Path) -> Map:
-    """The map in a file."""
+    """Return the map in a file."""
     head, arrays = _load(path)
     return Map(
         coordinates=arrays["coordinates"],
@@ -121,7 +121,7 @@ def _write_maps(path: Path, found: LayerMaps) -> None:
 
 
 def read_maps(path: Path) -> LayerMaps:
-    """The maps of all layers in a file."""
+    """Return the maps of all layers in a file."""
     head, arrays = _load(path)
     return LayerMaps(
         how=head["how"],

@@ -18,14 +18,14 @@ __all__ = [
 ]
 
 
-# --- What is done for each of many distances, as machine code
+# --- Distances, as machine code
 
-_CHUNK = 16  # looked through at once
+_CHUNK = 16  # values that are looked through at once
 
 
 @machine_code
 def _insert(values: Any, columns: Any, value: Any, column: Any) -> Any:
-    """Puts a value in its place among ascending ones, the smallest leaving; the new smallest."""
+    """Insert a value into ascending ones, drop the smallest, and return the new smallest one."""
     at = 0
     while at + 1 < len(values) and values[at + 1] < value:
         values[at], columns[at] = values[at + 1], columns[at + 1]
@@ -38,16 +38,17 @@ def _insert(values: Any, columns: Any, value: Any, column: Any) -> Any:
 def keep_largest(
     products: Any, halves: Any, begin: Any, values: Any, columns: Any, least: Any
 ) -> None:
-    """Keeps the largest keys of points, by products of some with themselves and all later.
+    """Update the largest keys of points from the products of some points with all later ones.
 
-    A key is a product less half the other's squared length. Each product serves both its points.
+    A key is a product less half the other point's squared length. Each product serves both of its
+    points.
 
     Args:
         products: (m, n - begin) float32, of points from `begin` on.
         halves: (n,) float32, half of each point's squared length.
         begin: the first point.
         values: (n, width) float32, each point's largest keys so far, ascending.
-        columns: (n, width) int32, the points that they are about.
+        columns: (n, width) int32, the points that these keys belong to.
         least: (n,) float32, the first of each row of `values`.
     """
     m, n_columns = products.shape
@@ -74,11 +75,11 @@ def keep_largest(
 
 @machine_code
 def squared_distances(places: Any, some: Any, squares: Any) -> None:
-    """Squared distances of some places from all, into `squares`.
+    """Write the squared distances of some places from all others to `squares`.
 
     Args:
         places: (n_axes, n).
-        some: (m,) which.
+        some: (m,) the indices of these places.
         squares: (m, n), overwritten.
     """
     for i in range(len(some)):
@@ -94,7 +95,7 @@ def squared_distances(places: Any, some: Any, squares: Any) -> None:
 
 @machine_code
 def nearest_columns(distances: Any, values: Any, columns: Any) -> None:
-    """The columns of each row's smallest distances, into `columns`, those last that are nearest.
+    """Write the columns of each row's smallest distances to `columns`, the nearest ones last.
 
     Args:
         distances: (m, n).
@@ -120,12 +121,13 @@ def nearest_columns(distances: Any, values: Any, columns: Any) -> None:
 
 @machine_code
 def middle_ranks(distances: Any, chosen: Any, slack: Any, ranks: Any) -> None:
-    """Twice the rank of each chosen column in its row, into `ranks`; equals share their middle one.
+    """Write twice the rank of each chosen column to `ranks`; equal distances share their mean rank.
 
     Args:
         distances: (m, n).
         chosen: (m, k) columns.
-        slack: (2,) by how much equals may differ: at all, and for each unit of distance.
+        slack: (2,) the differences up to which distances are equal: absolute, and per unit of
+            distance.
         ranks: (m, k) int32, overwritten.
     """
     for i in range(len(distances)):
@@ -142,13 +144,15 @@ def middle_ranks(distances: Any, chosen: Any, slack: Any, ranks: Any) -> None:
 
 @machine_code
 def n_as_near(distances: Any, chosen: Any, slack: Any, counts: Any) -> None:
-    """How many distances of each row are at most the largest of its chosen columns, or equal it.
+    """Count the distances of each row that are at most the largest of its chosen ones.
 
     Args:
         distances: (m, n).
         chosen: (m, k) columns.
-        slack: (2,) by how much equals may differ: at all, and for each unit of distance.
-        counts: (m, 2) int32, overwritten: how many, and how many of these equal the largest.
+        slack: (2,) the differences up to which distances are equal: absolute, and per unit of
+            distance.
+        counts: (m, 2) int32, overwritten: these distances, and those of them that equal the
+            largest.
     """
     for i in range(len(distances)):
         row = distances[i]
@@ -167,12 +171,12 @@ def n_as_near(distances: Any, chosen: Any, slack: Any, counts: Any) -> None:
 # --- One round of UMAP's layout, as machine code
 
 _f4, _i4, _u4, _u8 = np.float32, np.int32, np.uint32, np.uint64
-_TINY = _f4(1e-6)  # squared distance below which a power is not asked for
+_TINY = _f4(1e-6)  # no power is computed of squared distances below this
 
 
 @machine_code
 def _log2(value: Any) -> Any:
-    """The logarithm of a positive normal float32, to about four digits."""
+    """Return the logarithm of a positive normal float32, to about four digits."""
     bits = _f4(value).view(_i4)
     exponent = _f4((bits >> _i4(23)) - _i4(127))
     m = _i4((bits & _i4(0x7FFFFF)) | _i4(0x3F800000)).view(_f4) - _f4(1)
@@ -185,7 +189,7 @@ def _log2(value: Any) -> Any:
 
 @machine_code
 def _exp2(value: Any) -> Any:
-    """Two to the power of a float32 (brought into -126 to 126), to about four digits."""
+    """Return two to the power of a float32 (clipped to -126 to 126), to about four digits."""
     raised = min(max(value, _f4(-126)), _f4(126)) + _f4(127)
     whole = _i4(raised)
     m = raised - _f4(whole)
@@ -198,7 +202,7 @@ def _exp2(value: Any) -> Any:
 
 @machine_code
 def _first_of_run(point: Any, seed: Any, n: Any) -> Any:
-    """A number from 0 to n - 1 drawn by point and seed (the finalizer of MurmurHash3)."""
+    """Return a number from 0 to n - 1, drawn by point and seed (the finalizer of MurmurHash3)."""
     h = _u4(_u4(point) * _u4(0x9E3779B9) + _u4(seed))
     h = _u4((h ^ (h >> _u4(16))) * _u4(0x85EBCA6B))
     h = _u4((h ^ (h >> _u4(13))) * _u4(0xC2B2AE35))
@@ -208,7 +212,7 @@ def _first_of_run(point: Any, seed: Any, n: Any) -> Any:
 
 @machine_code
 def _pull(now: Any, i: Any, ends: Any, weights: Any, first: Any, last: Any, a: Any, b: Any) -> Any:
-    """What a point's links pull with: their stiffness added up, and the force along each axis."""
+    """Return the pull of a point's links: their total stiffness, and the force on each axis."""
     xs, ys, zs = now[0], now[1], now[2]
     x, y, z = xs[i], ys[i], zs[i]
     stiffness = fx = fy = fz = _f4(0)
@@ -222,13 +226,13 @@ def _pull(now: Any, i: Any, ends: Any, weights: Any, first: Any, last: Any, a: A
         fx += w * dx
         fy += w * dy
         fz += w * dz
-    both = _f4(4) * a * b  # 2 a b, and each link pulls twice: as one from its point and to it
+    both = _f4(4) * a * b  # 2 a b, doubled as each link pulls twice: from its point and to it
     return both * stiffness, both * fx, both * fy, both * fz
 
 
 @machine_code
 def _push(now: Any, i: Any, first: Any, last: Any, a: Any, b: Any) -> Any:
-    """What a run of points pushes a point with, along each axis."""
+    """Return the force on each axis with which a run of points pushes a point."""
     xs, ys, zs = now[0], now[1], now[2]
     x, y, z = xs[i], ys[i], zs[i]
     fx = fy = fz = _f4(0)
@@ -261,20 +265,20 @@ def move(
     b: Any,
     points: Any,
 ) -> None:
-    """Moves some points by one round; all are read where they were before it.
+    """Move some points by one round, reading all points where they were before it.
 
     Args:
-        now: (3, n + run) float32 places; the first `run` points stand again behind the last.
-        then: like `now`: where the points were a round before, overwritten by where they go.
+        now: (3, n + run) float32 places; the first `run` points are repeated after the last.
+        then: like `now`: the places one round earlier, overwritten with the new places.
         starts, ends, weights: the links of each point, as the arrays of a CSR matrix.
-        pushed: (n,) float32, how strongly a point is pushed by each of a run.
-        n: how many points there are.
-        run: how many points in a row push each one.
+        pushed: (n,) float32, how strongly each point of a run pushes a point.
+        n: the number of points.
+        run: the number of consecutive points that push each point.
         seed: decides where the runs begin.
         speed: how far a force moves a point, in (0, 1].
-        momentum: the share of the last round's step that is taken again, in [0, 1).
-        a, b: of UMAP's curve 1 / (1 + a d^2b).
-        points: the first to move, and the one behind the last.
+        momentum: the share of the last round's step that is repeated, in [0, 1).
+        a, b: the parameters of UMAP's curve 1 / (1 + a d^2b).
+        points: the first point to move, and the one after the last.
     """
     for i in range(points[0], points[1]):
         stiffness, fx, fy, fz = _pull(now, i, ends, weights, starts[i], starts[i + 1], a, b)
@@ -282,7 +286,7 @@ def move(
         px, py, pz = _push(now, i, first, first + run, a, b)
         stiff = speed * stiffness
         step = speed
-        if stiff > _f4(1e-3):  # as far as springs of this stiffness let go in this time
+        if stiff > _f4(1e-3):  # as far as springs of this stiffness relax in this time
             step = (_f4(1) - _exp2(_f4(-1.442695) * stiff)) / stiffness
         x, y, z = now[0, i], now[1, i], now[2, i]
         then[0, i] = x + momentum * (x - then[0, i]) + step * (fx + pushed[i] * px)

@@ -1,15 +1,15 @@
-"""One map of the same points at every layer, so that each point has a way through the layers.
+"""One map of the same points at every layer, so that each point has a path through the layers.
 
-joint: all points of all layers in one fit. Each layer stands on the same footing: its mean taken
-off, its vectors at one scale. UMAP's graph is then the union of three: neighbours among all points
-of all layers, neighbours within each layer's own space, and a link of full strength between a point
-and itself at the next layer. The first alone would hold the layers in one picture, but most of a
-point's neighbours would be itself at other layers; the second alone would make an island of each
-layer. PCA and t-SNE take the footing as it is.
+joint: one fit of all points of all layers. The layers are made comparable first: each is centred on
+its mean and brought to one scale. UMAP's graph is then the union of three graphs: neighbours among
+all points of all layers, neighbours within each layer's own space, and a link of full strength
+between each point and itself at the next layer. The first graph alone would keep the layers in one
+picture, but most neighbours of a point would be the point itself at other layers; the second alone
+would make each layer an island. PCA and t-SNE use the comparable layers as they are.
 
-aligned: a map for each layer of its own space, held to those of the layers around it.
+aligned: a map for each layer of its own space, held close to the maps of nearby layers.
 
-What is drawn is then framed: each layer moved to its own middle, all of them turned alike.
+The maps are then framed: each layer is centred, and all layers are rotated by the same angle.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ from components.maps.vector_space import VectorSpace, checked_vectors
 __all__ = ["How", "LayerMaps", "framed", "one_epoch", "project_layers"]
 
 
-# --- Maps of several layers put into one frame
+# --- Maps of several layers in one frame
 
 _ENOUGH = 0.75
-"""The share of a common frame that the points of each layer should span, each way."""
+"""The share of a common frame that the points of each layer should span in each direction."""
 _WIDE = 1.4
-"""Width by height of a frame that suits a page."""
+"""The ratio of width to height of a frame that suits a page."""
 
 
 def framed(coordinates: FloatArray) -> FloatArray:
-    """(n_layers, n, n_components) float32, each layer less its mean; in 2-D all turned alike.
+    """(n_layers, n, n_components) float32, each layer centred; in 2-D all rotated alike.
 
-    The turn is the one at which the layer that spans least of the frame that holds all layers
-    spans most of it; where every layer spans enough, the one whose frame suits a page best.
+    The rotation is the one at which the layer that spans the least of the common frame spans most
+    of it. If every layer spans enough, it is the rotation whose frame suits a page best.
     """
     middles = coordinates.mean(axis=1, keepdims=True, dtype=np.float64)
     centred = coordinates.astype(np.float64) - middles
@@ -69,7 +69,7 @@ def framed(coordinates: FloatArray) -> FloatArray:
 
 
 def _best_turn(centred: FloatArray) -> FloatArray:
-    """(2, 2) the rotation to multiply places with, wider than high."""
+    """Return the (2, 2) rotation to multiply places with, so that they are wider than high."""
     turns = [_turn(np.deg2rad(degrees)) for degrees in range(90)]
     best = max(turns, key=lambda turn: _suits(centred @ turn))
     width, height = _whole(centred @ best)
@@ -82,7 +82,7 @@ def _turn(angle: float) -> FloatArray:
 
 
 def _suits(places: FloatArray) -> tuple[float, float]:
-    """How well layers share a frame, and how near its shape is to that of a page."""
+    """Return how well layers share a frame, and how near its shape is to that of a page."""
     whole = np.maximum(_whole(places), 1e-12)
     least = float(((places.max(axis=1) - places.min(axis=1)) / whole).min())
     shape = abs(float(np.log(whole[0] / whole[1])))
@@ -90,7 +90,7 @@ def _suits(places: FloatArray) -> tuple[float, float]:
 
 
 def _whole(places: FloatArray) -> FloatArray:
-    """(2,) width and height of the frame that holds all layers."""
+    """Return (2,) width and height of the frame that holds all layers."""
     whole: FloatArray = places.max(axis=(0, 1)) - places.min(axis=(0, 1))
     return whole
 
@@ -98,9 +98,9 @@ def _whole(places: FloatArray) -> FloatArray:
 # --- One map for each layer
 
 ALIGNED_EPOCHS = {"full": 200, "quick": 100}
-"""Rounds by effort; 200 are AlignedUMAP's own."""
+"""Rounds by effort; 200 is AlignedUMAP's default."""
 _WINDOW = 3  # layers before and after that hold a point
-_HOLD = 1e-2  # how strongly, as AlignedUMAP has it
+_HOLD = 1e-2  # how strongly, as in AlignedUMAP
 _INT32 = np.iinfo(np.int32)
 
 
@@ -115,17 +115,17 @@ def align(
     report: Report,
     on_wait: OnProgress | None = None,
 ) -> FloatArray:
-    """(n_layers, n, n_components) float32, a map of each layer, the same points held together.
+    """(n_layers, n, n_components) float32, a map of each layer that holds the same points together.
 
     Args:
         neighbors: at least `n_neighbors - 1` of each point, for each layer.
-        start: (n_layers, n, n_components) where the points begin.
-        n_neighbors: counts the point itself, as umap-learn does.
-        min_dist: how close points may come.
+        start: (n_layers, n, n_components) the initial places of the points.
+        n_neighbors: counts the point itself, as in umap-learn.
+        min_dist: the smallest distance between points.
         n_epochs: rounds of stochastic gradient descent.
-        seed: decides what is drawn at random.
-        report: told the share of rounds done; what it raises ends the work.
-        on_wait: told that another map is being made, as long as that is so.
+        seed: seeds all random draws.
+        report: receives the share of rounds done; an exception from it ends the work.
+        on_wait: called while another map is being made.
     """
     from components.maps.layouts import links
 
@@ -167,7 +167,7 @@ def align(
 
 
 def _held_together(umap: Any, graphs: Sequence[Any]) -> tuple[Any, Any]:
-    """How alike each point's neighbourhoods in near layers are, and which points are the same."""
+    """Return the similarity of each point's neighbourhoods in near layers, and matching points."""
     from umap import aligned_umap
 
     typed = umap.numba.typed.List
@@ -178,11 +178,12 @@ def _held_together(umap: Any, graphs: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _schedule(umap: Any, graphs: Sequence[Any], n_epochs: int) -> tuple[Any, ...]:
-    """Both ends of each link, the rounds between its pulls, between its pushes, and to the next."""
+    """Return both ends of each link, the rounds between its pulls and pushes, and to the next."""
     typed = umap.numba.typed.List
     edges = [graph.tocoo() for graph in graphs]
     steps = [umap.make_epochs_per_sample(edge.data, n_epochs) for edge in edges]
-    # The weakest links are never due; float32 must be able to say when that is.
+    # The weakest links are never due, but float32 must be able to hold the round at which they
+    # would be.
     steps = [np.minimum(own, 1e9).astype(np.float32) for own in steps]
     heads, tails = typed([edge.row for edge in edges]), typed([edge.col for edge in edges])
     pushes, push_at = (typed([own / np.float32(5) for own in steps]) for _ in range(2))
@@ -191,7 +192,7 @@ def _schedule(umap: Any, graphs: Sequence[Any], n_epochs: int) -> tuple[Any, ...
 
 @cache
 def one_epoch() -> Any:
-    """The optimiser's one epoch, compiled when it is first called."""
+    """Return the optimiser's single epoch, compiled at its first call."""
     with umap_functions() as umap:
         from umap.layouts import _optimize_layout_aligned_euclidean_single_epoch as epoch
 
@@ -207,13 +208,13 @@ class LayerMaps:
     """The same points at every layer, on one map or on maps held together.
 
     Attributes:
-        how: "joint", one map of all; "aligned", a map for each layer.
-        coordinates: (n_layers, n, n_components) float32, each layer around its own middle.
-        method: the one that was used.
-        reason: why it is not quite what was asked for, in a sentence or two; "" where it is.
-        settings: what was asked for.
-        neighbors: each layer's true neighbours, in that layer's own full space.
-        honesty: what each layer's part of the map keeps of them; None where too few points.
+        how: "joint", one map of all layers; "aligned", a map for each layer.
+        coordinates: (n_layers, n, n_components) float32, each layer centred.
+        method: the method that was used.
+        reason: why the map differs from the request, in a sentence or two; "" if it does not.
+        settings: the requested settings.
+        neighbors: the true neighbours in each layer's own full space.
+        honesty: the quality of each layer's part of the map; None if there are too few points.
     """
 
     how: How
@@ -232,16 +233,17 @@ def project_layers(
     how: How = "joint",
     on_progress: OnProgress | None = None,
 ) -> LayerMaps:
-    """Maps of the same points at every layer.
+    """Return maps of the same points at every layer.
 
     Args:
         vectors: (n_layers, n, d), finite.
         settings: method, metric and the rest.
-        how: "joint" or "aligned"; aligned is UMAP's alone.
-        on_progress: told the stage and the share done of the whole; what it raises ends the work.
+        how: "joint" or "aligned"; only UMAP can be aligned.
+        on_progress: receives the stage and the share done of the whole; an exception from it ends
+            the work.
 
     Raises:
-        RequestError: vectors that no map can be made of, or no such way.
+        RequestError: no map can be made of the vectors, or `how` is unknown.
     """
     if how not in WAYS:
         raise RequestError(f"{how!r} is no way to map layers. Choose one of {', '.join(WAYS)}.")
@@ -274,11 +276,11 @@ def project_layers(
 
 
 def _footing(vectors: FloatArray) -> FloatArray:
-    """(n_layers * n, d), each layer less its mean and at a mean squared length of one."""
+    """(n_layers * n, d), each layer centred and scaled to a mean squared length of one."""
     centred = vectors - vectors.mean(axis=1, keepdims=True, dtype=np.float64)
     largest = np.abs(vectors).max(axis=(1, 2), keepdims=True)
     sizes = np.sqrt(np.square(centred).sum(axis=2, keepdims=True).mean(axis=1, keepdims=True))
-    # Equal vectors leave only rounding when centred: there is nothing to bring to a scale.
+    # Centring equal vectors leaves only rounding errors, which must not be scaled up.
     scaled = np.divide(centred, sizes, out=np.zeros_like(centred), where=sizes > 1e-6 * largest)
     rows: FloatArray = scaled.reshape(-1, vectors.shape[2]).astype(np.float32)
     return rows
@@ -325,7 +327,7 @@ def _joint(
 
 
 def _side_by_side(neighbors: tuple[Neighbors, ...]) -> Neighbors:
-    """The layers' neighbours as those of one long row of points, layer after layer."""
+    """Return the layers' neighbours as those of one long row of points, layer after layer."""
     n = len(neighbors[0].indices)
     return Neighbors(
         np.concatenate([own.indices + i * n for i, own in enumerate(neighbors)]),
@@ -335,7 +337,7 @@ def _side_by_side(neighbors: tuple[Neighbors, ...]) -> Neighbors:
 
 
 def _ways(n_layers: int, n: int) -> Any:
-    """(n_layers * n, n_layers * n) sparse: each point linked to itself at the next layer."""
+    """(n_layers * n, n_layers * n) sparse: a link from each point to itself at the next layer."""
     from scipy.sparse import coo_array
 
     lower = np.arange((n_layers - 1) * n, dtype=np.int32)
@@ -345,7 +347,7 @@ def _ways(n_layers: int, n: int) -> Any:
 
 
 def _union(*graphs: Any) -> Any:
-    """The fuzzy union of graphs, a + b - a b, as UMAP has it for its directed links."""
+    """Return the fuzzy union of graphs, a + b - a b, as in UMAP for its directed links."""
     from scipy.sparse import coo_matrix, csr_array
 
     whole, *others = (csr_array(graph) for graph in graphs)

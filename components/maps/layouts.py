@@ -1,10 +1,10 @@
-"""The three ways to a map: PCA, UMAP and t-SNE, each from a known start and the same every time.
+"""The three layouts, PCA, UMAP and t-SNE, each from a known start and reproducible.
 
-UMAP (McInnes et al. 2018) takes umap-learn's links and curve, on a neighbour graph made before: it
-is exact, shared, and may hold more links than neighbours give. From a PCA start its forces are
-followed by `umap_layout`, in all threads. t-SNE (van der Maaten 2014) is openTSNE's (Poličar et al.
-2024) on the same kind of graph, with scikit-learn's rates and phases. Called this way both can tell
-how far they are, and can be stopped.
+UMAP (McInnes et al. 2018) takes umap-learn's links and curve, on a neighbour graph made beforehand:
+the graph is exact and shared, and may hold more links than neighbours give. From a PCA start
+`umap_layout` follows its forces, in all threads. t-SNE (van der Maaten 2014) is that of openTSNE
+(Poličar et al. 2024) on the same kind of graph, with scikit-learn's rates and phases. Called this
+way, both report their progress and can be stopped.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from components.maps.vector_space import VectorSpace
 __all__ = ["links", "optimize", "pca", "tsne", "umap"]
 
 
-# --- UMAP's layout, made for many threads and few rounds
+# --- UMAP's layout, for many threads and few rounds
 
 _MOMENTUM = np.float32(0.98)
-_RUN = 32  # points that push another in one round
-_PUSHES = 5  # for each pull, as umap-learn has it
+_RUN = 32  # the number of points that push another one in one round
+_PUSHES = 5  # for each pull, as in umap-learn
 _POINTS_A_THREAD = 1_000  # at least
 _MOST_THREADS = 8
 
@@ -52,13 +52,13 @@ def optimize(
 
     Args:
         graph: (n, n) sparse and symmetric, weights in (0, 1].
-        start: (n, 2) or (n, 3) where the points begin.
-        a: of UMAP's curve 1 / (1 + a d^2b).
-        b: the same.
+        start: (n, 2) or (n, 3), the initial places of the points.
+        a: parameter of UMAP's curve 1 / (1 + a d^2b).
+        b: parameter of the same curve.
         n_epochs: rounds.
         seed: decides which points push each other away.
-        report: told the share of rounds done; what it raises ends the work.
-        n_threads: as many as there are processors if None; they do not change the result.
+        report: receives the share of rounds done; an exception from it ends the work.
+        n_threads: the number of processors if None; it does not change the result.
     """
     from components.maps.kernels import move
 
@@ -93,19 +93,19 @@ def optimize(
 
 
 def _shuffled(graph: Any, order: np.ndarray) -> Any:
-    """The graph in CSR form with its points in another order, links sorted."""
+    """Return the graph in CSR form with its points in another order and its links sorted."""
     links = graph.tocsr()[order][:, order]
     links.sort_indices()
     return links
 
 
-_FLAT = 1e-5  # of the first axis: what rounding leaves of an axis that has no spread
-_EXAGGERATION, _N_EARLY, _N_LATE = 12.0, 250, 750  # t-SNE, as scikit-learn has them
-_ONE_THREAD_BELOW = 2_000  # points whose t-SNE is slower in two threads on a busy machine
+_FLAT = 1e-5  # of the first axis: the rounding error of an axis that has no spread
+_EXAGGERATION, _N_EARLY, _N_LATE = 12.0, 250, 750  # t-SNE, as in scikit-learn
+_ONE_THREAD_BELOW = 2_000  # points below which t-SNE is slower in two threads on a busy machine
 
 
 def pca(rows: FloatArray, n_components: int) -> FloatArray:
-    """(n, n_components) float32, the rows along their main axes; zeros where there is no spread.
+    """(n, n_components) float32, the rows along their main axes; zeros if there is no spread.
 
     The sign of an axis is the one that makes its largest loading positive.
     """
@@ -116,8 +116,8 @@ def pca(rows: FloatArray, n_components: int) -> FloatArray:
     centred = rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
     if not centred.any():
         return coordinates
-    # numpy's, though scipy's would find these axes alone: scipy has a BLAS of its own, which waits
-    # for the threads of numpy's, and they go on spinning for longer than all this takes.
+    # scipy could find these axes without numpy, but it has a BLAS of its own, which waits for the
+    # threads of numpy's BLAS. Those keep spinning for longer than all this takes.
     if len(rows) > rows.shape[1]:
         axes = np.linalg.eigh(centred.T @ centred)[1][:, : -n_axes - 1 : -1].T
     else:
@@ -135,7 +135,7 @@ def links(neighbors: Neighbors, n_neighbors: int, *, on_wait: OnProgress | None 
 
     Args:
         neighbors: at least `n_neighbors - 1` of each point.
-        n_neighbors: counts the point itself, as umap-learn does.
+        n_neighbors: counts the point itself, as in umap-learn.
     """
     n = len(neighbors.indices)
     others = slice(0, n_neighbors - 1)
@@ -143,7 +143,7 @@ def links(neighbors: Neighbors, n_neighbors: int, *, on_wait: OnProgress | None 
     distances = np.column_stack([np.zeros(n, np.float32), neighbors.distances[:, others]])
     with umap_functions(on_wait) as own:
         graph, *_ = own.fuzzy_simplicial_set(
-            np.empty((n, 1), np.float32),  # only its length is read where neighbours are given
+            np.empty((n, 1), np.float32),  # only its length is read if neighbours are given
             n_neighbors,
             np.random.RandomState(0),
             neighbors.metric,
@@ -167,12 +167,12 @@ def umap(
 
     Args:
         graph: (n, n) sparse, from `links`.
-        start: (n, n_components) where the points begin.
-        min_dist: how close points may come.
+        start: (n, n_components), the initial places of the points.
+        min_dist: the smallest distance between points.
         n_epochs: rounds of stochastic gradient descent.
         seed: decides the noise added to the start, and which points push each other away.
-        report: told the share of rounds done; what it raises ends the work.
-        on_wait: told that another map is being made, as long as that is so.
+        report: receives the share of rounds done; an exception from it ends the work.
+        on_wait: called while another map is being made.
     """
     with umap_functions(on_wait) as own:
         a, b = own.find_ab_params(1.0, min_dist)
@@ -181,7 +181,7 @@ def umap(
 
 
 def _umap_start(start: FloatArray, seed: int) -> FloatArray:
-    """Scaled to at most 10 and shaken a little, as umap-learn does with its own starts."""
+    """Scale the start to at most 10 and add a little noise, as umap-learn does to its starts."""
     largest = float(np.abs(start).max())
     scaled = start * (10.0 / largest if largest > 0 else 1.0)
     shaking = np.random.RandomState(seed).normal(scale=1e-4, size=start.shape)
@@ -197,26 +197,26 @@ def tsne(
     perplexity: float,
     report: Report,
 ) -> FloatArray:
-    """(n, n_components) float32, the points arranged so that map neighbours are as likely.
+    """(n, n_components) float32, the points arranged so that neighbours on the map are as likely.
 
     Args:
         space: the vectors.
         neighbors: at least 3 * perplexity of each point.
-        start: (n, n_components) where the points begin.
-        perplexity: about how many neighbours a point has.
-        report: told the share of iterations done; what it raises ends the work.
+        start: (n, n_components), the initial places of the points.
+        perplexity: the approximate number of neighbours of a point.
+        report: receives the share of iterations done; an exception from it ends the work.
     """
     from openTSNE import TSNE
     from openTSNE.affinity import PerplexityBasedNN
     from openTSNE.nearest_neighbors import PrecomputedNeighbors
 
     n, n_components = start.shape
-    threads = 1 if n < _ONE_THREAD_BELOW else 2  # they share out work; what comes out is the same
+    threads = 1 if n < _ONE_THREAD_BELOW else 2  # threads share the work; the result is the same
     known = PrecomputedNeighbors(neighbors.indices, _lengths(space, neighbors))
     likely = PerplexityBasedNN(perplexity=perplexity, knn_index=known, n_jobs=threads)
     spread = float(np.std(start[:, 0]))
     begin = (start / spread * 1e-4 if spread > 0 else start).astype(np.float64)
-    done = count(1)  # openTSNE counts the iterations of each phase anew
+    done = count(1)  # openTSNE restarts the count of iterations in each phase
 
     def told(*_: object) -> None:
         report(next(done) / (_N_EARLY + _N_LATE))
@@ -238,7 +238,7 @@ def tsne(
 
 
 def _lengths(space: VectorSpace, neighbors: Neighbors) -> NDArray[np.float64]:
-    """(n, k) distances to neighbours between the space's rows, of which none is quite zero."""
+    """(n, k) distances to neighbours between the space's rows, none of them quite zero."""
     found = neighbors.distances.astype(np.float64) / space.scale
     # On rows of length one squared distances are 2 (1 - cosine): the metric in both cases.
     lengths = np.sqrt(2 * found) if space.metric == "cosine" else found

@@ -1,11 +1,11 @@
-"""How far a map can be believed: neighbours there beside neighbours in the full space.
+"""The quality of a map: its neighbours beside the neighbours in the full space.
 
-Trustworthiness and continuity are Venna and Kaski 2001, "Neighborhood preservation in nonlinear
-projection methods": the first falls where points are neighbours on the map only, the second where
-they are in the full space only.
+Trustworthiness and continuity are those of Venna and Kaski 2001, "Neighborhood preservation in
+nonlinear projection methods": the first falls if points are neighbours only on the map, the second
+if they are neighbours only in the full space.
 
-Where distances are equal, which point is the nearer one is open. The measures are then their means
-over all orders of equals, on the map and in the full space alike: a map gains nothing by ties.
+Equal distances have no order. The measures are then means over all orders of equal distances, on
+the map and in the full space alike, so that ties do not improve a map's score.
 """
 
 from __future__ import annotations
@@ -28,28 +28,29 @@ __all__ = ["ALL_UP_TO", "FEWEST", "N_SAMPLE", "MapQuality", "measure", "measure_
 
 
 FEWEST = 4
-"""Points below which nothing can be measured: a neighbourhood must be less than half of them."""
+"""The fewest points that can be measured: a neighbourhood must be less than half of them."""
 ALL_UP_TO = 3_000
-"""Points up to which every one is measured."""
+"""The largest number of points of which all are measured."""
 N_SAMPLE = 2_000
-"""Points measured above that, drawn by a seed; their ranks are still among all points."""
+"""The size of the seeded sample of more points; ranks are still among all points."""
 _BLOCK_BYTES = 8 << 20
 _ROUNDING: dict[type[np.floating], float] = {np.float64: 1e-12, np.float32: 1e-6}
-"""By how much equal distances may differ, in units of what they are computed from."""
+"""The largest difference of equal distances, in units of the values that they are computed from."""
 
 
 @dataclass(frozen=True)
 class MapQuality:
-    """What a map keeps of the neighbourhoods of the full space.
+    """The share of the full space's neighbourhoods that a map keeps.
 
     Attributes:
-        trustworthiness: in [0, 1]; 1 where all map neighbours are true neighbours.
-        continuity: in [0, 1]; 1 where all true neighbours are map neighbours.
+        trustworthiness: in [0, 1]; 1 if all map neighbours are true neighbours.
+        continuity: in [0, 1]; 1 if all true neighbours are map neighbours.
         recall: in [0, 1], the share of the k true neighbours that are map neighbours.
-        k: how many neighbours were compared, less than half of the points.
-        n_measured: how many points were measured.
-        n_tied: of these, those whose k true neighbours are open: others are as far as the k-th.
-        is_flat: whether all distances in the full space are equal, so that none is near.
+        k: the number of compared neighbours, less than half of the points.
+        n_measured: the number of measured points.
+        n_tied: measured points whose k true neighbours are ambiguous, as others are as far as the
+            k-th.
+        is_flat: True if all distances in the full space are equal, so that no point is near.
     """
 
     trustworthiness: float
@@ -71,16 +72,16 @@ def measure(
     sample: int | None = N_SAMPLE,
     seed: int = 0,
 ) -> MapQuality:
-    """What a map keeps of the vectors' neighbourhoods.
+    """Return the share of the vectors' neighbourhoods that a map keeps.
 
     Args:
         vectors: (n, d), n at least 4.
         coordinates: (n, 2) or (n, 3), their places on the map.
-        metric: how distances between vectors are measured.
-        neighbors: the vectors' nearest neighbours, where they are known.
-        k: neighbours compared; brought below half the points.
-        sample: points measured where there are more than `ALL_UP_TO`; None for all.
-        seed: decides the sample.
+        metric: the metric of distances between vectors.
+        neighbors: the vectors' nearest neighbours, if they are known.
+        k: the number of compared neighbours; reduced to less than half the points.
+        sample: the number of measured points if there are more than `ALL_UP_TO`; None for all.
+        seed: seeds the sample.
     """
     space = VectorSpace.of(vectors, metric)
     return measure_in(space, coordinates, neighbors=neighbors, k=k, sample=sample, seed=seed)
@@ -96,7 +97,7 @@ def measure_in(
     seed: int = 0,
     report: Report = silent,
 ) -> MapQuality:
-    """`measure` for vectors made ready already."""
+    """`measure` for vectors that are prepared already."""
     n = space.n_points
     if len(coordinates) != n or n < FEWEST or k < 1:
         raise RequestError(
@@ -105,13 +106,13 @@ def measure_in(
         )
     k = min(k, (n - 1) // 2)
     points = _sample(n, sample, seed)
-    # In doubles where that is cheap: then ranks are right however close two distances are.
+    # Doubles are used while they are cheap, so that ranks are right however close distances are.
     kind: type[np.floating] = np.float64 if n <= ALL_UP_TO else np.float32
     places = np.ascontiguousarray(coordinates.T, dtype=kind)
     full = space.rows.astype(kind)
     half_squares = 0.5 * np.einsum("ij,ij->i", full, full)
     if space.metric == "cosine":
-        # So that a zero vector is as far as it should be.
+        # A zero vector then has the right distance.
         half_squares = np.zeros_like(half_squares)
     size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
     blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
@@ -140,7 +141,7 @@ def measure_in(
 def _summed(
     blocks: list[IntArray], count: Callable[[IntArray], NDArray[np.float64]], report: Report
 ) -> NDArray[np.float64]:
-    """The counts of all blocks together, of two at a time."""
+    """Return the sum of the counts of all blocks, two blocks at a time."""
     counts = np.zeros(5)
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(count, some) for some in blocks]
@@ -154,13 +155,13 @@ def _summed(
 
 
 class _Side:
-    """Some points' distances from all, on the map or in the full space.
+    """The distances of some points from all, on the map or in the full space.
 
     Attributes:
         distances: (m, n), infinite from a point to itself.
         nearest: (m, k) the columns of each row's k smallest distances, in no order.
-        is_open: (m,) whether more than k columns could be the nearest.
-        is_flat: (m,) whether all distances of the row are equal.
+        is_open: (m,) True if more than k columns could be the nearest.
+        is_flat: (m,) True if all distances of the row are equal.
     """
 
     def __init__(
@@ -176,7 +177,7 @@ class _Side:
         self.is_flat = counts[:, 1] == distances.shape[1] - 1
 
     def excess(self, chosen: IntArray) -> NDArray[np.float64]:
-        """(m, k) by how much the middle ranks of chosen columns exceed k."""
+        """(m, k) the amount by which the mean ranks of chosen columns exceed k."""
         from components.maps.kernels import middle_ranks
 
         ranks = np.empty(chosen.shape, np.int32)
@@ -184,15 +185,15 @@ class _Side:
         return np.maximum(ranks / 2 - self.k, 0)
 
     def expected(self, rows: IntArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of some rows, means over all orders of equals.
+        """Return means over all orders of equal distances, for some rows.
 
-        Two arrays, (rows, n): how likely a column is among the k nearest, and by how much its rank
-        exceeds k.
+        The result is two arrays, (rows, n): the probability that a column is among the k nearest,
+        and the amount by which its rank exceeds k.
         """
         distances, k = self.distances[rows], self.k
         order = np.argsort(distances, axis=1)
         rising = np.take_along_axis(distances, order, 1)
-        with np.errstate(invalid="ignore"):  # the point itself, infinitely far, is the last
+        with np.errstate(invalid="ignore"):  # the point itself, at infinite distance, is the last
             steps = np.diff(rising, axis=1) > self.slack[0] + self.slack[1] * np.abs(rising[:, :-1])
         starts = np.pad(steps, ((0, 0), (1, 0)), constant_values=True)
         place = np.arange(distances.shape[1])
@@ -209,10 +210,11 @@ class _Side:
 
 
 def _counts(here: _Side, there: _Side) -> NDArray[np.float64]:
-    """What is added up over points: five numbers.
+    """Return five sums over points.
 
-    Ranks above k of map neighbours and of true ones, neighbours that are both, and points whose
-    true neighbours are open, or all as far.
+    They are the ranks above k of map neighbours and of true neighbours, the number of neighbours
+    that are both, and the numbers of points whose true neighbours are ambiguous, or all equally
+    far.
     """
     is_open = here.is_open | there.is_open
     told, rows = ~is_open, np.flatnonzero(is_open)
@@ -235,7 +237,7 @@ def _sample(n: int, sample: int | None, seed: int) -> IntArray:
 
 
 def _map_distances(places: NDArray[np.floating], some: IntArray) -> NDArray[np.floating]:
-    """(m, n) squared distances of some points from all, whose places are (n_axes, n)."""
+    """(m, n) squared distances of some points from all; `places` is (n_axes, n)."""
     from components.maps.kernels import squared_distances
 
     squares = np.empty((len(some), places.shape[1]), places.dtype)
@@ -253,6 +255,6 @@ def _nearest(distances: NDArray[np.floating], k: int) -> IntArray:
 
 
 def _n_shared(first: IntArray, second: IntArray) -> int:
-    """How many values the rows of two (m, k) arrays have in common, added up."""
+    """Return the number of values that the rows of two (m, k) arrays share, summed over rows."""
     both = np.sort(np.concatenate([first, second], axis=1), axis=1)
     return int((both[:, 1:] == both[:, :-1]).sum())

@@ -1,10 +1,10 @@
 """The k nearest neighbours of vectors, exact and in bounded memory.
 
-The search is half a matrix product, block by block: each product serves both its points, whose
-largest are kept on the way. Where many are tied, and for a point alone, whole rows are looked at:
-the k-th largest of the maxima of groups of columns is a lower bound of the k-th largest of all, and
-far cheaper. What is kept is measured again as differences, so that equal vectors are at distance 0
-and ties are broken by index, however the products were rounded.
+The search is half a matrix product, block by block: each product serves both of its points, whose
+largest keys are kept. If many keys are tied, or if a single point is asked for, whole rows are
+searched: the k-th largest of the maxima of groups of columns is a lower bound of the k-th largest
+of all, and is far cheaper to find. The candidates are measured again as differences, so that equal
+vectors are at distance 0 and ties are broken by index, however the products were rounded.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ __all__ = ["Neighbors", "map_neighbors", "nearest", "nearest_in", "neighbors_of"
 _BLOCK_BYTES = 32 << 20
 _PAIR_BYTES = 8 << 20
 _SPARE = 48  # candidates beyond k that may be tied with the k-th
-_SPARE_KEPT = 16  # keys kept beyond k; where more than these may be tied, all are looked at again
-_FEW = 500  # points for which nothing needs to be compiled
-_TIED = 1e-5  # of squared lengths: further apart than rounding moves two float32 products
+_SPARE_KEPT = 16  # keys kept beyond k; if more may be tied, the whole row is searched
+_FEW = 500  # the largest number of points that need no compiled code
+_TIED = 1e-5  # of squared lengths: rounding moves two float32 products apart by less
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Each point's nearest neighbours.
+    """The nearest neighbours of each point.
 
     Attributes:
-        indices: (n, k) int64, nearest first, the point itself left out.
+        indices: (n, k) int64, nearest first, without the point itself.
         distances: (n, k) float32: 1 - cosine in [0, 2], or Euclidean.
-        metric: how distances are measured.
+        metric: the metric of the distances.
     """
 
     indices: IntArray
@@ -47,31 +47,31 @@ class Neighbors:
 
     @property
     def k(self) -> int:
-        """How many neighbours each point has."""
+        """The number of neighbours of each point."""
         return int(self.indices.shape[1])
 
 
 def nearest(
     vectors: object, k: int, metric: Metric, *, on_progress: OnProgress | None = None
 ) -> Neighbors:
-    """Each vector's k nearest neighbours, or all others where there are fewer.
+    """Return each vector's k nearest neighbours, or all others if there are fewer.
 
-    50,000 vectors take seconds, and twice as many four times as long.
+    50,000 vectors take seconds; twice as many take four times as long.
 
     Args:
         vectors: (n, d).
-        k: how many, at least 1.
+        k: the number of neighbours, at least 1.
         metric: "cosine" or "euclidean".
-        on_progress: told the share done; what it raises ends the search.
+        on_progress: receives the share done; an exception from it ends the search.
 
     Raises:
-        RequestError: vectors that are not finite, k below 1, an unknown metric.
+        RequestError: the vectors are not finite, k is below 1, or the metric is unknown.
     """
     return nearest_in(VectorSpace.of(vectors, metric), k, on_progress=on_progress)
 
 
 def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = None) -> Neighbors:
-    """`nearest` for vectors made ready already."""
+    """`nearest` for vectors that are prepared already."""
     if k < 1:
         raise RequestError(f"{k} neighbours were asked for; at least 1 is needed.")
     k = min(k, space.n_points - 1)
@@ -89,7 +89,7 @@ def nearest_in(space: VectorSpace, k: int, *, on_progress: OnProgress | None = N
 def neighbors_of(
     vectors: object, point: int, k: int, metric: Metric
 ) -> tuple[IntArray, FloatArray]:
-    """One point's k nearest neighbours and their distances, (k,) each, without a graph."""
+    """Return one point's k nearest neighbours and their distances, (k,) each, without a graph."""
     space = VectorSpace.of(vectors, metric)
     if not 0 <= point < space.n_points:
         raise RequestError(f"There is no point {point}: points are 0 to {space.n_points - 1}.")
@@ -101,18 +101,19 @@ def neighbors_of(
 
 
 def map_neighbors(coordinates: FloatArray, k: int) -> Neighbors:
-    """Each point's k nearest neighbours on a map, by Euclidean distance there.
+    """Return each point's k nearest neighbours on a map, by Euclidean distance there.
 
     Args:
         coordinates: (n, 2) or (n, 3).
-        k: how many, at least 1.
+        k: the number of neighbours, at least 1.
     """
     from scipy.spatial import KDTree
 
     n = len(coordinates)
     k = min(k, n - 1)
     exact = np.asarray(coordinates, dtype=np.float64)
-    # Ties beyond the k-th are rare on a map: a few more than k, then sorted by distance and index.
+    # Ties beyond the k-th are rare on a map: a few more than k are found, then sorted by distance
+    # and index.
     distances, indices = KDTree(exact).query(exact, k=min(n, k + 9), workers=1)
     distances, indices = np.reshape(distances, (n, -1)), np.reshape(indices, (n, -1))
     distances = np.where(indices == np.arange(n)[:, None], np.inf, distances)
@@ -126,7 +127,7 @@ Block = tuple[slice, IntArray, FloatArray]
 
 
 def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
-    """Neighbours block by block; one block is selected while the next one is multiplied."""
+    """Yield neighbours block by block; one block is selected while the next is multiplied."""
     n = space.n_points
     size = max(1, _BLOCK_BYTES // (4 * n))
     if n < _FEW or k < 1:
@@ -163,7 +164,7 @@ def _blocks(space: VectorSpace, k: int) -> Iterator[Block]:
 def _kept(
     space: VectorSpace, rows: slice, values: FloatArray, columns: NDArray[np.int32], k: int
 ) -> tuple[IntArray, FloatArray]:
-    """The k nearest of each row of a block by the largest keys kept of them, ascending."""
+    """Return the k nearest of each row of a block by its largest keys, ascending."""
     points = np.arange(rows.start, rows.stop)
     keys = values[rows][:, ::-1]
     kth = keys[:, k - 1]
@@ -171,7 +172,7 @@ def _kept(
     row, place = np.nonzero(maybe)
     column = columns[rows][:, ::-1][row, place].astype(np.int64)
     indices, distances = _measured(space, points, row, column, place, k)
-    # Where all that was kept may be tied with the k-th, more may be: these are looked at again.
+    # If all the keys of a row may be tied with the k-th, the whole row is searched again.
     full = np.flatnonzero(maybe.all(axis=1)) if keys.shape[1] < space.n_points - 1 else ()
     step = max(1, _BLOCK_BYTES // (4 * space.n_points))
     for begin in range(0, len(full), step):
@@ -184,13 +185,13 @@ def _kept(
 def _select(
     space: VectorSpace, points: IntArray, keys: FloatArray, k: int
 ) -> tuple[IntArray, FloatArray]:
-    """The k nearest of some points by their keys, nearest first; ties by index."""
+    """Return the k nearest of some points by their keys, nearest first; ties by index."""
     keys[np.arange(len(points)), points] = -np.inf
     if k == 0:
         return np.empty((len(points), 0), np.int64), np.empty((len(points), 0), np.float32)
     lengths = 2 * space.half_squares[points]
     row, column, key = _at_least(keys, _floor(keys, k), lengths)
-    # Sorted within rows, the k-th is known, and with it how many more could be tied with it.
+    # Sorting within rows gives the k-th key, and the number of keys that may be tied with it.
     order = np.lexsort((-key, row))
     row, column, key = row[order], column[order], key[order]
     first = np.searchsorted(row, np.arange(len(points)))
@@ -209,7 +210,7 @@ def _select(
 def _measured(
     space: VectorSpace, points: IntArray, row: IntArray, column: IntArray, place: IntArray, k: int
 ) -> tuple[IntArray, FloatArray]:
-    """Candidates measured as differences and sorted: (m, k) indices and distances."""
+    """Measure candidates as differences and sort them: (m, k) indices and distances."""
     width = int(place.max()) + 1
     indices = np.full((len(points), width), np.iinfo(np.int64).max)
     distances = np.full((len(points), width), np.inf, np.float32)
@@ -223,7 +224,7 @@ def _measured(
 
 
 def _floor(keys: FloatArray, k: int) -> FloatArray:
-    """(m,) at most the k-th largest key of each row, and near it."""
+    """(m,) a lower bound of the k-th largest key of each row, and close to it."""
     n = keys.shape[1]
     n_groups = max(1024, 8 * k)
     size = n // n_groups
@@ -237,7 +238,7 @@ def _floor(keys: FloatArray, k: int) -> FloatArray:
 
 
 def _margin(kth: FloatArray, lengths: FloatArray) -> FloatArray:
-    """(m,) how far apart rounding may move two keys near the k-th of each row."""
+    """(m,) how far rounding may move two keys apart near the k-th of each row."""
     margin: FloatArray = _TIED * (lengths + np.abs(lengths - 2 * kth) + 1e-30)
     return margin.astype(np.float32)
 
@@ -245,7 +246,7 @@ def _margin(kth: FloatArray, lengths: FloatArray) -> FloatArray:
 def _at_least(
     keys: FloatArray, floor: FloatArray, lengths: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows, columns and values of the keys that reach their row's floor or nearly do."""
+    """Return rows, columns and values of the keys that reach their row's floor, or nearly do."""
     bound = floor - _margin(floor, lengths)
     flat = np.flatnonzero(keys >= bound[:, None])
     row, column = np.divmod(flat, keys.shape[1])

@@ -1,4 +1,4 @@
-"""A map that was drawn, with everything behind it: points, vectors, how to get it again."""
+"""A finished map with all that it was made from: points, vectors, and how to draw it again."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["Picture"]
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map that was drawn, with everything behind it.
+    """A finished map with all that it was made from.
 
     Attributes:
         request, corpus, gathered: what was mapped.
-        n_able: how many of the texts may have points.
-        layers: those drawn; one, or all; (-1,) for the pooler's output.
+        n_able: the number of texts that may have points.
+        layers: the drawn layers, one or all; (-1,) for the pooler's output.
         vectors: (len(layers), n_points, n_dims) float32.
         coordinates: (len(layers), n_points, 2 or 3) float32.
-        reason: why it is another map than asked for, or "".
+        reason: why the map differs from the request, or "".
         neighbors, honesty: for each of the layers, in its own full space.
     """
 
@@ -48,27 +48,27 @@ class Picture:
 
     @property
     def points(self) -> Points:
-        """What each point is."""
+        """The points of the map."""
         return self.gathered.points
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """The approximate memory in bytes."""
         own = sum(n.indices.nbytes + n.distances.nbytes for n in self.neighbors)
         return self.gathered.nbytes + self.coordinates.nbytes + own
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of where its points lie, hex.
+        """SHA-256 of the places of its points, hex.
 
-        A request that is drawn again may have them elsewhere: what a text gives differs in its last
-        digits with the texts that it was encoded beside.
+        Drawing a request again may move them: the last digits of a text's vectors depend on the
+        texts that are encoded in the same batch.
         """
         return hashlib.sha256(self.coordinates.tobytes()).hexdigest()
 
     @property
     def passport(self) -> Passport:
-        """How to get the same map again."""
+        """The passport with which the same map can be drawn again."""
         encoded = self.gathered.passport
         if encoded is None:
             raise RuntimeError("a map without encodings")
@@ -94,14 +94,14 @@ class Picture:
 
     @property
     def _placed_by(self) -> str:
-        """Whose graph and whose optimiser UMAP was."""
+        """The graph and the optimiser that UMAP used."""
         if self.request.footing == "aligned":
             return "AlignedUMAP's optimiser on umap-learn's graphs"
         return "Contextlens' own optimiser of UMAP's objective, on umap-learn's graph"
 
     @cached_property
     def spots(self) -> list[tuple[str, int, int, str]]:
-        """Each point by its text, span and name, to find it again in another map."""
+        """Each point by its text, span and name, which identify it in another map."""
         points = self.points
         return [
             (points.texts[text], start, end, name if start == end else "")
@@ -111,7 +111,7 @@ class Picture:
         ]
 
     def as_map(self) -> Map:
-        """The only layer's map as the engine gave it."""
+        """The map of the only layer, as the engine returned it."""
         return Map(
             coordinates=self.coordinates[0],
             method=self.method,
@@ -122,5 +122,5 @@ class Picture:
         )
 
     def index_of(self, layer: int | None) -> int:
-        """The row of a layer; the last where it is not drawn."""
+        """Return the row of a layer; the last row if the layer is not drawn."""
         return self.layers.index(layer) if layer in self.layers else len(self.layers) - 1

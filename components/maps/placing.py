@@ -1,4 +1,4 @@
-"""Maps drawn in other processes: the same numbers as here, while pages answer. No streamlit."""
+"""Maps drawn in other processes, so that pages stay responsive; same numbers. No streamlit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from components.maps.stability import Stability
 __all__ = ["N_PROCESSES", "Placing"]
 
 N_PROCESSES = 2
-"""So that a small map need not wait behind a large one."""
+"""Two, so that a small map need not wait behind a large one."""
 _SENTENCES = Sentences(
     died="The process that draws maps ended unexpectedly, most likely for lack of memory. Nothing "
     "else is lost: draw again, with fewer points.",
@@ -33,10 +33,10 @@ _SENTENCES = Sentences(
 
 
 class Placing:
-    """The processes that draw maps, and what they are asked for. Thread-safe.
+    """The processes that draw maps, and the calls to them. Thread-safe.
 
     Args:
-        compiled: a folder of our own where compiled code is kept, or None.
+        compiled: a private folder for compiled code, or None.
     """
 
     def __init__(self, compiled: Path | None = None) -> None:
@@ -60,7 +60,7 @@ class Placing:
         self.processes.close()
 
     def warm_up(self) -> None:
-        """Have a process compile what a first map needs; errors are logged."""
+        """Make a process compile what a first map needs; errors are logged."""
         self.processes.warm_up()
 
     def project(
@@ -114,7 +114,7 @@ def _entry(function: Callable[..., Any]) -> str:
 
 @contextmanager
 def _folder(vectors: FloatArray, first: Map | None = None) -> Iterator[Path]:
-    """A folder with a task's vectors, and the map it is about, which goes when it is done."""
+    """A temporary folder with a task's vectors, and with the map that the task is about."""
     with TemporaryDirectory(prefix="contextlens-map-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         try:

@@ -1,4 +1,4 @@
-"""What a map will read and take: texts in their order, time, memory. Made once for a request."""
+"""The plan of a map: texts in order, time, memory. Made once for each request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-# --- About how long a map takes and how much memory, before it is made
+# --- Estimates of time and memory before a map is made
 
 _PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
 _AXIS, _LINK = 3e-11, 5e-7
@@ -41,11 +41,11 @@ _BLOCKS, _BYTES_A_LINK = 150 << 20, 120
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a map will take, roughly.
+    """The approximate cost of a map.
 
     Attributes:
         seconds: wall-clock seconds once everything is imported and compiled.
-        n_bytes: memory at the peak, beside the vectors as given.
+        n_bytes: peak memory, beside the vectors as given.
     """
 
     seconds: float
@@ -53,7 +53,7 @@ class Estimate:
 
 
 def estimate(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> Estimate:
-    """What a map of n vectors of d dimensions takes; with layers, of n at each, all in one map."""
+    """Return the cost of a map of n vectors of d dimensions, or of n at each of several layers."""
     if n_layers == 1:
         times = stage_seconds(n, d, settings, method=settings.method)
     else:
@@ -64,7 +64,7 @@ def estimate(n: int, d: int, settings: MapSettings, *, n_layers: int = 1) -> Est
 def layer_seconds(
     n_layers: int, n: int, d: int, settings: MapSettings, *, method: Method, joint: bool
 ) -> dict[str, float]:
-    """Seconds of each stage of a map through layers, by its name, in order."""
+    """Return the seconds of each stage of a map through layers, by its name, in order."""
     one = stage_seconds(n, d, settings, method=method)
     whole = stage_seconds(n_layers * n, d, settings, method=method)
     seconds = {FINDING: n_layers * one[FINDING], AXES: whole[AXES]}
@@ -80,7 +80,7 @@ def layer_seconds(
 
 
 def stage_seconds(n: int, d: int, settings: MapSettings, *, method: Method) -> dict[str, float]:
-    """Seconds of each stage, by its name, in order."""
+    """Return the seconds of each stage, by its name, in order."""
     k = settings.n_neighbors
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
     n_measured = n if n <= ALL_UP_TO else N_SAMPLE
@@ -111,24 +111,26 @@ SAMPLING_SEED = 0
 _SAMPLE = 64  # texts that an estimate looks at
 _MAX_JOINT = 50_000  # points of all layers together
 _MAX_GATHERED = 60_000_000
-"""Bytes up to which the vectors of all layers are gathered though one is asked for: a change of
-the layer then needs no encoding."""
-_FLOPS = 1.2e11  # multiplications and additions a second, until something was measured
+"""The most bytes up to which the vectors of all layers are gathered for a map of one layer.
+
+A change of the layer then needs no encoding.
+"""
+_FLOPS = 1.2e11  # multiplications and additions a second, until a speed is measured
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a map will read, and roughly take.
+    """The texts that a map will read, and its approximate cost.
 
     Attributes:
-        order: which texts are read, in which order; more than enough where one may have no point.
-        n_able: how many texts may have points.
-        n_texts, n_tokens: how many will be read.
-        n_points: how many there will be.
-        most: how many may be drawn: fewer where each stands once for every layer.
-        layers: those to gather; None for all.
-        reading, placing: seconds.
-        n_bytes: of memory.
+        order: the texts to read, in order; more than enough if some may have no point.
+        n_able: the number of texts that may have points.
+        n_texts, n_tokens: the numbers of texts and tokens to read.
+        n_points: the number of points to expect.
+        most: the largest number of points: fewer if each point is drawn once for every layer.
+        layers: the layers to gather; None for all.
+        reading, placing: the seconds of each step.
+        n_bytes: the memory.
     """
 
     order: IntArray
@@ -144,12 +146,12 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Of the whole."""
+        """The seconds of both steps."""
         return self.reading + self.placing
 
     @property
     def split(self) -> float:
-        """The share of the whole that reading takes, in [0.05, 0.95]."""
+        """The share of the time that reading takes, in [0.05, 0.95]."""
         return min(0.95, max(0.05, self.reading / max(self.seconds, 1e-9)))
 
 
@@ -160,14 +162,14 @@ def plan(
     service: EncoderService,
     token_seconds: float,
 ) -> Plan:
-    """What a map will read and take.
+    """Return the texts that a map will read, and its approximate cost.
 
     Args:
         request: what is mapped.
         corpus: its texts.
-        card: of its model.
-        service: cuts a sample of the texts into tokens.
-        token_seconds: what the model takes for one token.
+        card: the card of its model.
+        service: tokenizes a sample of the texts.
+        token_seconds: the seconds that the model takes for one token.
     """
     able, most = _able_texts(request, corpus), _most(request, card)
     per_text, tokens = _sizes(request, corpus, able, card, service)
@@ -190,12 +192,12 @@ def plan(
 
 
 def usual_token_seconds(card: ModelCard) -> float:
-    """What a token takes, until something was measured."""
+    """Return the estimated seconds per token, until they are measured."""
     return 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
 
 
 def _able_texts(request: MapRequest, corpus: Corpus) -> IntArray:
-    """The texts that may have points: those with a word that was asked for."""
+    """Return the texts that may have points: those with a requested word."""
     if request.unit != "words" or not request.only:
         return np.arange(len(corpus.texts))
     texts: Iterable[str] = corpus.texts
@@ -214,7 +216,7 @@ def _most(request: MapRequest, card: ModelCard) -> int:
 def _sizes(
     request: MapRequest, corpus: Corpus, able: IntArray, card: ModelCard, service: EncoderService
 ) -> tuple[float, float]:
-    """Points and tokens of an average text."""
+    """Return the points and tokens of an average text."""
     sample = [corpus.texts[i] for i in able[:: max(1, len(able) // _SAMPLE)][:_SAMPLE]]
     if not sample:
         return 0.0, 0.0
@@ -229,7 +231,7 @@ def _sizes(
 
 
 def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> tuple[IntArray, int]:
-    """Which texts are read, a random sample where all are too many; and how many of them."""
+    """Return the texts to read, a random sample if there are too many, and their number."""
     n = len(able)
     if n * per_text <= most:
         return able, n
@@ -240,7 +242,7 @@ def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> t
 
 
 def _layers(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[int, ...] | None:
-    """The layers to gather: the one asked for, or all where that is affordable."""
+    """Return the layers to gather: the requested one, or all if they are affordable."""
     if request.layer is None or request.layer < 0:
         return None
     n_points = min(request.most, 10 * len(corpus.texts))

@@ -1,6 +1,7 @@
-"""What the points of a map are: one row for each token, word or sentence that has a vector.
+"""The points of a map: one row for each token, word or sentence that has a vector.
 
-Columns, not objects: a map may have 50,000 points. Knows no model; vectors are kept elsewhere.
+Columns, not objects, as a map may have 50,000 points. This module knows no model; vectors are kept
+elsewhere.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The points of a map, a column for each thing known of them.
+    """The points of a map, one column for each property.
 
     Attributes:
-        unit: what a point is.
-        texts: the texts that points came from.
+        unit: whether points are tokens, words or sentences.
+        texts: the texts that the points come from.
         sentence: (n_points,) int64, index of each point's text in `texts`.
         spans: (n_points, 2) int64, start and end in code points of that text; (0, 0) for tokens
             that the tokenizer added.
         names: the token, the word as written, or the sentence.
-        labels: columns of labels by title, n_points values each; "" where there is none.
-        measures: columns of numbers by title, (n_points,) float32 each; NaN where there is none.
+        labels: columns of labels by title, n_points values each; "" for none.
+        measures: columns of numbers by title, (n_points,) float32 each; NaN for none.
     """
 
     unit: Unit
@@ -47,20 +48,20 @@ class Points:
 
     @property
     def n_points(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return len(self.names)
 
     @cached_property
     def terms(self) -> TermCounts:
-        """The terms of each text; counted once, as that takes a second for 50,000 texts."""
+        """The terms of each text; counted once, as this takes a second for 50,000 texts."""
         return count_terms(self.texts)
 
     def text(self, point: int) -> str:
-        """The text that a point came from."""
+        """Return the text that a point comes from."""
         return self.texts[int(self.sentence[point])]
 
     def take(self, chosen: IntArray | Sequence[int]) -> Points:
-        """Some of the points, in the order given; the texts stay as they are."""
+        """Return some of the points, in the order given; the texts stay as they are."""
         rows = np.asarray(chosen, dtype=np.int64)
         return replace(
             self,
@@ -72,7 +73,7 @@ class Points:
         )
 
     def rows(self, chosen: Sequence[int] | None = None) -> list[dict[str, Any]]:
-        """Points as rows of a table: what it is, its labels and measures, its sentence."""
+        """Return points as rows of a table: name, labels, measures, sentence."""
         wanted = range(self.n_points) if chosen is None else chosen
         name = self.unit.removesuffix("s")
         return [
@@ -87,9 +88,9 @@ class Points:
 
 
 def context(points: Points, point: int, *, longest: int = 90) -> tuple[str, str, str]:
-    """A point's text before it, itself, and after it, cut around it to about a length.
+    """Return a point's text before it, the point, and the text after it, cut to about a length.
 
-    It is cut between words, where there are spaces between them.
+    The text is cut between words if there are spaces.
     """
     text = points.text(point)
     start, end = (int(edge) for edge in points.spans[point])

@@ -1,7 +1,7 @@
 """Compiled code for maps, kept in the data folder: `python -m components.maps.prepare` makes it.
 
-Part of the set-up, so that the first map of the first start need not wait some seconds for it. The
-app makes it too, behind its first page, where it is missing or its source has changed since.
+This is part of the set-up, so that the first map after the first start need not wait some seconds.
+If the code is missing or its source has changed, the app compiles it too, behind its first page.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _log = logging.getLogger("contextlens")
 
 
 def compiled_folder(settings: Settings) -> Path:
-    """Where compiled code is kept: in numba's own setting, where someone made it, or with us."""
+    """Return the folder for compiled code: the one set for numba, or one in our data folder."""
     own = os.environ.get("NUMBA_CACHE_DIR")
     return Path(own) if own else settings.data_dir / "compiled"
 
 
 def main() -> None:
-    """Compile it all now."""
+    """Compile everything now."""
     print("Compiling what maps need.", flush=True)
     try:
         folder = compiled_folder(Settings.from_env())
@@ -48,10 +48,10 @@ def main() -> None:
 
 
 def warm_up(cache_dir: Path | None = None) -> None:
-    """Imports and compiles what a first map needs, of few points or many.
+    """Import and compile what a first map needs, of few points or many.
 
     Args:
-        cache_dir: a folder of our own where what is compiled is kept for later starts.
+        cache_dir: a private folder that keeps compiled code for later starts.
     """
     if cache_dir is not None:
         keep_compiled(cache_dir)
@@ -61,13 +61,14 @@ def warm_up(cache_dir: Path | None = None) -> None:
 
 
 def keep_compiled(folder: Path) -> None:
-    """Lets what is compiled for maps be kept in a folder, for later starts of the process.
+    """Keep the compiled code for maps in a folder, for later starts of the process.
 
-    Only what is compiled after this call is kept, so it comes before the first map. numba reads the
-    files as pickles, so whoever writes there has their code run: a folder that others can write to
-    is refused in the log. Without a folder everything is compiled in memory as before.
+    Only code that is compiled after this call is kept, so call it before the first map. numba reads
+    the files as pickles, so anyone who can write to the folder can run code here. A folder that
+    others can write to is therefore refused, with a line in the log. Without a folder, everything
+    is compiled in memory.
     """
-    if not _writable(folder):  # numba would go and write beside the sources
+    if not _writable(folder):  # numba would write beside the sources instead
         return
     refusal = _refusal(folder.stat())
     if refusal:
@@ -78,7 +79,7 @@ def keep_compiled(folder: Path) -> None:
             refusal,
         )
         return
-    # numba looks at a function's own file only; what that calls changes with these versions.
+    # numba checks only a function's own file; the code that it calls changes with these versions.
     keep_in(folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy")))
     with umap_functions() as umap:
         from umap import aligned_umap, layouts, utils
@@ -101,8 +102,8 @@ def _writable(folder: Path) -> bool:
 
 
 def _refusal(found: os.stat_result) -> str | None:
-    """Why a folder is not ours alone; None where it is, or where that cannot be told."""
-    if sys.platform == "win32":  # its permissions are others
+    """Return the reason why a folder is not private; None if it is, or if we cannot tell."""
+    if sys.platform == "win32":  # permissions work differently there
         return None
     if found.st_uid != os.getuid():
         return "belongs to another user"

@@ -1,4 +1,4 @@
-"""Progress of a computation that has several stages, told as one share of the whole."""
+"""Progress of a computation with several stages, reported as one share of the whole."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ MEASURING = "Measuring the map"
 OnProgress = Callable[[str, float], None]
 """Called with the stage in plain words and the share done of the whole, in [0, 1].
 
-What it raises ends the computation and reaches the caller.
+An exception from it ends the computation and reaches the caller.
 """
 Report = Callable[[float], None]
 """Called with the share done of one stage, in [0, 1]."""
 
 
 class Stages:
-    """Turns the shares of single stages into one that never falls and ends at 1."""
+    """Turn the shares of single stages into one that never falls and ends at 1."""
 
     def __init__(self, on_progress: OnProgress | None, seconds: Mapping[str, float]) -> None:
-        """Stages by name, in order, each with the seconds that it is expected to take."""
+        """Take the stages by name, in order, each with the seconds that it is expected to take."""
         self._on_progress = on_progress
         self._seconds = dict(seconds)
         self._total = sum(self._seconds.values())
         self._last = 0.0
 
     def stage(self, name: str) -> Report:
-        """Tells that a stage begins, and returns what tells how far it is."""
+        """Report that a stage begins, and return the function that reports its progress."""
         names = list(self._seconds)
         before = sum(self._seconds[other] for other in names[: names.index(name)])
 
@@ -57,11 +57,11 @@ class Stages:
         return report
 
     def done(self, name: str) -> None:
-        """Tells that everything is done; `name` is the last stage."""
+        """Report that everything is done; `name` is the last stage."""
         self._tell(name, 1.0)
 
     def waiting(self, name: str, _: float) -> None:
-        """Tells what is waited for; the share stays."""
+        """Report what the computation is waiting for; the share stays."""
         self._tell(name, self._last)
 
     def _tell(self, name: str, share: float) -> None:
@@ -71,4 +71,4 @@ class Stages:
 
 
 def silent(share: float) -> None:
-    """A report that nobody hears."""
+    """Report nothing."""

@@ -1,8 +1,8 @@
-"""Maps of vectors: settings in, coordinates out, with what the map keeps of the neighbourhoods.
+"""Maps of vectors: settings in, coordinates out, with the quality of the map.
 
 Numpy in, numpy out. The same vectors and settings give the same map, bit for bit. The neighbour
-graph is made once: UMAP and t-SNE arrange it, the map is measured against it, and it tells each
-point's true neighbours.
+graph is made once: UMAP and t-SNE arrange it, the map's quality is measured against it, and it
+gives each point's true neighbours.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ __all__ = [
 ]
 
 FEWEST_TO_ARRANGE = 15
-"""Points below which PCA is drawn: there is too little for UMAP or t-SNE to arrange."""
+"""With fewer points PCA is drawn: there is too little for UMAP or t-SNE to arrange."""
 K_MEASURED = 15
-"""Neighbours by which maps are measured, whatever `n_neighbors` is: so maps can be compared."""
+"""The neighbours by which every map is measured, so that maps with any settings compare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,11 @@ class Map:
 
     Attributes:
         coordinates: (n, n_components) float32.
-        method: the one that was used.
-        reason: why it is not quite what was asked for, in a sentence or two; "" where it is.
-        settings: what was asked for.
+        method: the method that was used.
+        reason: why the map differs from the request, in a sentence or two; "" if it does not.
+        settings: the requested settings.
         neighbors: the true neighbours of each point in the full space, `K_MEASURED` or more.
-        honesty: what the map keeps of them; None where there are too few points to measure.
+        honesty: the quality of the map; None if there are too few points to measure.
     """
 
     coordinates: FloatArray
@@ -76,16 +76,16 @@ class Map:
 def project(
     vectors: object, settings: MapSettings, *, on_progress: OnProgress | None = None
 ) -> Map:
-    """A map of some vectors.
+    """Return a map of some vectors.
 
     Args:
         vectors: (n, d), finite.
         settings: method, metric and the rest.
-        on_progress: told the stage and the share done of the whole; what it raises ends the work
-            and reaches the caller.
+        on_progress: receives the stage and the share done of the whole; an exception from it ends
+            the work and reaches the caller.
 
     Raises:
-        RequestError: vectors that no map can be made of.
+        RequestError: no map can be made of the vectors.
     """
     space = VectorSpace.of(vectors, settings.metric)
     method, n_neighbors, reason = plan(len(space.rows), settings, all_same=space.all_same)
@@ -110,7 +110,7 @@ def project(
 
 
 def plan(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Method, int, str]:
-    """The method and the number of neighbours to use, and why they are not what was asked for."""
+    """Return the method and number of neighbours to use, and why they differ from the request."""
     name = method_name(settings.method)
     if settings.method == "pca":
         return "pca", settings.n_neighbors, ""
@@ -141,7 +141,7 @@ def plan(n: int, settings: MapSettings, *, all_same: bool) -> tuple[Method, int,
 
 
 def n_needed(method: Method, n_neighbors: int) -> int:
-    """How many true neighbours of each point a method needs, or the measures do."""
+    """Return the number of true neighbours of each point that the method and the measures need."""
     wanted = {"umap": n_neighbors, "tsne": 3 * n_neighbors, "pca": 1}[method]
     return max(wanted, K_MEASURED)
 
@@ -154,7 +154,7 @@ def arrange(
     n_neighbors: int,
     stages: Stages,
 ) -> FloatArray:
-    """UMAP's or t-SNE's coordinates from a PCA start."""
+    """Return UMAP's or t-SNE's coordinates from a PCA start."""
     if settings.method == "tsne":
         report = stages.stage(ARRANGING)
         return layouts.tsne(space, neighbors, start, perplexity=n_neighbors, report=report)

@@ -1,4 +1,4 @@
-"""What is asked of the engine: settings of a layout, and the request of a map."""
+"""Requests to the engine: the settings of a layout, and the request for a map."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-# --- What a map is asked for
+# --- The settings of a layout
 
 Method = Literal["umap", "pca", "tsne"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -43,16 +43,16 @@ _NAMES = {"umap": "UMAP", "pca": "PCA", "tsne": "t-SNE"}
 
 @dataclass(frozen=True)
 class MapSettings:
-    """What a map is asked for.
+    """The settings of a layout.
 
     Attributes:
         method: "umap", "pca" or "tsne".
         n_components: 2 or 3 dimensions of the map.
         metric: "cosine" or "euclidean" in the full space.
         n_neighbors: 2 to 200; UMAP's neighbours (which count the point itself), t-SNE's perplexity.
-        min_dist: 0 to 0.99, how close UMAP lets points come.
-        seed: 0 to 2**31 - 1, decides what UMAP draws at random.
-        effort: "full" takes the rounds that make a map as good as umap-learn's own, "quick" fewer.
+        min_dist: 0 to 0.99, the smallest distance between UMAP's points.
+        seed: 0 to 2**31 - 1, seeds UMAP's random draws.
+        effort: "full" takes enough rounds for a map as good as umap-learn's own, "quick" fewer.
     """
 
     method: Method = "umap"
@@ -76,21 +76,21 @@ class MapSettings:
         object.__setattr__(self, "min_dist", _number("min_dist", self.min_dist, 0.0, 0.99))
 
     def n_epochs(self, n: int) -> int:
-        """The rounds that UMAP takes for n points."""
+        """Return the number of rounds that UMAP takes for n points."""
         if self.effort == "full":
             return FULL_EPOCHS if n <= MANY else MANY_FULL_EPOCHS
         return QUICK_EPOCHS if n <= SOME else MANY_QUICK_EPOCHS
 
     def as_dict(self) -> dict[str, str | int | float]:
-        """The settings by name, as JSON has them."""
+        """Return the settings by name, as values of JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> MapSettings:
-        """Settings by name; what is left out has its default.
+        """Return settings by name; missing ones have their defaults.
 
         Raises:
-            RequestError: a name that is no setting, or a value that is not allowed.
+            RequestError: a name is no setting, or a value is not allowed.
         """
         known = [field.name for field in fields(cls)]
         unknown = sorted(str(name) for name in given if name not in known)
@@ -102,7 +102,7 @@ class MapSettings:
 
 
 def method_name(method: Method) -> str:
-    """A method as pages write it."""
+    """Return a method's name as pages write it."""
     return _NAMES[method]
 
 
@@ -122,7 +122,7 @@ def _whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def _number(name: str, value: Any, low: float, high: float) -> float:
-    # Compared as it is: float() of a very large whole number would overflow.
+    # No conversion: float() of a very large whole number would overflow.
     if (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool)
@@ -135,15 +135,15 @@ def _number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def _shown(value: object) -> str:
-    """A value as a message shows it: not all of a long one."""
+    """Return a value as a message shows it: a long one is cut."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
+    except ValueError:  # Python does not format whole numbers of more than 4,300 digits
         return "a very large number"
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-# --- Which map is asked for
+# --- The request for a map
 
 Footing = Literal["joint", "aligned", "one"]
 
@@ -153,18 +153,19 @@ class MapRequest:
     """Everything that decides a map's points and their places.
 
     Attributes:
-        model: its id.
-        corpus: digest of the mapped corpus.
-        unit: what becomes a point.
-        pooling: of a word's sub-tokens or a sentence's tokens.
+        model: the id of the model.
+        corpus: the digest of the mapped corpus.
+        unit: whether points are tokens, words or sentences.
+        pooling: how a word's sub-tokens or a sentence's tokens become one vector.
         only: words or tokens to map, in small letters; empty maps all.
-        every_word: of a corpus with chosen words, all words instead of those.
-        special: for tokens: also those that the tokenizer added.
+        every_word: of a corpus with chosen words, map all words instead of those.
+        special: of tokens, map also those that the tokenizer added.
         most: the largest number of points.
         footing: how layers are drawn together, or that one is drawn alone.
-        layer: that one, -1 for the pooler's output; None where all are drawn together.
+        layer: the layer that is drawn alone, -1 for the pooler's output; None if all are drawn
+            together.
         settings: how points are placed.
-        source: where the texts come from, in the words of who asks.
+        source: a name for the origin of the texts, chosen by the caller.
     """
 
     model: str
@@ -188,7 +189,7 @@ class MapRequest:
 
     @property
     def points_key(self) -> tuple[Any, ...]:
-        """What decides the points, whatever the layer and however they are placed."""
+        """The settings that decide the points, whatever the layer and however they are placed."""
         return (
             *(self.model, self.corpus, self.unit, self.pooling, self.only),
             *(self.every_word, self.special, self.most),
@@ -210,7 +211,7 @@ class MapRequest:
 
 
 def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
-    """In what two requests differ, in words."""
+    """Return the differences between two requests, in words."""
     names = {
         "model": "the model",
         "corpus": "the texts",
@@ -230,7 +231,7 @@ def changes(old: MapRequest, new: MapRequest) -> tuple[str, ...]:
 
 
 def with_layer(request: MapRequest, layer: int) -> MapRequest:
-    """The same map of one layer."""
+    """Return the request for the same map of one layer."""
     return replace(request, footing="one", layer=layer)
 
 

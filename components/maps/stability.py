@@ -1,7 +1,7 @@
-"""How much of a map is chance: the same map made from three seeds, beside itself.
+"""The part of a map that is chance: maps from three seeds are compared with each other.
 
-What differs between seeds says nothing about the vectors. Separate from `honesty`, which compares
-one map with the vectors.
+What differs between seeds says nothing about the vectors. This is separate from `honesty`, which
+compares one map with the vectors.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from components.maps.vector_space import VectorSpace
 __all__ = ["Stability", "stability"]
 
 N_SEEDS = 3
-"""The map's own, and one for each name in `AGAIN`."""
+"""The map's own seed, and one for each name in `AGAIN`."""
 COMPARING = "Comparing the maps"
 AGAIN = ("Arranging the points from a second seed", "Arranging the points from a third seed")
 
 
 @dataclass(frozen=True)
 class Stability:
-    """How alike maps from different seeds are.
+    """The similarity of maps from different seeds.
 
     Attributes:
         seeds: the three seeds, the map's own first.
-        disparities: of each pair (first and second, first and third, second and third), in [0, 1]:
-            what is left after moving, turning and scaling one onto the other (scipy's Procrustes).
+        disparities: in [0, 1], of the pairs first and second, first and third, second and third:
+            the difference that is left after moving, rotating and scaling one onto the other
+            (scipy's Procrustes).
         shared_neighbors: mean share in [0, 1] of a point's map neighbours that two maps share.
-        reason: why nothing was made again, in a sentence; "" where it was.
+        reason: why no other map was drawn, in a sentence; "" if they were.
     """
 
     seeds: tuple[int, ...]
@@ -49,13 +50,13 @@ class Stability:
 def stability(
     vectors: object, settings: MapSettings, *, first: Map, on_progress: OnProgress | None = None
 ) -> Stability:
-    """How alike a map is to those from the next two seeds; its neighbour graph serves all.
+    """Compare a map with those from the next two seeds; its neighbour graph serves all of them.
 
     Args:
-        vectors: (n, d), those that `first` was made of.
-        settings: those that `first` was made with.
+        vectors: (n, d), the vectors of `first`.
+        settings: the settings of `first`.
         first: the map from `settings.seed`.
-        on_progress: told the stage and the share done; what it raises ends the work.
+        on_progress: receives the stage and the share done; an exception from it ends the work.
 
     Raises:
         RequestError: `first` is a map of other vectors or with other settings.
@@ -118,6 +119,6 @@ def _compare(runs: list[FloatArray], seeds: tuple[int, ...]) -> Stability:
 
 
 def _share(first: np.ndarray, second: np.ndarray) -> float:
-    """The share of values that the rows of two (n, k) arrays have in common."""
+    """Return the share of values that the rows of two (n, k) arrays have in common."""
     both = np.sort(np.concatenate([first, second], axis=1), axis=1)
     return float((both[:, 1:] == both[:, :-1]).sum() / first.size)

@@ -1,4 +1,4 @@
-"""The words that are typical of clusters of documents: class-based TF-IDF, on sparse counts."""
+"""The typical words of clusters of documents: class-based TF-IDF, on sparse counts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from components.core.words import split_words
 
 __all__ = ["TermCounts", "count_terms", "typical_of"]
 
-_NAMES = 0.2  # share of a cluster's points whose name may label it though it is a function word
-_EVERYWHERE = 0.5  # a word in more of every cluster's documents tells none of them apart
+_NAMES = 0.2  # share of a cluster's points with this name from which a function word may label it
+_EVERYWHERE = 0.5  # a word in more of every cluster's documents distinguishes none of them
 _WORD = regex.compile(r"[\p{L}\p{M}]{2,}")
 _TOO_MUCH = "computer cry detail fill fire interest mill mine move name side system thick thin"
 _TOO_LITTLE = "did does doing just let like really"
-"""What scikit-learn's list of English function words has and should not, and the other way."""
+"""Words that scikit-learn lists wrongly as English function words, and words that it lacks."""
 
 
 @dataclass(frozen=True, eq=False)
 class TermCounts:
-    """How often each term stands in each text.
+    """The number of occurrences of each term in each text.
 
     Attributes:
-        terms: different ones, in small letters.
+        terms: different terms, in small letters.
         counts: (n_texts, n_terms), sparse.
     """
 
@@ -38,7 +38,7 @@ class TermCounts:
 
     @property
     def n_texts(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return int(self.counts.shape[0])
 
 
@@ -50,26 +50,26 @@ def typical_of(
     names: Sequence[str] = (),
     n_words: int = 3,
 ) -> dict[int, tuple[str, ...]]:
-    """The most typical words of each cluster of documents, the most typical first.
+    """Return the most typical words of each cluster of documents, the most typical first.
 
-    Class-based TF-IDF (Grootendorst 2022): a word's share of a cluster's words times
-    log(1 + A / f), A the average number of words in a cluster and f the word's count in all of
-    them; documents in no cluster (-1) are one more. Left out are what is no word of at least two
-    letters, English function words, and words in more than half of every cluster's documents,
-    which tell none apart.
+    Class-based TF-IDF (Grootendorst 2022): a word's share of a cluster's words times log(1 + A /
+    f), where A is the average number of words in a cluster and f the word's count in all of them;
+    the documents in no cluster (-1) count as one more cluster. Left out are terms that are not
+    words of at least two letters, English function words, and words in more than half of every
+    cluster's documents, which distinguish no cluster.
 
-    A name counts as much as an average document, and labels a cluster where it names a fifth of it,
-    even where it is a function word or a sign.
+    A name counts as much as an average document. It labels a cluster if it is the name of a fifth
+    of it, even if it is a function word or a sign.
 
     Args:
         texts: the terms of different texts.
-        which: (n_documents,) index of each document's text.
-        labels: (n_documents,) cluster of each, -1 for none.
+        which: (n_documents,) the index of each document's text.
+        labels: (n_documents,) the cluster of each document, -1 for none.
         names: one for each document, or none at all.
-        n_words: how many words at most.
+        n_words: the largest number of words.
 
     Raises:
-        RequestError: there are not as many labels as documents.
+        RequestError: the numbers of labels and documents differ.
     """
     if len(labels) != len(which):
         raise RequestError(
@@ -101,7 +101,7 @@ def typical_of(
 
 
 def count_terms(texts: Sequence[str]) -> TermCounts:
-    """The terms of each text: words of at least two letters, letter case aside."""
+    """Return the terms of each text: words of at least two letters, ignoring case."""
     ids: dict[str, int] = {}
     known: dict[str, int] = {}
     columns: list[int] = []
@@ -126,7 +126,7 @@ def _table(
     n_rows: int,
     n_columns: int,
 ) -> Any:
-    """A sparse table of counts; pairs that come again add up."""
+    """Return a sparse table of counts; repeated pairs add up."""
     from scipy.sparse import csr_array
 
     where = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64))
@@ -134,7 +134,7 @@ def _table(
 
 
 def _telling(terms: Sequence[str]) -> NDArray[np.bool_]:
-    """Which terms are words, and no function words."""
+    """(n_terms,) True for terms that are words but not function words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     stop = (ENGLISH_STOP_WORDS - set(_TOO_MUCH.split())) | set(_TOO_LITTLE.split())
@@ -142,7 +142,7 @@ def _telling(terms: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _class_tf_idf(counts: Any) -> Any:
-    """Each cluster's weights of its terms, sparse, from its counts of them."""
+    """Return each cluster's weights of its terms, sparse, from their counts."""
     weights = counts.tocsr().astype(float)
     of_class = np.maximum(weights.sum(axis=1), 1)
     of_term = np.maximum(weights.sum(axis=0), 1)
@@ -153,14 +153,14 @@ def _class_tf_idf(counts: Any) -> Any:
 
 
 def _everywhere(documents: Any, sizes: IntArray) -> Any:
-    """Which terms stand in most documents of every cluster; none where there is one cluster."""
+    """True for terms in most documents of every cluster; all False for a single cluster."""
     often = documents.tocsr().astype(float)
     often.data = often.data > _EVERYWHERE * np.repeat(sizes, np.diff(often.indptr))
     return (often.sum(axis=0) == len(sizes)) & (len(sizes) > 1)
 
 
 def _row(table: Any, row: int) -> tuple[Any, Any]:
-    """The columns that a row of a sparse table has, and what stands there."""
+    """Return the columns that a row of a sparse table has, and their values."""
     own = slice(*table.indptr[row : row + 2])
     return table.indices[own], table.data[own]
 
@@ -168,6 +168,6 @@ def _row(table: Any, row: int) -> tuple[Any, Any]:
 def _best(
     weights: tuple[Any, Any], terms: Sequence[str], allowed: Any, n_words: int
 ) -> tuple[str, ...]:
-    """The terms of one cluster with the largest weights; the alphabet decides between equals."""
+    """Return one cluster's terms with the largest weights; ties in alphabetical order."""
     own = [(-weight, terms[i]) for i, weight in zip(*weights, strict=True) if allowed[i]]
     return tuple(term for _, term in sorted(own)[:n_words])

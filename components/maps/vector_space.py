@@ -1,8 +1,9 @@
-"""Vectors made ready to be compared: rows whose Euclidean distances order as a metric does.
+"""Vectors prepared for comparison: rows whose Euclidean distances have the order of a metric.
 
-Under cosine that is each vector at length one; a vector of length zero stays zero and is at
-distance 1 from every other. Under Euclidean it is the vectors less their mean, brought to one
-scale: differences of large float32 products would otherwise lose what is to be measured.
+For cosine each vector is scaled to length one; a vector of length zero stays zero and is at
+distance 1 from every other. For Euclidean distance the vectors are centred on their mean and
+brought to one scale, as the differences of large float32 products would otherwise lose their
+precision.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ __all__ = ["METRICS", "Metric", "VectorSpace", "checked_vectors"]
 
 Metric = Literal["cosine", "euclidean"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-_SAME = 1e-6  # of the largest value: what float32 rounding leaves of equal vectors
+_SAME = 1e-6  # of the largest value: the float32 rounding error of equal vectors
 
 
 @dataclass(frozen=True, eq=False)
 class VectorSpace:
-    """Vectors ready to be compared under a metric.
+    """Vectors prepared for comparison under a metric.
 
     Attributes:
-        rows: (n, d) float32, at length one or zero (cosine), or centred and scaled (euclidean).
-        metric: how distances are measured.
-        scale: what a distance between rows is multiplied by to be one between the vectors.
+        rows: (n, d) float32, of length one or zero (cosine), or centred and scaled (euclidean).
+        metric: the metric of the distances.
+        scale: the factor that turns a distance between rows into one between the vectors.
         half_squares: (n,) float32, half of each row's squared length.
     """
 
@@ -41,7 +42,7 @@ class VectorSpace:
 
     @classmethod
     def of(cls, vectors: object, metric: Metric) -> VectorSpace:
-        """The space of some vectors, (n, d) of any number type."""
+        """Return the space of some vectors, (n, d) of any number type."""
         checked = checked_vectors(vectors)
         if metric not in METRICS:
             raise RequestError(
@@ -53,16 +54,16 @@ class VectorSpace:
 
     @property
     def n_points(self) -> int:
-        """How many vectors there are."""
+        """The number of vectors."""
         return len(self.rows)
 
     @property
     def all_same(self) -> bool:
-        """Whether all vectors are equal as far as the metric can tell."""
+        """True if all vectors are equal under the metric."""
         return bool(np.abs(self.rows - self.rows[:1]).max(initial=0.0) <= _SAME)
 
     def keys(self, points: slice | IntArray) -> FloatArray:
-        """(m, n) the larger, the nearer: products, less half the squared lengths."""
+        """(m, n) keys that grow with nearness: products, less half the squared lengths."""
         products: FloatArray = self.rows[points] @ self.rows.T
         if self.metric == "euclidean":
             products -= self.half_squares
@@ -81,10 +82,11 @@ class VectorSpace:
 
 
 def checked_vectors(vectors: object, *, n_axes: int = 2) -> FloatArray:
-    """Vectors as contiguous float32, (n, d) or (n_layers, n, d).
+    """Return vectors as contiguous float32, (n, d) or (n_layers, n, d).
 
     Raises:
-        RequestError: not numbers, another shape, empty, or not finite in float32.
+        RequestError: they are not numbers, have another shape, are empty, or are not finite in
+            float32.
     """
     given = np.asarray(vectors)
     shape = "(n, d)" if n_axes == 2 else "(n_layers, n, d)"

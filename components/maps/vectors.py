@@ -32,17 +32,17 @@ __all__ = [
 ]
 
 
-# --- What one text adds to a map
+# --- The points of one text
 
 WORD_POOLINGS = ("mean", "first", "last")
 SENTENCE_POOLINGS = ("mean", "own", "cls", "max", "pooler")
-"""Ways to make a sentence's vector from its tokens': of all, of its own alone, [CLS], ..."""
+"""Ways to pool a sentence's tokens: all of them, its own alone, [CLS], ..."""
 _PARTS = ("first third", "middle third", "last third")
 
 
 @dataclass
 class TextRows:
-    """What one text adds to a map: a row for each of its points."""
+    """The points of one text: one row for each."""
 
     names: list[str]
     spans: IntArray
@@ -59,7 +59,7 @@ def rows_of(
     wanted: set[str],
     special: bool,
 ) -> TextRows:
-    """What a text adds to a map of words, tokens or sentences.
+    """Return the rows that a text adds to a map of words, tokens or sentences.
 
     Raises:
         RequestError: the model has no pooler.
@@ -77,7 +77,7 @@ def _sentence(encoding: Encoding, pooling: str) -> TextRows:
 
 
 def sentence_vectors(encoding: Encoding, pooling: str) -> FloatArray:
-    """(n_layers, n_dims) float32: a text's vector at each layer; (1, n_dims) of the pooler.
+    """(n_layers, n_dims) float32: a text's vector at each layer; (1, n_dims) for the pooler.
 
     Raises:
         RequestError: the model has no pooler.
@@ -153,7 +153,7 @@ def _is_word(text: str) -> bool:
 
 
 def _tokens_of(encoding: Encoding, edges: Span) -> IntArray:
-    """Positions of the tokens that share characters with a word, as in `words.token_positions`."""
+    """Positions of the tokens that overlap a word, as in `words.token_positions`."""
     start, end = edges
     offsets = encoding.offsets
     inside = (encoding.text_ids == 0) & (offsets[:, 0] < end) & (offsets[:, 1] > start)
@@ -165,7 +165,7 @@ def _word_pooling(pooling: str) -> Literal["mean", "first", "last"]:
 
 
 def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
-    """In which third of n places each position is."""
+    """The third of n places in which each position is."""
     return [_PARTS[min(2, 3 * int(p) // max(n, 1))] for p in positions]
 
 
@@ -177,11 +177,11 @@ class Gathered:
     """Points and their vectors.
 
     Attributes:
-        points: what each point is.
+        points: the points.
         vectors: (n_layers, n_points, n_dims) float32.
         layers: the layer of each row of `vectors`; (-1,) for the pooler's output.
-        n_cut: texts whose end did not fit the model.
-        passport: of the encodings.
+        n_cut: the number of texts whose end did not fit the model.
+        passport: the passport of the encodings.
     """
 
     points: Points
@@ -192,7 +192,7 @@ class Gathered:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """The approximate memory in bytes."""
         return self.vectors.nbytes + 300 * self.points.n_points + sum(map(len, self.points.texts))
 
 
@@ -207,19 +207,19 @@ def gather(
     labels: Mapping[str, Sequence[str]] | None = None,
     most: int = 50_000,
 ) -> Gathered:
-    """The points of a corpus and their vectors.
+    """Return the points of a corpus and their vectors.
 
     Args:
         encodings: one for each text, in order, on the wanted layers.
-        unit: what becomes a point.
-        pooling: of a word's sub-tokens (`WORD_POOLINGS`) or a sentence's tokens
-            (`SENTENCE_POOLINGS`); tokens need none.
-        spans: for words: the one word of each text to take, instead of all.
-        only: words or tokens to take, letter case aside; empty takes all.
-        special: for tokens: also those that the tokenizer added.
+        unit: whether points are tokens, words or sentences.
+        pooling: how a word's sub-tokens (`WORD_POOLINGS`) or a sentence's tokens
+            (`SENTENCE_POOLINGS`) become one vector; tokens need none.
+        spans: of words, the single word to take from each text, instead of all.
+        only: words or tokens to take, ignoring case; empty takes all.
+        special: of tokens, take also those that the tokenizer added.
         labels: columns of labels, a value for each text; each point gets its text's.
-        most: the largest number of points; texts beyond it are not asked for, and `points.texts`
-            has those that were.
+        most: the largest number of points; no encodings are read beyond it, and `points.texts`
+            holds the texts that were read.
 
     Raises:
         RequestError: the model has no pooler, or there is nothing to map.
@@ -295,7 +295,7 @@ def _points(
 
 # --- The points of a planned map and their vectors
 
-_N_TEXTS = 96  # encoded at a time
+_N_TEXTS = 96  # texts encoded at a time
 
 
 def gathered(
@@ -308,17 +308,17 @@ def gathered(
     on_progress: OnProgress,
     note_speed: Callable[[int, float], None],
 ) -> Gathered:
-    """The points with the vectors of the planned layers.
+    """Return the points with the vectors of the planned layers.
 
     Args:
-        request, corpus, card, plan: of the map.
+        request, corpus, card, plan: those of the map.
         service: encodes the texts.
-        on_progress: told how far it is; what it raises ends the work.
-        note_speed: told, of some texts after others, how many tokens were encoded, and in how
-            many seconds.
+        on_progress: receives the progress; an exception from it ends the work.
+        note_speed: receives the number of encoded tokens and the seconds, after each group of
+            texts.
 
     Raises:
-        ContextlensError: the texts cannot be encoded, or there is nothing to map in them.
+        ContextlensError: the texts cannot be encoded, or hold nothing to map.
     """
     order = plan.order
     chosen = request.unit == "words" and not request.every_word and corpus.spans is not None

@@ -1,1 +1,1 @@
-"""All that touches streamlit, apart from the short page scripts."""
+"""Everything that uses streamlit, apart from the short page scripts."""

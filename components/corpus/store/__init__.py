@@ -1,1 +1,1 @@
-"""Corpora that stay: texts with a vector for each of their words, on disk, found by their name."""
+"""Stored corpora: texts with a vector for each word, on disk, found by name."""

@@ -1,10 +1,10 @@
-"""What is known of a stored corpus without reading it, and how that is written and counted.
+"""The description of a stored corpus, how it is written, and the counts in it.
 
-A corpus's name is its address and nobody can guess it: whoever has it may see the corpus. Where
-visitors sign in, it also has an owner, who alone may take it away as a whole or delete it.
+A corpus's name is its address, and nobody can guess it: anyone who has it may see the corpus. If
+visitors sign in, a corpus also has an owner. Only the owner may export it as a whole or delete it.
 
-While a corpus grows only its rows do: how many there are, and which text they have reached, is
-asked of them. So it is true whenever the server ended.
+While a corpus grows, only its rows change. The number of rows, and the last text that they have
+reached, are read from the rows themselves. So they are correct whenever the server ended.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ __all__ = [
 ]
 
 VERSION = 3
-"""Of what is written: raised when an older app could not read it, or would not heed its owner."""
+"""The version of the format, raised if an older app could not read it or would ignore owners."""
 
 _FINISHED, _WITHOUT_OWNER = 2, 1
-"""Of a corpus that is done, and of one of nobody in particular: older apps read these too."""
+"""The versions of a finished corpus, and of one without an owner: older apps read these too."""
 
 State = Literal["waiting", "indexing", "paused", "done", "failed"]
-"""Of a corpus: "waiting" for its turn, "failed" with a reason; all but "done" can go on."""
+"""A corpus's state: "waiting" for its turn, "failed" with a reason; all but "done" can resume."""
 
 
 @dataclass(frozen=True)
 class Indexing:
-    """What a corpus was indexed with: vectors of two of these are never mixed.
+    """The model and settings of an index: vectors of two different ones are never mixed.
 
     Attributes:
-        model: its id.
-        checksum, revision: of its weights.
-        layers: those whose vectors are kept, increasing; 0 is the embedding layer.
-        n_dims: how long a vector is.
-        precision: the one that ran, whichever was asked for.
+        model: the model's id.
+        checksum, revision: those of its weights.
+        layers: the layers whose vectors are stored, increasing; 0 is the embedding layer.
+        n_dims: the length of a vector.
+        precision: the precision that was used, whichever was requested.
         pooling: how a word's tokens became one vector.
     """
 
@@ -78,32 +78,33 @@ class Indexing:
 
     @property
     def row_bytes(self) -> int:
-        """What the vectors of one occurrence take, as float16."""
+        """The bytes that the vectors of one occurrence take, as float16."""
         return 2 * self.n_dims * len(self.layers)
 
 
 @dataclass(frozen=True)
 class About:
-    """A stored corpus as it stands.
+    """The current description of a stored corpus.
 
     Attributes:
-        name: what it is found by.
-        title: what to call it: its file's name.
-        digest: SHA-256 of what is in it; the same file twice has the same.
-        columns: the titles of its labels.
-        split: the one that parts training from test, or "".
-        has_targets: whether its texts are each marked for one word.
-        n_texts, n_texts_done: all of them, and those whose words have vectors.
-        n_occurrences: words that have vectors.
-        n_cut: words that have none: cut off by the model's maximum, or dropped by its tokenizer.
-        n_bytes: what it takes on disk.
+        name: the name that finds it.
+        title: its file's name.
+        digest: SHA-256 of its content; the same file stored twice has the same.
+        columns: the titles of its columns of labels.
+        split: the column that separates training from test, or "".
+        has_targets: True if each of its texts is marked for one word.
+        n_texts, n_texts_done: the numbers of all texts, and of those whose words have vectors.
+        n_occurrences: the number of words with vectors.
+        n_cut: the number of words without: cut off by the model's maximum length, or dropped by its
+            tokenizer.
+        n_bytes: the bytes that it takes on disk.
         state: see `State`.
-        why: the sentence that it failed with, else "".
+        why: the sentence with the reason for a failure, else "".
         indexing: see `Indexing`.
-        created: when, in UTC, as ISO 8601.
-        version: of what is written.
-        owner: whose it is, where visitors sign in, else "".
-        n_bytes_expected: what it was estimated to take once it is done; 0 when it is done.
+        created: the time of its creation, in UTC, as ISO 8601.
+        version: the version of the format.
+        owner: its owner if visitors sign in, else "".
+        n_bytes_expected: the estimated bytes once it is done; 0 when it is done.
     """
 
     name: str
@@ -127,7 +128,7 @@ class About:
 
 
 def indexing_of(card: ModelCard, layers: Sequence[int], precision: Precision) -> Indexing:
-    """What a corpus is indexed with by a model: the layers in order, the precision that runs."""
+    """Return a model's indexing: the layers in order, and the precision that is used."""
     runs = "exact" if card.fast.dtype == "float32" else precision
     return Indexing(
         model=card.id,
@@ -140,7 +141,7 @@ def indexing_of(card: ModelCard, layers: Sequence[int], precision: Precision) ->
 
 
 def now() -> str:
-    """The time in UTC, as ISO 8601."""
+    """Return the time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -154,17 +155,17 @@ def version_of(*, owner: str, n_bytes_expected: int) -> int:
 def to_json(about: About) -> str:
     """Return the text that `from_json` reads."""
     written = asdict(about)
-    for field in ("owner", "n_bytes_expected"):  # unknown to older apps, which read what has none
+    for field in ("owner", "n_bytes_expected"):  # older apps can read a corpus without these
         if not written[field]:
             del written[field]
     return json.dumps(written, ensure_ascii=False)
 
 
 def from_json(text: str, *, version: int) -> About:
-    """What was written.
+    """Return the description in a text from `to_json`.
 
     Raises:
-        CorpusError: by a newer app.
+        CorpusError: a newer app wrote it.
         ValueError, TypeError, LookupError: it is damaged.
     """
     if version > VERSION:
@@ -180,7 +181,7 @@ def from_json(text: str, *, version: int) -> About:
     return About(**{**found, "columns": tuple(found["columns"]), "indexing": indexing})
 
 
-_N_TIMES = 5  # that it is tried where other processes write at the same moment
+_N_TIMES = 5  # attempts if other processes write at the same moment
 _PREEMPTED = "Please retry"  # of Lance: another commit was quicker
 
 about_schema = pa.schema([("version", pa.int32()), ("json", pa.string())])
@@ -189,15 +190,15 @@ about_schema = pa.schema([("version", pa.int32()), ("json", pa.string())])
 def first_about(
     corpus: Corpus, indexing: Indexing, *, split: str, name: str, owner: str, n_bytes: int = 0
 ) -> About:
-    """Return what is written of a corpus that has no occurrences yet.
+    """Return the description of a corpus that has no occurrences yet.
 
     Args:
         corpus: the texts with their labels.
-        indexing: what its words are to be indexed with.
-        split: the title of the labels that part training from test.
-        name: what it is found by.
-        owner: whose it is.
-        n_bytes: what it is estimated to take.
+        indexing: the model and settings that its words will be indexed with.
+        split: the title of the labels that separate training from test.
+        name: the name that finds it.
+        owner: its owner.
+        n_bytes: the bytes that it is estimated to take.
     """
     return About(
         name=name,
@@ -222,17 +223,17 @@ def first_about(
 
 
 def about_row(about: About) -> pa.RecordBatch:
-    """The one row of the table."""
+    """Return the single row of the table."""
     values = [pa.array([about.version], pa.int32()), pa.array([to_json(about)], pa.string())]
     return pa.RecordBatch.from_arrays(values, schema=about_schema)
 
 
 def written(tables: Tables, name: str, *, is_fresh: bool = False) -> About:
-    """Return what was written of a corpus when its state last changed.
+    """Return a corpus's description as of its last change of state.
 
     Args:
-        tables: where it is.
-        name: the corpus's.
+        tables: the tables of all corpora.
+        name: the corpus's name.
         is_fresh: True to see also what another process wrote a moment ago.
 
     Raises:
@@ -251,16 +252,16 @@ def written(tables: Tables, name: str, *, is_fresh: bool = False) -> About:
 
 
 def overwrite(tables: Tables, about: About) -> None:
-    """Write another row in place of the one that is there, in one step.
+    """Replace the row in one step.
 
     Raises:
-        CorpusError: the disk is full, or it cannot be written otherwise.
+        CorpusError: the disk is full, or another error prevents writing.
     """
     row = pa.Table.from_batches([about_row(about)])
     with writing(about.title):
         table = tables.open(about.name, "about")
         for left in reversed(range(_N_TIMES)):
-            table.checkout_latest()  # what another process wrote is written over, too
+            table.checkout_latest()  # also replaces what another process wrote
             try:
                 table.add(row, mode="overwrite")
             except RuntimeError as exc:
@@ -271,7 +272,7 @@ def overwrite(tables: Tables, about: About) -> None:
 
 
 def counted(tables: Tables, about: About) -> About:
-    """What was written, with what the tables say now.
+    """Return a description with the current counts from the tables.
 
     Raises:
         CorpusError: a file of the corpus is damaged.
@@ -281,7 +282,7 @@ def counted(tables: Tables, about: About) -> About:
             raise _half(tables, about.name)
         table = tables.open(about.name, "occurrences")
         n_rows = table.count_rows()
-        if n_rows < about.n_occurrences:  # another process added to it since it was looked at here
+        if n_rows < about.n_occurrences:  # another process added rows since they were counted here
             table.checkout_latest()
             n_rows = table.count_rows()
         n_bytes = tables.n_bytes(about.name)
@@ -299,7 +300,7 @@ def last_text(table: Any, n_rows: int) -> int:
 
 
 def n_cut(tables: Tables, about: About) -> int:
-    """How many words of the texts that are done have no vector.
+    """Return the number of words without a vector, in the texts that are done.
 
     Raises:
         CorpusError: a file of the corpus is damaged.
@@ -311,19 +312,19 @@ def n_cut(tables: Tables, about: About) -> int:
 
 @contextmanager
 def gone_with_it(tables: Tables, name: str, *parts: Part) -> Iterator[None]:
-    """Write some of a corpus's tables inside; what was deleted meanwhile stays deleted.
+    """Write some of a corpus's tables inside; if the corpus is deleted meanwhile, delete them.
 
     Args:
-        tables: where it is.
-        name: the corpus's.
-        parts: the tables that are written: no other is ever deleted here.
+        tables: the tables of all corpora.
+        name: the corpus's name.
+        parts: the tables that are written; no others are deleted here.
 
     Raises:
-        CorpusError: it was deleted.
+        CorpusError: the corpus was deleted.
     """
     try:
         yield
-    except BusyError:  # the tables are somebody else's by now
+    except BusyError:  # another process has taken over the tables
         raise
     except Exception as exc:
         _check_there(tables, name, parts, exc)

@@ -1,6 +1,6 @@
-"""What goes wrong with a stored corpus's tables, said in one sentence each.
+"""Failures of a stored corpus's tables, in one sentence each.
 
-LanceDB's errors have no kinds of their own: what happened stands in their words alone.
+LanceDB's errors have no types of their own: only their messages say what happened.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from components.corpus.sheet import named
 
 __all__ = ["AWAY", "known", "reading", "writing"]
 
-_PANIC = "PanicException"  # of Rust: no module that can be imported has it
+_PANIC = "PanicException"  # of Rust: no importable module has it
 AWAY = (
     "The storage of corpora does not answer just now. What was stored there stays: try again in a "
     "minute."
@@ -49,7 +49,7 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
         AWAY,
     ),
 )
-"""By what stands in an error: what to say. The first that fits."""
+"""The sentence for each text in an error's message; the first match counts."""
 
 _log = logging.getLogger("contextlens")
 
@@ -96,6 +96,6 @@ def _told(sentence: str) -> Iterator[None]:
 
 
 def known(error: BaseException) -> str | None:
-    """What to say of an error that does not lie in the corpus; None where it may."""
+    """Return the sentence for an error that is not the corpus's fault; None if it may be."""
     found = (own for signs, own in _SENTENCES if re.search(signs, str(error), re.IGNORECASE))
     return next(found, None)

@@ -1,12 +1,12 @@
-"""Giving a stored corpus's words their vectors: a job that outlives the page, and the server.
+"""Indexing of a stored corpus's words: a job that outlives the page, and the server.
 
-Texts are encoded in chunks (see `run`), by two threads that share the processors: while one
-makes rows of its chunk's words, the other's model computes. Rows are added in the order of the
-texts: see `run`, which goes on behind the last of them.
+Texts are encoded in chunks (see `run`) by two threads that share the processors: while one thread
+makes rows of its chunk's words, the other thread's model computes. Rows are added in the order of
+the texts. After an interruption, `run` continues after the last row.
 
-A corpus's state is what is wanted of it. A job looks at it between chunks, so that to pause is to
-write "paused". A job that is stopped with its server leaves "indexing", and `go_on` of the next one
-goes on.
+A corpus's state says what is wanted. A job reads it between chunks, so writing "paused" pauses the
+job. A job that stops with its server leaves the state "indexing", and `go_on` of the next server
+resumes it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 
-# --- Indexes of the vectors of large corpora
+# --- Vector indexes of large corpora
 
 VECTOR_INDEXES = Kind(
     "vector indexes",
@@ -65,15 +65,15 @@ VECTOR_INDEXES = Kind(
     first_words="Starting to index vectors",
 )
 LEAST_ROWS = 100_000
-"""Occurrences from which an index is quicker than looking at all of them."""
+"""The occurrences from which an index is faster than a search of all of them."""
 
-_ROW_BYTES = 24  # of an index, beside one bit for each number
-_SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means, for each cell: a quarter of the usual
+_ROW_BYTES = 24  # of an index, plus one bit for each number
+_SAMPLE_RATE, _ITERATIONS = 64, 15  # of k-means, for each cell: a quarter of the default
 _SENTENCES = Sentences()
 
 
 def layers_without(store: Store, name: str) -> tuple[int, ...]:
-    """The layers of a corpus whose vectors should have an index and have none."""
+    """Return the layers of a corpus whose vectors should have an index and have none."""
     about = store.about(name)
     if (
         about.state != "done"
@@ -88,7 +88,7 @@ def layers_without(store: Store, name: str) -> tuple[int, ...]:
 
 
 def index_vectors(jobs: Jobs, store: Store, name: str) -> Job | None:
-    """The job that indexes a corpus's vectors, where it is large and has no such index yet."""
+    """Return the job that indexes a large corpus's vectors if an index is missing, else None."""
     if not layers_without(store, name):
         return None
     key = ("index vectors", store.root, name)
@@ -96,12 +96,12 @@ def index_vectors(jobs: Jobs, store: Store, name: str) -> Job | None:
 
 
 def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], None]) -> None:
-    """Index one layer's vectors; in a process of its own.
+    """Index one layer's vectors in a separate process.
 
     Args:
         task: "root", "name" and "layer".
         folder: not used.
-        report: not used, as LanceDB does not say how far it is.
+        report: not used, as LanceDB reports no progress.
     """
     del folder, report
     from lancedb.index import IvfRq
@@ -112,8 +112,8 @@ def build(task: Mapping[str, Any], folder: Path, report: Callable[[str, float], 
 
 
 def _work(store: Store, name: str, report: Report) -> None:
-    """Layer by layer; of a corpus that is deleted in the middle nothing stays."""
-    with suppress(BusyError), store.only_writer(name):  # where another process does it: nothing
+    """Index layer by layer; if the corpus is deleted meanwhile, nothing is left."""
+    with suppress(BusyError), store.only_writer(name):  # another process does it already
         layers, about = layers_without(store, name), store.about(name)
         n_bytes = about.n_occurrences * (about.indexing.n_dims // 8 + _ROW_BYTES)
         for done, layer in enumerate(layers):
@@ -140,10 +140,10 @@ INDEXES = Kind(
     n_at_once_each=1,
     n_waiting=30,
     n_waiting_each=5,
-    keeps=False,  # what it made is on disk
+    keeps=False,  # its result is on disk
     first_words="Starting to index",
 )
-_NICE = 10  # how far pages come before it, where the system can tell threads apart
+_NICE = 10  # pages have priority by this much, if the system distinguishes threads
 
 _WAITING = "Waiting to see whether another server indexes this corpus"
 _WANTED = {"waiting", "indexing"}
@@ -152,18 +152,20 @@ _log = logging.getLogger("contextlens")
 
 
 def index_key(store: Store, name: str) -> tuple[str, str, str]:
-    """The key of the job that indexes a corpus."""
+    """Return the key of the job that indexes a corpus."""
     return ("index", store.root, name)
 
 
 def start(
     jobs: Jobs, store: Store, service: EncoderService, name: str, visitor: Visitor | None = None
 ) -> Job:
-    """The job that indexes a corpus, or goes on where it was paused or failed; maybe under way.
+    """Return the job that indexes a corpus, or resumes it after a pause or failure.
+
+    The job may be running already.
 
     Raises:
         CorpusError: there is no such corpus, or it is damaged.
-        BusyError: too many wait already.
+        BusyError: too many jobs are waiting already.
     """
     if store.about(name).state in {"paused", "failed"}:
         store.set_state(name, "waiting")
@@ -176,7 +178,7 @@ def start(
 
 
 def pause(store: Store, name: str) -> None:
-    """Have a corpus's indexing stop after the chunk that is being encoded; it can go on later.
+    """Stop a corpus's indexing after the current chunk; it can be resumed later.
 
     Raises:
         CorpusError: there is no such corpus, or it is damaged.
@@ -186,12 +188,12 @@ def pause(store: Store, name: str) -> None:
 
 
 def unfinished(store: Store) -> tuple[About, ...]:
-    """The corpora whose indexing is wanted and not done, oldest first, but damaged ones."""
+    """Return the corpora with unfinished indexing, oldest first, except damaged ones."""
     return tuple(about for about in _intact(store) if about.state in _WANTED)
 
 
 def go_on(jobs: Jobs, store: Store, service: EncoderService) -> tuple[Job, ...]:
-    """Go on with what an earlier server did not finish; what is under way stays so."""
+    """Resume what an earlier server did not finish; running jobs continue."""
     begun = []
     for about in _intact(store):
         try:
@@ -212,17 +214,17 @@ def index(
     *,
     make: Make | None = None,
 ) -> None:
-    """Index a corpus from where it stands until it is done, paused or deleted, in this thread.
+    """Index a corpus from its current state until it is done, paused or deleted, in this thread.
 
     Args:
-        store: what holds it.
-        service: what knows its model.
-        name: the corpus's.
-        report: told how far it is.
+        store: the store that holds it.
+        service: the service that has its model.
+        name: the corpus's name.
+        report: receives the progress.
         make: makes the rows; by default with the service, in threads of this process.
 
     Raises:
-        ContextlensError: it failed; the corpus says so, and can be used as far as it is.
+        ContextlensError: it failed; the reason is in the corpus, whose finished part can be used.
     """
     own = service.uncached if isinstance(service, CachedService) else service
     try:
@@ -231,7 +233,7 @@ def index(
             Run(store, name, report) as run,
         ):
             run.index(own, make or here(own))
-    except (StoppedError, BusyError):  # it stands as it stood
+    except (StoppedError, BusyError):  # its state is unchanged
         raise
     except Exception as exc:
         _note_failure(store, name, exc)
@@ -241,18 +243,18 @@ def index(
 def _indexing_work(
     jobs: Jobs, store: Store, service: EncoderService, name: str, report: OnProgress
 ) -> None:
-    """`index` as a job: in a thread of its own, which lets others go first."""
-    if sys.platform == "linux":  # elsewhere it would be the whole process
+    """Run `index` as a job: in a thread of its own, with a low priority."""
+    if sys.platform == "linux":  # elsewhere it would affect the whole process
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
     index(store, service, name, report)
-    while store.state(name) == "waiting":  # it was paused and went on in the same moment
+    while store.state(name) == "waiting":  # it was paused and resumed at the same moment
         index(store, service, name, report)
     index_vectors(jobs, store, name)
 
 
 def _intact(store: Store) -> list[About]:
-    """What is known of all corpora that can be read, oldest first."""
+    """Return the descriptions of all readable corpora, oldest first."""
 
     def ask(name: str) -> About | None:
         try:
@@ -269,6 +271,6 @@ def _note_failure(store: Store, name: str, error: Exception) -> None:
     if not isinstance(error, ContextlensError) or isinstance(error, SettingsError):
         _log.error("Indexing a corpus failed", exc_info=error)
         why = "Indexing failed unexpectedly; the server's log has the reason. Try to go on."
-    with suppress(CorpusError):  # deleted, or damaged: that is said wherever it is looked at
+    with suppress(CorpusError):  # deleted, or damaged: other code reports that when it reads it
         if store.about(name).state != "done":
             store.set_state(name, "failed", why)

@@ -1,13 +1,13 @@
 """The lease of a stored corpus: one process at a time makes it or adds to it.
 
-In a folder the lease is a locked file: the system releases it when the process ends. Object storage
-knows no locks, so there a table of one row says who holds the lease and until when. The row is
-changed by Lance's own commits: of two at once, only one succeeds. The holder renews it every few
-seconds. A holder that ended without releasing it loses it half a minute later.
+In a folder the lease is a locked file, which the system releases when the process ends. Object
+storage has no locks, so there a table of one row says which process holds the lease and until when.
+Lance's own commits change the row: of two commits at once, only one succeeds. The holder renews it
+every few seconds. A holder that ended without releasing it loses it half a minute later.
 
-A process that was stopped for longer than that may still believe that it holds the lease. So the
-next holder commits once to the table of rows, after which no commit that was begun before can
-succeed (see `fence`), and each commit of rows is begun before the lease is checked.
+A process that was suspended for longer may still believe that it holds the lease. So the next
+holder commits once to the table of rows, and no commit that began earlier can succeed after that
+(see `fence`). Each commit of rows begins before the lease is checked.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 OnWait = Callable[[], None]
-"""Called while the lease of an earlier holder runs out; what it raises ends the waiting."""
+"""Called while an earlier holder's lease runs out; an exception from it ends the waiting."""
 
 LEASE_SECONDS = 30.0
 """A lease that is not renewed for so long is free; clocks may differ by a third of it."""
 
 _RENEW_SECONDS = LEASE_SECONDS / 3
 _POLL_SECONDS, _SLEEP_SECONDS = 2.0, 0.2
-_LOCK_SECONDS = 0.5  # longer than `file_is_held` has a lock
+_LOCK_SECONDS = 0.5  # longer than `file_is_held` holds a lock
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
 _DAMAGED = "damaged"  # holds nothing
 _RENEWALS_KEPT = 100  # versions of the table, until old ones are deleted
@@ -60,7 +60,7 @@ _log = logging.getLogger("contextlens")
 
 @dataclass(frozen=True)
 class _Row:
-    """Who holds the lease, "" for nobody; how often it was renewed; and until when it holds."""
+    """The holder of the lease, "" for nobody; the count of renewals; and the time of expiry."""
 
     holder: str
     said: int
@@ -68,10 +68,10 @@ class _Row:
 
 
 def lease_table(database: Any, key: str) -> Any:
-    """Return the table of a corpus's lease; it is made if there is none, or a damaged one.
+    """Return the table of a corpus's lease; it is made if it is missing or damaged.
 
-    A new table in place of a damaged one says that an earlier holder is late: so the next holder
-    fences the rows, and the earlier one finds at its next commit that it lost the lease.
+    A new table in place of a damaged one says that an earlier holder is late. So the next holder
+    fences the rows, and the earlier one notices at its next commit that it has lost the lease.
     """
     first = _Row("", 0, 0.0)
     try:
@@ -115,12 +115,12 @@ def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Itera
     """Hold a file's lock inside.
 
     Args:
-        path: of the file, in which nothing is ever written.
-        is_over: asked at the end: if True, nobody needs the file any more, and it is deleted. Only
-            its holder may do that, or two processes would hold the locks of two files.
+        path: the file, in which nothing is ever written.
+        is_over: called at the end; if True, nobody needs the file any more, and it is deleted. Only
+            its holder may do that, as otherwise two processes could hold the locks of two files.
 
     Raises:
-        BusyError: another thread or process does.
+        BusyError: another thread or process holds it.
     """
     lock = FileLock(path, timeout=_LOCK_SECONDS)
     try:
@@ -131,7 +131,7 @@ def file_lease(path: Path, is_over: Callable[[], bool] = lambda: False) -> Itera
         yield
     finally:
         if is_over():
-            with suppress(OSError):  # Windows keeps what is open
+            with suppress(OSError):  # Windows does not delete open files
                 path.unlink(missing_ok=True)
         lock.release()
 
@@ -148,13 +148,13 @@ def file_is_held(path: Path) -> bool:
 
 
 def is_held(table: Any) -> bool:
-    """True if a process holds the lease that a table says."""
+    """True if the table says that a process holds the lease."""
     found = _row(table)
     return found.holder != "" and time.time() < found.until
 
 
 def fence(table: Any) -> None:
-    """Have each commit to a table that was begun before fail: to restore conflicts with any."""
+    """Make each commit to a table that has already begun fail: restoring conflicts with any."""
     table.checkout_latest()
     table.checkout(table.version)
     table.restore()
@@ -164,7 +164,7 @@ class Lease:
     """The lease of a corpus on object storage.
 
     Args:
-        table: see `lease_table`; it must not refresh by itself.
+        table: the table from `lease_table`; it must not refresh by itself.
     """
 
     def __init__(self, table: Any) -> None:
@@ -176,7 +176,7 @@ class Lease:
         )
 
     def acquire(self, on_wait: OnWait | None = None) -> bool:
-        """Hold it from now on, and renew it. True if an earlier holder did not release it.
+        """Take the lease and keep renewing it; return True if an earlier holder did not release it.
 
         Args:
             on_wait: if given, wait until the holder renews it once more, or is late.
@@ -194,22 +194,22 @@ class Lease:
         return found.holder != ""
 
     def check(self) -> None:
-        """Pass while this process still holds it.
+        """Check that this process still holds it.
 
         Raises:
-            BusyError: another one holds it, as this one did not renew it.
+            BusyError: another process holds it, as this one did not renew it.
         """
         try:
             holder = _row(self._table).holder
         except Exception as exc:
             if known(exc):
                 raise
-            raise lease_lost() from exc  # it was damaged, and another one wrote it anew
+            raise lease_lost() from exc  # it was damaged, and another process replaced it
         if holder != self._holder_id:
             raise lease_lost()
 
     def delete(self, database: Any, key: str) -> None:
-        """Delete the table itself, as nothing is left of the corpus; not another holder's."""
+        """Delete this holder's table, as nothing is left of the corpus; never another holder's."""
         self._stop()
         try:
             self.check()
@@ -230,7 +230,7 @@ class Lease:
         self._thread.join()
 
     def _swap(self, found: _Row) -> bool:
-        """Hold it unless another process was quicker, or holds it still."""
+        """Take the lease unless another process was quicker, or still holds it."""
         if found.holder and time.time() < found.until:
             return False
         where = f"holder = '{found.holder}' AND said = {found.said}"
@@ -243,7 +243,7 @@ class Lease:
             return False  # another process made the table in the same moment
 
     def _update(self, where: str, **values: str) -> bool:
-        """True if the row was as asked, and is as given now."""
+        """True if the row was as expected; it then has the new values."""
         self._table.checkout_latest()
         return bool(self._table.update(where=where, values_sql=values).rows_updated)
 

@@ -1,8 +1,8 @@
 """The rows of a stored corpus's tables: its texts, and their words with a vector each.
 
-A word is one of UAX 29 with a letter or a digit; the word that its text is marked for is one too,
-whatever it is made of. A word's vector is the plain mean of its tokens', as `word_vectors` of
-`components.analysis.words` gives it, worked out for all words of a text at once.
+A word is a word of UAX 29 with a letter or a digit. The marked word of a text also counts, whatever
+it is made of. A word's vector is the plain mean of its tokens' vectors, as in `word_vectors` of
+`components.analysis.words`, computed for all words of a text at once.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
 """The columns of an occurrence without its word and its vectors."""
 
 
-_SIZE, _NOT_FINITE = np.uint16(0x7FFF), 0x7C00  # of float16: all but the sign; infinity
+_SIZE, _NOT_FINITE = np.uint16(0x7FFF), 0x7C00  # of float16: all bits but the sign; infinity
 _BATCH = 5_000  # rows
 
 Target = Span | None
-"""The word that a text is marked for, where it is."""
+"""The marked word of a text, if any."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Texts that are encoded together: the first one's number, and the texts with their targets."""
+    """Texts that are encoded together: the number of the first, and texts with their targets."""
 
     start: int
     texts: tuple[str, ...]
@@ -60,7 +60,7 @@ class Chunk:
 
     @property
     def stop(self) -> int:
-        """The number after the last."""
+        """The number after the last text."""
         return self.start + len(self.texts)
 
 
@@ -75,7 +75,7 @@ class Word:
 
 @dataclass
 class _Columns:
-    """The rows of a chunk, as they are found."""
+    """The rows of a chunk while they are collected."""
 
     texts: list[int] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
@@ -89,15 +89,15 @@ class _Columns:
 
 
 def layer_column(layer: int) -> str:
-    """The column of a layer's vectors."""
+    """Return the column of a layer's vectors."""
     return f"layer_{layer}"
 
 
 def schema(indexing: Indexing) -> pa.Schema:
-    """Of the table of occurrences.
+    """Return the schema of the table of occurrences.
 
-    `row` is a row's place; `cut` of a chunk's last row tells how many of the chunk's words have no
-    vector: so it is said to be stored in the same moment as they are.
+    `row` is a row's place. `cut` of a chunk's last row is the number of the chunk's words without a
+    vector, so that this number is stored in the same commit as the words.
     """
     vector = pa.list_(pa.float16(), indexing.n_dims)
     return pa.schema(
@@ -118,7 +118,7 @@ def schema(indexing: Indexing) -> pa.Schema:
 
 
 def words_of(text: str, target: Target = None) -> list[Word]:
-    """The words of a text that may become rows, in order."""
+    """Return the words of a text that may become rows, in order."""
     spans = [span for span in split_words(text) if any(map(str.isalnum, text[slice(*span)]))]
     words = [text[a:b].casefold() for a, b in spans]
     beside = ["", *words, ""]
@@ -129,7 +129,7 @@ def words_of(text: str, target: Target = None) -> list[Word]:
 
 
 def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> Word:
-    """A target that is no word of its text, but more or less than one."""
+    """Return a target that is more or less than one word of its text."""
     before = bisect_right([end for _, end in spans], target[0])
     after = bisect_left([start for start, _ in spans], target[1])
     return Word(
@@ -138,10 +138,10 @@ def _marked(target: Span, spans: Sequence[Span], words: Sequence[str]) -> Word:
 
 
 def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatArray]:
-    """Which of the spans have tokens, and their vectors.
+    """Return the spans that have tokens, and their vectors.
 
     Args:
-        encoding: of one text.
+        encoding: the encoding of one text.
         spans: (n, 2) start and end in the text, in code points.
 
     Returns:
@@ -154,14 +154,14 @@ def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatAr
     starts, ends = encoding.offsets[own].T
     if not _in_order(own, starts, ends):
         return _one_by_one(encoding, own, spans)
-    first = np.searchsorted(ends, spans[:, 0], "right")  # the first that ends behind the start
+    first = np.searchsorted(ends, spans[:, 0], "right")  # the first token that ends after the start
     n_tokens = np.searchsorted(starts, spans[:, 1], "left") - first
     kept = np.flatnonzero(n_tokens > 0)
     return kept, _means(encoding.hidden, own[0] + first[kept], n_tokens[kept])
 
 
 def _in_order(own: IntArray, starts: IntArray, ends: IntArray) -> bool:
-    """True if a text's tokens stand beside each other in its order, as they nearly always do."""
+    """True if a text's tokens follow each other in its order, as they nearly always do."""
     return bool(
         own[-1] - own[0] + 1 == len(own)
         and np.all(np.diff(starts) >= 0)
@@ -174,7 +174,7 @@ def _means(hidden: FloatArray, first: IntArray, n_tokens: IntArray) -> FloatArra
     means: FloatArray = hidden[:, first]
     for place in range(
         1, int(n_tokens.max(initial=0))
-    ):  # most words are one token, and few are five
+    ):  # most words have one token, and few have five
         more = np.flatnonzero(n_tokens > place)
         means[:, more] += hidden[:, first[more] + place]
     several = np.flatnonzero(n_tokens > 1)
@@ -183,7 +183,7 @@ def _means(hidden: FloatArray, first: IntArray, n_tokens: IntArray) -> FloatArra
 
 
 def _one_by_one(encoding: Encoding, own: IntArray, spans: IntArray) -> tuple[IntArray, FloatArray]:
-    """The same where a tokenizer puts tokens out of order."""
+    """Return the same if a tokenizer reorders tokens."""
     starts, ends = encoding.offsets[own].T
     inside = [own[(starts < b) & (ends > a)] for a, b in spans.tolist()]
     kept = [i for i, tokens in enumerate(inside) if tokens.size]
@@ -195,7 +195,7 @@ def _one_by_one(encoding: Encoding, own: IntArray, spans: IntArray) -> tuple[Int
 
 
 def rows_of(chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing) -> pa.RecordBatch:
-    """The rows of a chunk's words, in the order of the texts; not `numbered` yet.
+    """Return the rows of a chunk's words, in the order of the texts; not `numbered` yet.
 
     Raises:
         CorpusError: a vector does not fit float16.
@@ -224,7 +224,7 @@ def rows_of(chunk: Chunk, encodings: Sequence[Encoding], indexing: Indexing) -> 
 
 
 def numbered(rows: pa.RecordBatch, first_row: int) -> pa.RecordBatch:
-    """The same rows with their places in the corpus, of which the first is given."""
+    """Return the same rows with their places in the corpus, starting at the given one."""
     return rows.set_column(0, rows.schema.field(0), _numbers(first_row, rows.num_rows))
 
 
@@ -265,32 +265,33 @@ def _vector_arrays(vectors: Sequence[FloatArray], indexing: Indexing) -> list[pa
 
 
 def _narrow(vectors: Sequence[FloatArray]) -> NDArray[np.float16] | None:
-    """Vectors below each other as float16; None where one does not fit."""
+    """Return vectors stacked as float16; None if one does not fit."""
     found = np.empty((sum(map(len, vectors)), vectors[0].shape[1]), np.float16)
     at = 0
-    with np.errstate(over="ignore"):  # said by the caller
+    with np.errstate(over="ignore"):  # the caller reports it
         for own in vectors:
             found[at : at + len(own)] = own
             at += len(own)
-    # Bit by bit, in a third of the time of `isfinite`: of what is none all of the exponent is set.
+    # Comparing bits takes a third of the time of `isfinite`: an infinity or NaN has all exponent
+    # bits set.
     fits = (found.view(np.uint16) & _SIZE).max(initial=0) < _NOT_FINITE
     return found if fits else None
 
 
 def label_column(place: int) -> str:
-    """The column of the labels at a place: their titles may be anything, and are kept elsewhere."""
+    """Return the column of labels at a place; titles may be anything and are stored elsewhere."""
     return f"label_{place}"
 
 
 def texts_schema(n_columns: int) -> pa.Schema:
-    """Of the table of texts: row i is text i."""
+    """Return the schema of the table of texts: row i is text i."""
     labels = [(label_column(place), pa.string()) for place in range(n_columns)]
     targets = [("target_start", pa.int32()), ("target_end", pa.int32())]
     return pa.schema([("text", pa.string()), *labels, *targets])
 
 
 def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
-    """A corpus's texts as rows, some at a time."""
+    """Yield a corpus's texts as rows, in batches."""
     own = texts_schema(len(corpus.labels))
     for start in range(0, len(corpus.texts), _BATCH):
         part = slice(start, start + _BATCH)
@@ -307,7 +308,7 @@ def text_batches(corpus: Corpus) -> Iterator[pa.RecordBatch]:
 
 
 def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tuple[str, Target]]:
-    """Texts in order, by default all, with their targets."""
+    """Yield texts in order, by default all, with their targets."""
     stop = table.count_rows() if stop is None else stop
     for start in range(first, stop, _BATCH):
         places = np.arange(start, min(start + _BATCH, stop))
@@ -317,7 +318,7 @@ def texts_of(table: Any, first: int = 0, stop: int | None = None) -> Iterator[tu
 
 
 def take_texts(table: Any, columns: list[str], ids: IntArray) -> pa.Table:
-    """Columns of the texts of these numbers, in the order given.
+    """Return columns of the texts with these numbers, in the order given.
 
     Raises:
         CorpusError: there is no such text.

@@ -1,13 +1,13 @@
-"""One go at a stored corpus: the rows of its chunks, made wherever it may be, added in order.
+"""One run over a stored corpus: the rows of its chunks, made in any process, added in order.
 
-A chunk depends on the texts before it and on the model, and on nothing else: not on the time that
-anything takes. So whoever goes on with a corpus asks the model for what would have been asked
-without the interruption, and has the same rows. The last bits of their vectors depend also on what
-others ask the model meanwhile, and on the threads it has: see the contract of the service.
+A chunk depends on the texts before it and on the model, and on nothing else, such as timing. So a
+resumed run sends the model the same texts as a run without interruption, and gets the same rows.
+The last bits of their vectors also depend on the other requests to the model at that time, and on
+its number of threads: see the contract of the service.
 
-Some seconds' worth of rows is added to the corpus at once, in one commit, by a thread of its own.
-The rows say themselves how far it is: so a process that is killed loses what was not stored yet and
-nothing else, and whoever goes on begins behind the last row.
+A separate thread adds some seconds' worth of rows to the corpus in one commit. The rows themselves
+record the progress. So a process that is killed loses only the rows that were not stored yet, and
+the next run begins after the last row.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ __all__ = [
 ]
 
 N_STREAMS = 2
-"""Threads that share the processors: while one makes rows, the other's model computes."""
+"""Threads that share the processors: one makes rows while the other's model computes."""
 
 _COMMIT_SECONDS, _COMMIT_BYTES = 5.0, 64_000_000
-"""What is encoded since the last commit is lost with the process, and is held in memory."""
+"""The limits of uncommitted rows, which are in memory and lost if the process ends."""
 
 _MOST_TOKENS = 8_192
-"""Estimated, about a second's work of the bundled model; sorting by length pays from 4,000 on."""
+"""By estimate, a second's work of the bundled model; sorting by length pays off from 4,000 on."""
 _MOST_TEXTS = 1_024
 _MOST_BYTES = 256_000_000  # of hidden states, which are float32
-_LETTERS = 3  # of ASCII in a token; English has 4 to 5
+_LETTERS = 3  # characters of ASCII in a token; English has 4 to 5
 
 Any_ = TypeVar("Any_")
 Given_ = TypeVar("Given_")
@@ -69,25 +69,25 @@ Made = tuple[int, pa.RecordBatch]
 
 
 class OnProgress(Protocol):
-    """How far it is: words and a share in [0, 1]. What it raises ends the work."""
+    """The progress, as words and a share in [0, 1]. An exception from it ends the work."""
 
     def __call__(self, stage: str, share: float) -> None:
-        """Note it."""
+        """Record the progress."""
 
 
 class UntilOver(Protocol):
-    """Passes on what it is given, until the corpus is paused, done or deleted."""
+    """Passes items on until the corpus is paused, done or deleted."""
 
     def __call__(self, given: Iterable[Any_]) -> Iterator[Any_]:
-        """Pass it on."""
+        """Pass items on."""
 
 
 Make = Callable[[Iterable[Chunk], About, ModelCard, UntilOver], Generator[Made, None, None]]
-"""Makes the rows of chunks, in their order; it is closed where nobody listens any more."""
+"""Makes the rows of chunks, in their order; it is closed once nobody reads it any more."""
 
 
 def here(service: EncoderService) -> Make:
-    """Makes rows in threads of this process."""
+    """Return a function that makes rows in threads of this process."""
 
     def make(
         chunks: Iterable[Chunk], about: About, card: ModelCard, until_over: UntilOver
@@ -102,11 +102,11 @@ def here(service: EncoderService) -> Make:
 def rows_made(
     service: EncoderService, card: ModelCard, about: About, chunk: Chunk
 ) -> pa.RecordBatch:
-    """The rows of a chunk, whose hidden states are let go.
+    """Return the rows of a chunk, and release its hidden states.
 
     Raises:
-        RevisionError: the model is another revision by now than the corpus is indexed with.
-        CorpusError: another precision runs here.
+        RevisionError: the model's revision is no longer that of the corpus.
+        CorpusError: another precision is used here.
     """
     own = about.indexing
     encodings = service.encode(
@@ -123,7 +123,7 @@ def rows_made(
 
 
 class Run:
-    """One go at a corpus. What is encoded is added to it in the background, a commit at a time."""
+    """One run over a corpus. Rows are added in the background, a commit at a time."""
 
     def __init__(self, store: Store, name: str, report: OnProgress) -> None:
         self._store, self._name, self._report = store, name, report
@@ -147,7 +147,7 @@ class Run:
             self._writer.shutdown()
 
     def index(self, service: EncoderService, make: Make) -> None:
-        """Make the rows of what is not stored yet, and store them."""
+        """Make the rows that are not stored yet, and store them."""
         about, store = self._about, self._store
         if about.state in {"done", "paused"}:
             return
@@ -162,7 +162,7 @@ class Run:
             store.finish(self._name)
 
     def _add_all(self, made: Generator[Made, None, None]) -> None:
-        """Chunk after chunk, until all are done or it is over."""
+        """Add chunk after chunk, until all are done or the run is over."""
         first: int | None = None
         with closing(made):
             for start, rows in made:
@@ -171,7 +171,7 @@ class Run:
                 self._add(rows)
 
     def _chunks(self, card: ModelCard) -> Iterator[Chunk]:
-        """Those behind the last stored row: of a chunk all rows are stored or none."""
+        """Yield the chunks after the last stored row: all rows of a chunk are stored, or none."""
         own = self._about.indexing
         most = most_tokens(n_layers=len(own.layers), n_dims=own.n_dims)
         last = self._store.last_text(self._name)
@@ -184,7 +184,7 @@ class Run:
     def _until_over(self, given: Iterable[Any_]) -> Iterator[Any_]:
         for one in given:
             if self._is_over():
-                self._is_whole = False  # whatever is wanted by the time that this is looked at
+                self._is_whole = False  # whatever is wanted by the time this is read
                 return
             yield one
 
@@ -212,7 +212,7 @@ class Run:
             self._commit()
 
     def _commit(self) -> None:
-        """Have what is held stored; waits for what was to be stored before it."""
+        """Have the collected rows stored; wait for the previous commit first."""
         self._wait()
         if self._held:
             self._writing = self._writer.submit(
@@ -227,10 +227,10 @@ class Run:
 
 
 def checked_model(service: EncoderService, about: About) -> ModelCard:
-    """The card of the model that a corpus is indexed with.
+    """Return the card of the model that a corpus is indexed with.
 
     Raises:
-        CorpusError: it is not here any more, or is another by now.
+        CorpusError: the model is no longer here, or has changed.
     """
     own = about.indexing
     spec = service.spec(own.model)
@@ -258,19 +258,19 @@ def _check_precision(encoding: Encoding, about: About) -> None:
 
 
 def most_tokens(*, n_layers: int, n_dims: int) -> int:
-    """How many tokens are encoded at once where so many layers are kept."""
+    """Return the number of tokens to encode at once for so many layers."""
     return max(64, min(_MOST_TOKENS, _MOST_BYTES // (4 * n_layers * n_dims)))
 
 
 def cut_into_chunks(
     texts: Iterable[tuple[str, Target]], *, max_length: int, most: int
 ) -> Iterator[Chunk]:
-    """All chunks in order.
+    """Yield all chunks in order.
 
     Args:
-        texts: all of the corpus, with the word that each is marked for.
-        max_length: tokens that the model reads of one text.
-        most: tokens at once; see `most_tokens`.
+        texts: all texts of the corpus, with their marked words.
+        max_length: the tokens that the model reads of one text.
+        most: the most tokens at once; see `most_tokens`.
     """
     start, n_tokens = 0, 0
     held: list[tuple[str, Target]] = []
@@ -290,7 +290,7 @@ def _chunk(start: int, held: list[tuple[str, Target]]) -> Chunk:
 
 
 def _n_tokens(text: str) -> int:
-    """A guess: a token for each few letters of ASCII, and for each other character."""
+    """Estimate the tokens: one for each few letters of ASCII, and one for each other character."""
     n_ascii = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return 2 + n_ascii // _LETTERS + len(text) - n_ascii
 
@@ -298,10 +298,10 @@ def _n_tokens(text: str) -> int:
 def in_order(
     make: Callable[[Given_], Made_], given: Iterable[Given_]
 ) -> Generator[tuple[Given_, Made_], None, None]:
-    """What is made of each thing given, in their order; each thread has its part of the processors.
+    """Yield the result for each item, in their order; the threads share the processors.
 
-    One more is taken than there are threads, so that none of them waits. Whoever stops listening
-    waits for those that are under way, and closes this.
+    One more item is taken than there are threads, so that no thread waits. A caller that stops
+    early has to close this, which waits for the running items.
     """
     under_way: deque[tuple[Given_, Future[Made_]]] = deque()
     streams = ThreadPoolExecutor(N_STREAMS, "contextlens-index", partial(limit_threads, N_STREAMS))

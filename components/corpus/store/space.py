@@ -1,8 +1,8 @@
-"""How much disk stored corpora take and may take: estimated before, checked as they grow.
+"""The disk space of stored corpora: estimated in advance, and checked as they grow.
 
-A corpus counts as what it takes or, until it is done, as what it was estimated to take, if that is
-more: so what was promised to one is not promised to the next. What is written is compared with the
-bounds before each commit; a part of the disk stays free for everything else.
+Until a corpus is done, it counts with its estimated size if that is larger than its present size.
+So space that is promised to one corpus is not promised to the next. Before each commit the size is
+compared with the bounds. A part of the disk stays free for everything else.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ __all__ = [
 ]
 
 FREE_BYTES = 500_000_000
-"""Of a disk that stay free for everything else."""
+"""Bytes of a disk that stay free for everything else."""
 
 COMMIT_BYTES = 16_000
-"""Beside the rows: what a commit's list of files and the note of how the work ended take."""
+"""Beside the rows: the list of files in a commit and the final note on the work."""
 
 _DAY = 86_400.0  # seconds
 _N_SAMPLES = 500
 _OVERHEAD = 1.1
-"""Of vectors: their index takes less than a tenth."""
+"""The factor for vectors: their index takes less than a tenth."""
 _LIGHT = 40  # bytes of an occurrence beside its vectors
-_MOST_WORDS = 400  # that a model reads of one text
+_MOST_WORDS = 400  # words that a model reads of one text
 _STORED = "What was stored can be used; for the rest"
 
 
 def estimated_bytes(corpus: Corpus, indexing: Indexing) -> int:
-    """Return what a corpus will take with its vectors, by a sample of its texts and labels."""
+    """Return the estimated bytes of a corpus with vectors, by a sample of its texts and labels."""
     n = len(corpus.texts)
     if not n:
         return 0
@@ -60,21 +60,21 @@ class Space:
     """The bounds of a place where corpora are stored.
 
     Args:
-        max_bytes: what all of them may take.
-        max_corpus_bytes: what one may take.
+        max_bytes: the most bytes of all corpora.
+        max_corpus_bytes: the most bytes of one corpus.
     """
 
     def __init__(self, max_bytes: int, max_corpus_bytes: int) -> None:
         self._max, self._max_corpus = max_bytes, max_corpus_bytes
 
     def check_new(self, title: str, n_bytes: int, *, reserved: int, free: int | None) -> None:
-        """Pass where a corpus of about so many bytes may be stored.
+        """Check that a corpus of about so many bytes may be stored.
 
         Args:
-            title: what to call it.
-            n_bytes: what it is likely to take.
-            reserved: what all others count as.
-            free: what the disk has left, where that is known.
+            title: its title.
+            n_bytes: the bytes that it is likely to take.
+            reserved: the bytes that all others count with.
+            free: the free bytes on the disk, if known.
 
         Raises:
             CorpusError: there is no room for it.
@@ -98,16 +98,16 @@ class Space:
             )
 
     def check_growth(self, title: str, n_bytes: int, *, others: int, free: int | None) -> None:
-        """Pass where a corpus may grow to so many bytes.
+        """Check that a corpus may grow to so many bytes.
 
         Args:
-            title: what to call it.
-            n_bytes: what it will take with what is to be written next.
-            others: what all others count as.
-            free: what the disk will have left then, where that is known.
+            title: its title.
+            n_bytes: the bytes that it will take after the next commit.
+            others: the bytes that all others count with.
+            free: the bytes that will be free on the disk then, if known.
 
         Raises:
-            CorpusError: it may not: it stops, and can be used as far as it is.
+            CorpusError: it may not. It stops, and its finished part can be used.
         """
         usable = _usable(free)
         if n_bytes > self._max_corpus:
@@ -130,9 +130,9 @@ class Space:
 def export_folder(data_folder: Path) -> Path:
     """Return the folder that exports are written in, on the volume of the data folder.
 
-    Its file system says what is left on it. Of a container's temporary folder it often says what
-    the whole machine has left, however little the folder itself may hold. What an ended process
-    left here is deleted after a day.
+    That volume reports correctly how much is free. A container's temporary folder often reports the
+    free space of the whole machine, however small its own limit is. Files left here by a process
+    that has ended are deleted after a day.
     """
     folder = data_folder / "exports"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ def export_folder(data_folder: Path) -> Path:
 
 
 def check_export_space(title: str, n_bytes: int, folder: Path) -> None:
-    """Pass where the disk that a folder is on has room for so many bytes of an export.
+    """Check that the disk of a folder has room for an export of so many bytes.
 
     Raises:
         CorpusError: it has not.

@@ -1,13 +1,13 @@
-"""All corpora of a server that stay, each found by its name. Thread-safe, headless.
+"""All stored corpora of a server, each found by its name. Thread-safe, headless.
 
     store = open_store(settings)
     about = store.create(corpus, indexing_of(card, layers=(0, 6), precision="exact"))
     index(store, service, about.name, report)        # see `indexing`
     store.open(about.name).occurrences("python")     # see `stored_corpus`
 
-What is said of a corpus while it grows is counted in its tables, so that it is true whenever the
-server ended. A corpus is made under the lease of its writer, and grows under it; how it stands can
-be written, and the corpus deleted, at any time.
+The description of a growing corpus is counted from its tables, so that it is correct whenever the
+server ended. Only the holder of the writer's lease creates a corpus or adds to it. Any process can
+set its state or delete it at any time.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from components.corpus.store.tables import N_PARTS, Answer, Part, Tables, checke
 
 __all__ = ["Store", "open_store"]
 
-_TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # that a corpus's creation waits for another's of it
+_TURN_SECONDS, _ASKED_SECONDS = 10.0, 0.1  # to wait for another process, and between checks
 _WORD_INDEX_BYTES = 24  # of an occurrence in the index of words, at most
 
 
@@ -58,9 +58,9 @@ class Store:
     """Corpora by name.
 
     Args:
-        root: a folder, or the address of a place in object storage.
-        max_bytes: what all of them may take on disk.
-        max_corpus_bytes: what one may take.
+        root: a folder, or an address in object storage.
+        max_bytes: the most bytes of all corpora on disk.
+        max_corpus_bytes: the most bytes of one corpus.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class Store:
         self.root = root
         self._space = Space(max_bytes, max_corpus_bytes)
         self._tables = Tables(root)
-        self._states: dict[str, tuple[State, str]] = {}  # what a full disk could not be told
-        self._states_lock = threading.Lock()  # held while it is written how a corpus stands
-        # Held from asking for room until it is taken:
+        self._states: dict[str, tuple[State, str]] = {}  # states that a full disk could not store
+        self._states_lock = threading.Lock()  # held while a corpus's state is written
+        # Held from the check for room until the room is used:
         self._creation_lock, self._growth_lock = threading.Lock(), threading.Lock()
 
     def create(
@@ -87,20 +87,20 @@ class Store:
         name: str | None = None,
         owner: str = "",
     ) -> About:
-        """Store a corpus's texts; the state is "waiting" then, as no word has a vector yet.
+        """Store a corpus's texts; the state is then "waiting", as no word has a vector yet.
 
-        If two store the same name at once, one does, and the other is told that it is there.
+        If two processes store the same name at once, one succeeds, and the other gets an error.
 
         Args:
-            corpus: the texts with their labels, and the word that each is marked for.
-            indexing: what its words are to be indexed with.
-            split: the title of the labels that part training from test.
-            name: what it is found by; by default one that nobody can guess.
-            owner: whose it is, where visitors sign in.
+            corpus: the texts with their labels and their marked words.
+            indexing: the model and settings that its words will be indexed with.
+            split: the title of the labels that separate training from test.
+            name: the name that finds it; by default one that nobody can guess.
+            owner: its owner, if visitors sign in.
 
         Raises:
-            CorpusError: there is no room, or no text, or a corpus of that name.
-            BusyError: somebody else is still storing one of that name.
+            CorpusError: there is no room, or no text, or a corpus of that name exists.
+            BusyError: another process is still storing one of that name.
         """
         name = checked_name(name or new_name())
         _check_request(corpus, indexing, split)
@@ -112,7 +112,7 @@ class Store:
             self._check_free_name(name)
             self.check_room(corpus.name, n_bytes)
             made: list[Part] = []
-            # "about" is the last of them: what is created in part is no corpus.
+            # "about" is the last of them: without it, a partly created corpus does not count.
             tables: tuple[tuple[Part, pa.Schema, Iterator[pa.RecordBatch]], ...] = (
                 ("texts", texts_schema(len(corpus.labels)), text_batches(corpus)),
                 ("occurrences", schema(indexing), iter(())),
@@ -132,10 +132,10 @@ class Store:
         return self.about(name)
 
     def check_room(self, title: str, n_bytes: int) -> None:
-        """Pass where a corpus that is estimated to take so many bytes may be stored.
+        """Check that a corpus that is estimated to take so many bytes may be stored.
 
         Raises:
-            CorpusError: there is no room for it, beside what all others take or still may.
+            CorpusError: the other corpora, with what they still may take, leave no room for it.
         """
         with reading(title):
             free = self._tables.free_bytes()
@@ -143,35 +143,35 @@ class Store:
         self._space.check_new(title, n_bytes, reserved=reserved, free=free)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all corpora, damaged and half ones too.
+        """Return the names of all corpora, including damaged and incomplete ones.
 
         Raises:
-            CorpusError: the place where they are cannot be read.
+            CorpusError: the store cannot be read.
         """
         return self._tables.names()
 
     def has(self, name: str) -> bool:
-        """True if a corpus of that name was stored to the end.
+        """True if a corpus of that name was stored completely.
 
         Raises:
-            CorpusError: there is no such name, or the place where they are cannot be read.
+            CorpusError: the name is not allowed, or the store cannot be read.
         """
         with reading("This corpus"):
             return self._tables.has(checked_name(name))
 
     def about(self, name: str) -> About:
-        """What there is to know of a corpus.
+        """Return the description of a corpus.
 
         Raises:
-            CorpusError: there is none of that name, or only a part of it, or it is damaged, or of
-                a newer version.
+            CorpusError: there is none of that name, or only a part of it, or it is damaged, or of a
+                newer version.
         """
         found = counted(self._tables, written(self._tables, name))
         state, why = self._states.get(name, (found.state, found.why))
         return replace(found, state=state, why=why)
 
     def find(self, digest: str, indexing: Indexing, among: Iterable[str]) -> About | None:
-        """The first of some corpora that has the same in it, indexed with the same; or None."""
+        """Return the first of some corpora with the same content and indexing, or None."""
         for name in among:
             with suppress(CorpusError):  # damaged, or deleted: not the same
                 about = self.about(name)
@@ -180,7 +180,7 @@ class Store:
         return None
 
     def open(self, name: str) -> StoredCorpus:
-        """A corpus to be searched, as far as it is indexed.
+        """Return a corpus for searching, as far as it is indexed.
 
         Raises:
             CorpusError: as `about`.
@@ -196,17 +196,17 @@ class Store:
         export(self.open(name), path)
 
     def delete(self, name: str) -> None:
-        """Delete a corpus in whatever state, or in none; what indexes it stops."""
+        """Delete a corpus in any state, also a partial one; its indexing stops."""
         checked_name(name)
         with writing("This corpus"):
             self._states.pop(name, None)
             self._tables.drop(name)
 
     def delete_half(self, name: str) -> None:
-        """Delete what an interrupted creation left of a corpus, and nothing of one that is there.
+        """Delete what an interrupted creation left of a corpus; a complete one stays.
 
         Raises:
-            BusyError: somebody is storing it just now.
+            BusyError: another process is storing it at this moment.
         """
         with writing("This corpus"), self._tables.only_writer(checked_name(name)):
             if not self._tables.has(name):
@@ -214,11 +214,11 @@ class Store:
 
     @property
     def n_bytes(self) -> int:
-        """What all corpora take on disk."""
+        """The bytes that all corpora take on disk."""
         return sum(self.each(self._size))
 
     def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
-        """What is asked of each corpus, by name."""
+        """Return the result of a function for each corpus, by name."""
         return self._tables.each(ask)
 
     # For indexing
@@ -226,26 +226,27 @@ class Store:
     def texts(
         self, name: str, start: int = 0, stop: int | None = None
     ) -> Iterator[tuple[str, Target]]:
-        """Texts of a corpus in order, by default all, with the words that they are marked for."""
+        """Yield texts of a corpus in order, by default all, with their marked words."""
         with reading(written(self._tables, name).title):
             yield from texts_of(self._tables.open(name, "texts"), start, stop)
 
     def state(self, name: str) -> State:
-        """What is wanted of a corpus: quicker to ask than `about`."""
+        """Return the wanted state of a corpus; faster than `about`."""
         own = self._states.get(name)
         return written(self._tables, name).state if own is None else own[0]
 
     def last_text(self, name: str) -> int:
-        """The number of the last text with a stored word, -1 where there is none."""
+        """Return the number of the last text with a stored word, -1 if there is none."""
         with reading(written(self._tables, name).title):
             table = self._tables.open(name, "occurrences")
             return last_text(table, table.count_rows())
 
     def append(self, name: str, indexing: Indexing, rows: Sequence[pa.RecordBatch]) -> None:
-        """Add words to a corpus: all of these, or none where it fails.
+        """Add all of these words to a corpus, or none if it fails.
 
         Raises:
-            CorpusError: it was indexed with something else, or deleted, or there is no room.
+            CorpusError: it was indexed with another model or settings, or deleted, or there is no
+                room.
         """
         with self._growth_lock, gone_with_it(self._tables, name, "occurrences"):
             about = written(self._tables, name)
@@ -262,16 +263,16 @@ class Store:
     def set_state(
         self, name: str, state: State, why: str = "", *, unless: Collection[State] = ()
     ) -> None:
-        """Note how a corpus stands, and why where it failed.
+        """Set a corpus's state, and the reason if it failed.
 
         Args:
-            name: the corpus's.
-            state: how it stands now.
-            why: the sentence that it failed with.
-            unless: states that it stays in.
+            name: the corpus's name.
+            state: its new state.
+            why: the sentence with the reason for a failure.
+            unless: states that are not changed.
 
         Raises:
-            CorpusError: as `about`; not for a full disk, then it is kept in memory.
+            CorpusError: as `about`; not for a full disk, then the state is kept in memory.
         """
         with self._states_lock, gone_with_it(self._tables, name, "about"):
             written(self._tables, name, is_fresh=True)
@@ -296,7 +297,7 @@ class Store:
                 self._states.pop(name, None)
 
     def finish(self, name: str) -> None:
-        """Make a corpus quick to search, now that all of its words are there; it is "done" then."""
+        """Make a corpus fast to search, now that all of its words are stored; it is "done" then."""
         from lancedb.index import BTree
 
         about = self.about(name)
@@ -307,10 +308,10 @@ class Store:
         self.set_state(name, "done")
 
     def check_index_room(self, name: str, n_bytes: int) -> None:
-        """Pass where a corpus may have an index of about so many bytes.
+        """Check that a corpus may have an index of about so many bytes.
 
         Raises:
-            CorpusError: there is no room for it; the corpus can be searched without, slower.
+            CorpusError: there is no room for it; searches work without it, more slowly.
         """
         self._check_growth(self.about(name), n_bytes)
 
@@ -319,28 +320,28 @@ class Store:
         return gone_with_it(self._tables, name, "occurrences")
 
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> AbstractContextManager[None]:
-        """Add to a corpus inside, while nobody else does; `BusyError` where somebody does."""
+        """Add to a corpus inside, as its only writer; `BusyError` if there is another one."""
         return self._tables.only_writer(name, on_wait)
 
     def has_writer(self, name: str) -> bool:
-        """True if somebody makes a corpus or adds to it just now, in whatever process.
+        """True if a process creates a corpus or adds to it at this moment.
 
         Raises:
-            CorpusError: object storage is away.
+            CorpusError: object storage does not answer.
         """
         return self._tables.has_writer(checked_name(name))
 
     def occurrences_table(self, name: str) -> Any:
-        """The table of a corpus's words, for its vector indexes."""
+        """Return the table of a corpus's words, for its vector indexes."""
         return self._tables.open(name, "occurrences")
 
     @contextmanager
     def _turn(self, name: str) -> Iterator[None]:
-        """Be the only one who stores a corpus of this name inside; wait a moment for another.
+        """Be the only process that stores a corpus of this name inside; wait a moment for another.
 
         Raises:
-            CorpusError: another one has stored it.
-            BusyError: another one is still at it.
+            CorpusError: another process has stored it.
+            BusyError: another process is still storing it.
         """
         deadline = time.monotonic() + _TURN_SECONDS
         with ExitStack() as stack:
@@ -380,10 +381,10 @@ class Store:
             )
 
     def _check_growth(self, about: About, n_new: int) -> None:
-        """Pass where so many bytes may be added to a corpus.
+        """Check that so many bytes may be added to a corpus.
 
-        Up to its estimate only what the others really take leaves less room for it; beyond that
-        also what is reserved for them.
+        Up to the corpus's estimate, only the actual sizes of the others limit it. Beyond its
+        estimate, the space reserved for them counts too.
         """
         n_new += COMMIT_BYTES
         n_bytes = self._tables.n_bytes(about.name) + n_new
@@ -395,9 +396,9 @@ class Store:
         )
 
     def _reserved(self, name: str) -> int:
-        """What a corpus counts as for the bound of all: see `space`."""
+        """Return the bytes that a corpus counts with for the bound of all: see `space`."""
         n_bytes = self._size(name)
-        with suppress(CorpusError):  # what is damaged does not grow
+        with suppress(CorpusError):  # a damaged corpus does not grow
             n_bytes = max(n_bytes, written(self._tables, name).n_bytes_expected)
         return n_bytes
 
@@ -425,7 +426,7 @@ def _check_request(corpus: Corpus, indexing: Indexing, split: str) -> None:
 
 
 def open_store(settings: Settings) -> Store:
-    """The store that settings ask for."""
+    """Return the store that the settings describe."""
     return Store(
         settings.corpora_uri or str(settings.data_dir / "corpora"),
         max_bytes=settings.corpora_bytes,

@@ -1,8 +1,8 @@
-"""A stored corpus to be searched, see `SearchableCorpus`, or exported. It needs no model.
+"""A stored corpus for searching, see `SearchableCorpus`, or for export. It needs no model.
 
-A word is found by the index on words, and what is nearest to a vector among its occurrences by
-exact search. Only where any word will do, and there are many, does an index of vectors choose the
-candidates, whose cosines are then worked out exactly.
+The index on words finds a word. The occurrences of a word nearest to a vector are found by exact
+search. Only a search over many occurrences of any word uses an index of vectors: it chooses the
+candidates, whose cosines are then computed exactly.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from components.corpus.store.tables import Tables
 __all__ = ["StoredCorpus", "export"]
 
 _N_PROBES, _REFINE = 40, 40
-"""Of an index of vectors: cells that are looked at, and candidates for each that is wanted."""
-_BLOCK = 8_192  # vectors that are read at once
-_MOST_SPELLED = 20_000  # most frequent words among which one spelled alike is looked for
-_LONGEST = 64  # characters of a word for which one is
-_ALIKE = 0.6  # difflib's ratio from which it is alike
+"""Of an index of vectors: cells that are searched, and candidates for each wanted result."""
+_BLOCK = 8_192  # vectors read at once
+_MOST_SPELLED = 20_000  # most frequent words among which similar spellings are searched
+_LONGEST = 64  # characters of a word for which similar spellings are searched
+_ALIKE = 0.6  # difflib's ratio from which spellings are similar
 _EXPORTED_ROWS = 8_192  # at a time
 _EXPORTED = (
     "text",
@@ -53,7 +53,7 @@ _EXPORTED = (
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The words of a corpus, most frequent first, those as frequent by the alphabet."""
+    """The words of a corpus, most frequent first, then in alphabetical order."""
 
     words: pa.Array
     counts: IntArray
@@ -166,31 +166,31 @@ class StoredCorpus:
         return Nearest(rows[order], cosines[order])
 
     def rows(self, rows: IntArray) -> pa.Table:
-        """All columns of these rows, in the order given: see `rows.schema`."""
+        """Return all columns of these rows, in the order given: see `rows.schema`."""
         with reading(self.title):
             return self._take(self._checked(rows), self._table.schema.names)
 
-    # What is read
+    # Reading
 
     @property
     def _table(self) -> Any:
         return self._tables.open(self.name, "occurrences")
 
     def _of(self, word: str, columns: list[str]) -> pa.Table:
-        """Columns of a word's occurrences, in order; "row" is one of them."""
-        from lancedb.expr import col, lit  # nothing that was typed becomes SQL
+        """Return columns of a word's occurrences, in order; "row" is one of them."""
+        from lancedb.expr import col, lit  # no typed text becomes SQL
 
         found = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
         return self._known(found).sort_by("row")
 
     def _known(self, found: pa.Table) -> pa.Table:
-        """Without what was added since the corpus was opened."""
+        """Return a table without the rows that were added since the corpus was opened."""
         if self.about.state == "done":
             return found
         return found.filter(pc.less(found["row"], self.n_occurrences))
 
     def _rows(self, word: str) -> IntArray:
-        """Where a word stands, in order."""
+        """Return the rows of a word, in order."""
 
         def read() -> IntArray:
             return cast("IntArray", self._of(word, ["row"])["row"].to_numpy().astype(np.int64))
@@ -198,7 +198,7 @@ class StoredCorpus:
         return cast("IntArray", shared_cache().get((*self._key, "rows", word), read))
 
     def _take(self, rows: IntArray, columns: list[str]) -> pa.Table:
-        """Columns of these rows, in the order given; "row" among them or after them."""
+        """Return columns of these rows, in the order given; "row" is among them or last."""
         if not rows.size:
             return self._table.schema.empty_table().select(columns)
         wanted = columns if "row" in columns else [*columns, "row"]
@@ -219,7 +219,7 @@ class StoredCorpus:
         return vectors
 
     def _block(self, rows: IntArray, layer: int) -> Any:
-        """(n, n_dims) float16: the vectors of a few rows, kept for a while."""
+        """(n, n_dims) float16: the vectors of a few rows, cached for a while."""
 
         def read() -> Any:
             with reading(self.title):
@@ -279,7 +279,7 @@ class StoredCorpus:
 
     @property
     def _key(self) -> tuple[str, ...]:
-        """Unique to this corpus, as far as it was indexed; a name can be given again."""
+        """A key of this corpus and the state of its index; names can be reused."""
         about = self.about
         return self._tables.root, self.name, about.digest, about.created, str(self.n_occurrences)
 
@@ -316,13 +316,13 @@ def _occurrences(word: str, found: pa.Table, n_total: int) -> Occurrences:
 
 
 def export(corpus: StoredCorpus, path: Path) -> None:
-    """Write a corpus to a file, some rows at a time; what the file says of it stands in its schema.
+    """Write a corpus to a file, some rows at a time; the file's description is in its schema.
 
     The columns are `sentence`, `label: TITLE` for each column of labels, those of an occurrence
     (`text` numbers the sentences from 0; `start` and `end` count code points) and `layer_0`, ...
     with the vectors as float16.
 
-    It stops before the disk that the file is on is full.
+    It stops before the file's disk is full.
 
     Raises:
         CorpusError: a file of the corpus is damaged, or there is no room.

@@ -1,8 +1,8 @@
-"""The LanceDB database that all stored corpora are in: three tables each.
+"""The LanceDB database of all stored corpora, with three tables each.
 
-A corpus called NAME is the tables NAME.about (one row), NAME.texts and NAME.occurrences; on object
-storage NAME.lease says who adds to it. Each commit to a table is whole or not there, whenever the
-process ends. Rows are only ever appended and nothing is compacted, so a row's place in its table
+A corpus called NAME has the tables NAME.about (one row), NAME.texts and NAME.occurrences; on object
+storage NAME.lease records its writer. Each commit to a table is complete or absent, whenever the
+process ends. Rows are only ever appended, and nothing is compacted, so a row's place in its table
 never changes.
 """
 
@@ -53,42 +53,42 @@ Answer = TypeVar("Answer")
 Part = Literal["about", "texts", "occurrences"]
 _PARTS: tuple[Part, ...] = get_args(Part)
 N_PARTS = len(_PARTS)
-_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is written anew, shorter or longer
+_GROWING: tuple[Part, ...] = ("texts", "occurrences")  # "about" is rewritten, shorter or longer
 
-_N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # to open one takes two requests to object storage
+_N_HANDLES, _N_REMOTE_HANDLES = 48, 192  # opening a table takes two requests to object storage
 _N_AT_ONCE = 8
-_STALE = timedelta(seconds=2)  # what another process wrote is seen then
+_STALE = timedelta(seconds=2)  # the delay until another process's writes are seen
 _NOT_THERE = ("was not found", "Not found")  # of LanceDB and of Lance
 _CONFLICT = "Incompatible transaction"  # of Lance: another process committed since
-_AWAY_SECONDS = 5.0  # in which it is not asked again, as each time takes seconds
+_AWAY_SECONDS = 5.0  # in which no request is sent, as each takes seconds to fail
 
-_INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB itself takes gigabytes
+_INDEX_CACHE, _METADATA_CACHE = 256_000_000, 64_000_000  # bytes; LanceDB's defaults are gigabytes
 _OF_STORAGE = {
     "connect_timeout": "2s",
-    "timeout": "15s",  # of a request, of which one moves some megabytes
+    "timeout": "15s",  # of a request, each of which moves some megabytes
     "client_max_retries": "2",
     "client_retry_timeout": "10",  # seconds
 }
-"""Without them a page would wait minutes for object storage that is away."""
+"""Without these, a page would wait minutes if object storage does not answer."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{16}", re.ASCII)
 
 
 def new_name() -> str:
-    """A name that nobody can guess."""
+    """Return a name that nobody can guess."""
     return secrets.token_urlsafe(12)
 
 
 def is_name(name: str) -> bool:
-    """True if it may be a corpus's name, so that a table may be called after it."""
+    """True if this may be a corpus's name, so that a table may have it."""
     return _NAME.fullmatch(name) is not None
 
 
 def checked_name(name: str) -> str:
-    """The name itself.
+    """Return the name itself.
 
     Raises:
-        CorpusError: no corpus is named so.
+        CorpusError: no corpus can have this name.
     """
     if not is_name(name):
         raise CorpusError(
@@ -99,7 +99,7 @@ def checked_name(name: str) -> str:
 
 
 class Tables:
-    """The tables of one place: a folder, or an address of object storage. Thread-safe."""
+    """The tables in a folder or at an address of object storage. Thread-safe."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -118,11 +118,11 @@ class Tables:
 
     @cached_property
     def _writers_database(self) -> Any:
-        """The same, whose tables are read anew when they are told to, and never else."""
+        """The same database, whose tables are refreshed only on demand."""
         return self._connect(None)
 
     def _connect(self, interval: timedelta | None) -> Any:
-        """Return a database, which sees after an interval what other processes wrote."""
+        """Return a database that sees the writes of other processes after an interval."""
         import lancedb  # takes a second
 
         self._make_folder()
@@ -135,10 +135,10 @@ class Tables:
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Ask object storage inside; not at all where it was away a moment ago.
+        """Send requests to object storage inside; fail at once if it did not answer a moment ago.
 
         Raises:
-            CorpusError: it is away, or refuses.
+            CorpusError: it does not answer, or refuses.
         """
         if time.monotonic() < self._away_until:
             raise CorpusError(AWAY)
@@ -153,7 +153,7 @@ class Tables:
             raise
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all corpora, damaged and half ones too."""
+        """Return the names of all corpora, including damaged and incomplete ones."""
         if self.folder is not None and not self.folder.is_dir():
             return ()
         found, token = set[str](), None
@@ -167,22 +167,22 @@ class Tables:
                     return tuple(sorted(filter(is_name, found)))
 
     def each(self, ask: Callable[[str], Answer]) -> list[Answer]:
-        """What is asked of each corpus: of several at once where an answer comes from afar."""
+        """Return the result of a function for each corpus; in parallel if they are remote."""
         if not self._is_remote:
             return [ask(name) for name in self.names()]
         with ThreadPoolExecutor(_N_AT_ONCE, "contextlens-ask") as threads:
             return list(threads.map(ask, self.names()))
 
     def has(self, name: str) -> bool:
-        """True if there is a corpus of that name that was stored to the end."""
+        """True if a corpus of that name was stored completely."""
         return self._has(name, "about")
 
     def missing(self, name: str) -> tuple[Part, ...]:
-        """Return those of a corpus's tables that are not there: none of one that is whole."""
+        """Return the missing tables of a corpus; none of a complete one."""
         return tuple(part for part in _PARTS if not self._has(name, part))
 
     def open(self, name: str, part: Part) -> Any:
-        """One of a corpus's tables."""
+        """Return one of a corpus's tables."""
         key = _key(name, part)
         with self._lock:
             if key in self._handles:
@@ -193,10 +193,10 @@ class Tables:
     def create(
         self, name: str, part: Part, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
     ) -> None:
-        """Make one of a corpus's tables.
+        """Create one of a corpus's tables.
 
         Raises:
-            BusyError: another process makes them, as the lease of this one was taken over.
+            BusyError: another process creates them, as it took over the lease of this one.
         """
         key = _key(name, part)
         if name in self._leases:
@@ -205,15 +205,15 @@ class Tables:
         self._keep(key, self._database.create_table(key, data=reader))
 
     def append(self, name: str, rows: Sequence[pa.RecordBatch]) -> None:
-        """Add to a corpus's words: all of these, or none where it fails.
+        """Add all of these rows to a corpus's words, or none if it fails.
 
         Raises:
-            BusyError: another process added to them, as what this one had was taken over.
+            BusyError: another process took over and added rows.
         """
         lease = self._leases.get(name)
         table = self.open(name, "occurrences") if lease is None else self._writers[name]
         if lease is not None:
-            table.checkout_latest()  # before it is asked whose the corpus is: see `lease`
+            table.checkout_latest()  # before the lease is checked: see `lease`
             lease.check()
         if table.count_rows() != rows[0]["row"][0].as_py():
             raise lease_lost()
@@ -225,19 +225,19 @@ class Tables:
             self.open(name, "occurrences").checkout_latest()
 
     def drop(self, name: str) -> None:
-        """Delete a corpus's tables, what is damaged of them too, without waiting for its writer.
+        """Delete a corpus's tables, damaged ones too, without waiting for its writer.
 
-        Whoever writes to it looks afterwards whether it is there: see `gone_with_it`. What was
-        written before "about" was gone is deleted once more.
+        A writer checks afterwards whether the corpus still exists: see `gone_with_it`. Tables that
+        were written before "about" was deleted are deleted once more.
         """
-        self.drop_parts(name, ("occurrences", "texts", "about"))  # found until nothing else is left
+        self.drop_parts(name, ("occurrences", "texts", "about"))  # "about" is found until the end
         self.drop_parts(name, _GROWING)
         if self._has_lease(name):
             with suppress(BusyError), self.only_writer(name):
-                pass  # the lease of what is gone goes with its last holder
+                pass  # its last holder deletes the lease of a deleted corpus
 
     def drop_parts(self, name: str, parts: Sequence[Part]) -> None:
-        """Delete some of a corpus's tables, or what was written to them after they were deleted."""
+        """Delete some of a corpus's tables, or what was written to them after their deletion."""
         self._forget(name)
         for part in parts:
             path = self._path(name, part)
@@ -247,13 +247,13 @@ class Tables:
                 self._database.drop_table(_key(name, part), ignore_missing=True)
 
     def n_bytes(self, name: str) -> int:
-        """What a corpus takes, in bytes; on object storage without its indexes."""
+        """Return the bytes of a corpus; on object storage without its indexes."""
         if self.folder is None:
             return sum(int(self.open(name, part).stats()["total_bytes"]) for part in _GROWING)
         return sum(_size(self.folder / f"{_key(name, part)}.lance") for part in _PARTS)
 
     def free_bytes(self) -> int | None:
-        """What the disk has left; None where nobody knows."""
+        """Return the free bytes on the disk; None if unknown."""
         if self.folder is None:
             return None
         self._make_folder()
@@ -265,13 +265,13 @@ class Tables:
 
     @contextmanager
     def only_writer(self, name: str, on_wait: OnWait | None = None) -> Iterator[None]:
-        """Make a corpus or add to it inside, while no other thread or process does: see `lease`.
+        """Create a corpus or add to it inside, as the only thread or process: see `lease`.
 
-        The lease of a corpus that is not there at the end is deleted, by its holder alone.
+        If the corpus does not exist at the end, the lease is deleted, by its holder only.
 
         Raises:
-            BusyError: another one does.
-            CorpusError: object storage is away.
+            BusyError: another thread or process does it.
+            CorpusError: object storage does not answer.
         """
         lease: AbstractContextManager[None] = nullcontext()
         if self.folder is not None:
@@ -280,11 +280,11 @@ class Tables:
         elif self._is_remote:
             lease = self._row_lease(name, on_wait)
         with lease:
-            self._forget(name)  # what another process added a moment ago is seen
+            self._forget(name)  # shows what another process added a moment ago
             yield
 
     def has_writer(self, name: str) -> bool:
-        """True if a thread or process adds to a corpus just now: see `only_writer`."""
+        """True if a thread or process adds to a corpus at this moment: see `only_writer`."""
         if self.folder is not None:
             return file_is_held(self._lock_path(name))
         if not self._is_remote:
@@ -295,7 +295,7 @@ class Tables:
             except Exception as exc:
                 if known(exc):
                     raise
-                return False  # nobody ever did, or it is damaged: `lease_table` heals it
+                return False  # there was no writer, or it is damaged: `lease_table` repairs it
 
     @contextmanager
     def _row_lease(self, name: str, on_wait: OnWait | None) -> Iterator[None]:
@@ -331,7 +331,7 @@ class Tables:
         return True
 
     def _is_gone(self, name: str) -> bool:
-        """True if nothing is left of a corpus; not where that cannot be asked."""
+        """True if nothing is left of a corpus; False if that is unknown."""
         try:
             return len(self.missing(name)) == N_PARTS
         except Exception:  # noqa: BLE001 - object storage is away

@@ -1,1 +1,1 @@
-"""Who may do what here: sign-in, roles, and the guard at the doors where things are done."""
+"""Access control: sign-in, roles, and the guard that checks permissions."""

@@ -1,10 +1,10 @@
-"""Permissions, checked where something is done, and not where its button is drawn.
+"""Permissions, checked by the function that acts, not by the code that draws its button.
 
 A browser can send anything: the state of a button that was never drawn, a file for a field that is
 not there, the address of somebody else's corpus. So each place that does something asks here.
 
-A page and a request beside the pages (an upload, an export) are judged by the same cookie, which
-was signed when the visitor signed in.
+The same cookie, signed when the visitor signed in, decides for pages and for other requests (an
+upload, an export).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def current_person() -> Person:
-    """Return the visitor whose page runs in this thread; a guest where no page does."""
+    """Return the visitor whose page runs in this thread; a guest if no page does."""
     has_page = sign_in_is_on() and get_script_run_ctx(suppress_warning=True) is not None
     return roles.person_of(st.user.to_dict() if has_page else {}, settings())
 

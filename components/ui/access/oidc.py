@@ -1,13 +1,13 @@
 """Sign-in with an OpenID Connect provider: its settings, the way there and back, the cookie.
 
-Streamlit talks to the provider. Three things of it do not fit here:
+Streamlit talks to the provider. Three of its habits do not fit here:
 
-- It sends everybody who comes back to the first page. The wanted view is in the address, which is
-  longer than a cookie or a Referer may be. So each tab notes where it was when it left
-  (`NOTE_ADDRESS`, part of the document), and a page of one line goes back there. Where sign-in
-  failed, the address says so in a parameter, and the page explains it.
+- It sends every returning visitor to the first page. The wanted view is in the address, which is
+  longer than a cookie or a Referer may be. So each tab stores its address when it leaves
+  (`NOTE_ADDRESS`, part of the document), and a page of one line returns to it. If sign-in failed, a
+  parameter of the address says so, and the page explains it.
 - Its cookies hold every claim and two tokens, with all groups of a visitor: more than proxies
-  and WebSockets take. Ours hold the claims that we use.
+  and WebSockets accept. Ours hold only the claims that we use.
 - It does not mark cookies as `Secure`.
 """
 
@@ -55,7 +55,7 @@ NOTE_ADDRESS = (
     'addEventListener("pagehide",()=>{try{sessionStorage.setItem('
     f'"{_KEY}",location.pathname+location.search)}}catch{{}}}});'
 )
-"""JavaScript of every page: notes for this tab where it was left."""
+"""JavaScript of every page: stores the address that this tab leaves."""
 
 _BACK = Template("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Contextlens</title></head>
@@ -83,14 +83,14 @@ _log = logging.getLogger("contextlens")
 
 
 def secrets() -> Mapping[str, Any] | None:
-    """Return what `st.App` takes as secrets; None where no settings name a provider.
+    """Return the secrets for `st.App`; None if no settings name a provider.
 
-    Streamlit reads them when the server starts. The cookie of a sign-in under way is signed before
-    that with a secret of its own, which has to be the same in several processes too.
+    Streamlit reads them when the server starts. Before that, it signs the cookie of a sign-in under
+    way with a secret of its own, which must be the same in all processes.
     """
     try:
         settings = Settings.from_env()
-    except SettingsError:  # every page says it
+    except SettingsError:  # every page reports it
         return None
     if settings.sign_in == "off" or settings.missing_oidc:
         return None
@@ -143,7 +143,7 @@ def routes(base: str = "") -> list[Route]:
             return _signed_in(base, request, claims, tokens)
         if "error" in asked:
             return _back(base, "refused")
-        # The browser's Back may bring a visitor here who has signed in already.
+        # The browser's Back may bring a signed-in visitor here.
         return _back(base, "" if guard.claims_in(request.cookies) else "failed")
 
     return [Route(login.path, leave), Route(callback.path, come_back)]
@@ -158,9 +158,9 @@ def _back(base: str, why: str = "") -> HTMLResponse:
 def _signed_in(
     base: str, request: Request, claims: Mapping[str, Any], tokens: bytes | None
 ) -> Response:
-    """Return the way back, with cookies of the claims that are used and of a short ID token.
+    """Return the redirect, with cookies of the claims that are used and of a short ID token.
 
-    Some providers want the ID token when somebody signs out.
+    Some providers need the ID token for sign-out.
     """
     claim = services.settings().role_claim
     own = {claim: roles.claimed_roles(claims, services.settings())} if claim else {}

@@ -1,7 +1,7 @@
 """Roles, what each of them permits, and the role that a provider's claims give. No streamlit.
 
-An e-mail address counts only where the provider says that it is verified: anyone can open an
-account somewhere under anyone's address.
+An e-mail address counts only if the provider says that it is verified, as anyone can open an
+account under anyone's address.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ EVERYBODY = Person(Role.ADMIN)
 
 
 def person_of(claims: Mapping[str, Any], settings: Settings) -> Person:
-    """Return the person whom a provider's claims describe; a guest where there are none."""
+    """Return the person whom a provider's claims describe; a guest if there are none."""
     if settings.sign_in == "off":
         return EVERYBODY
     issuer, subject = claims.get("iss"), claims.get("sub")

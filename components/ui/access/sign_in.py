@@ -32,7 +32,7 @@ _log = logging.getLogger("contextlens")
 
 
 def gate() -> None:
-    """Let pass whoever may look; anybody else sees one page with one button, at every address."""
+    """Let allowed visitors pass; all others see one page with one button, at every address."""
     if guard.is_allowed(LOOK):
         return
     visitor = guard.current_person()
@@ -51,7 +51,7 @@ def gate() -> None:
 
 
 def account(view: ViewState) -> None:
-    """Draw who the visitor is, with a way in or out; nothing where nobody signs in."""
+    """Draw the visitor's name with a link to sign in or out; nothing if sign-in is off."""
     if not guard.sign_in_is_on():
         return
     visitor = guard.current_person()
@@ -73,7 +73,7 @@ def account(view: ViewState) -> None:
 
 
 def notice() -> None:
-    """Draw the reason why the last sign-in failed, until somebody is signed in."""
+    """Draw the reason why the last sign-in failed, until the visitor is signed in."""
     reason = _REASONS.get(st.query_params.get(oidc.PARAMETER, ""))
     if reason and guard.sign_in_is_on() and not guard.current_person().is_signed_in:
         st.warning(reason, icon=":material/person_off:")

@@ -1,1 +1,1 @@
-"""Stored corpora as several pages meet them: which ones a visit knows, links to them, exports."""
+"""Stored corpora for several pages: those that a visit knows, links to them, exports."""

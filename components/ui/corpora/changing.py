@@ -1,7 +1,7 @@
-"""The doors through which stored corpora are made, indexed, paused, taken away and deleted.
+"""All changes to stored corpora: creating, indexing, pausing, exporting and deleting them.
 
-Nothing else of the app calls the store for that: each door asks who it is that comes, whatever the
-page has drawn for them.
+No other code of the app calls the store for that. Each function checks the visitor's permission,
+whatever the page has drawn.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ def create(
 
     Raises:
         AccessError: the visitor may not.
-        CorpusError: there is no room, or no text, or it is there already.
+        CorpusError: there is no room, or no text, or the corpus exists already.
         BusyError: somebody else is storing it.
     """
     guard.require(KEEP)
     owner = guard.current_owner() if for_everybody is None else ""
     if for_everybody is not None:
-        with suppress(BusyError):  # somebody else is storing it: to create it waits for that
+        with suppress(BusyError):  # somebody else is storing it: creating it waits for that
             store().delete_half(for_everybody)
     return store().create(corpus, indexing, split=split, name=for_everybody, owner=owner)
 
 
 def index(name: str, visitor: Visitor) -> Job:
-    """The job that indexes a corpus, or goes on with it.
+    """Return the job that indexes a corpus, or resumes its indexing.
 
     Raises:
         AccessError: the visitor may not.
         CorpusError: there is no such corpus, or it is damaged.
-        BusyError: too many wait already.
+        BusyError: too many jobs are waiting already.
     """
     _check(name, or_for_everybody=True)
     return store_indexing.start(jobs(), store(), service(), name, visitor)
 
 
 def pause(name: str) -> None:
-    """Have a corpus's indexing stop for now.
+    """Pause a corpus's indexing.
 
     Raises:
         AccessError: the visitor may not.
@@ -69,7 +69,7 @@ def pause(name: str) -> None:
 
 
 def delete(name: str) -> None:
-    """Delete a corpus; what indexes it stops.
+    """Delete a corpus; its indexing stops.
 
     Raises:
         AccessError: the visitor may not.
@@ -80,7 +80,7 @@ def delete(name: str) -> None:
 
 
 def check_may_export(about: About, who: Person) -> None:
-    """Pass where somebody may take a corpus away as a whole.
+    """Check that somebody may export a corpus as a whole.
 
     Raises:
         AccessError: they may not.
@@ -92,7 +92,7 @@ def check_may_export(about: About, who: Person) -> None:
 
 
 def may_export(about: About) -> bool:
-    """Whether the visitor of this page may take a corpus away as a whole."""
+    """Return True if the visitor of this page may export a corpus as a whole."""
     try:
         check_may_export(about, guard.current_person())
     except AccessError:
@@ -101,11 +101,11 @@ def may_export(about: About) -> bool:
 
 
 def _check(name: str, *, or_for_everybody: bool) -> None:
-    """Pass where the visitor may change a corpus.
+    """Check that the visitor may change a corpus.
 
     Raises:
         AccessError: they may not.
-        CorpusError: there is no such corpus, or whose it is cannot be read.
+        CorpusError: there is no such corpus, or its owner cannot be read.
     """
     guard.require(KEEP)
     if not guard.sign_in_is_on() or guard.is_allowed(MANAGE):

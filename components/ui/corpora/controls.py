@@ -1,4 +1,4 @@
-"""What an address says of stored corpora, whichever page reads it; declared once."""
+"""The control of an address that names stored corpora, shared by all pages; declared once."""
 
 from __future__ import annotations
 
@@ -7,5 +7,7 @@ from components.ui.state.controls import text
 __all__ = ["MINE"]
 
 MINE = text("corpora", "mine")
-"""Names with commas between, oldest first: whoever has them has the corpora. At most eight, as an
-address takes 200 characters of one control."""
+"""Names separated by commas, oldest first; anyone who has a name has access to its corpus.
+
+At most eight, as an address takes 200 characters of one control.
+"""

@@ -1,10 +1,10 @@
-"""A stored corpus as a Parquet file, written to disk when it is asked for and sent from there.
+"""A stored corpus as a Parquet file, written to disk on request and sent from there.
 
-Streamlit would hold the whole file in memory. Whoever has a corpus's name has the corpus, so the
-name is all that is asked; where visitors sign in, its owner or an admin has to ask.
+Streamlit would hold the whole file in memory. Anyone who has a corpus's name has access to the
+corpus, so only the name is required; if visitors sign in, only its owner or an admin may export it.
 
-Each file may be as large as a corpus, so only a few lie on disk at once, and one visitor has two of
-these places at most. A reader that is too slow is dropped, and its place is free again.
+Each file may be as large as a corpus, so only a few are on disk at once, and one visitor has at
+most two of these places. A reader that is too slow is dropped, which frees its place.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ __all__ = ["address", "file_name", "routes"]
 _N_PLACES, _N_EACH = 6, 2
 _CHUNK = 1 << 20
 _SECONDS = 10.0
-"""In which a reader has to take a chunk: slower than 100 KB a second is dropped."""
-_AGAIN = 60  # seconds after which to try again
+"""The time in which a reader must take a chunk: slower than 100 KB a second is dropped."""
+_AGAIN = 60  # seconds after which to retry
 _PARQUET = "application/vnd.apache.parquet"
 _BUSY, _NOT_FOUND, _FORBIDDEN = 503, 404, 403
 _places: list[str] = []
-"""The visitor who has each place that is taken."""
+"""The visitor who has each occupied place."""
 _lock = threading.Lock()
 
 
 class _ExportFolder(tempfile.TemporaryDirectory[str]):
-    """A folder that has one of the places until it is gone, even if nobody takes its file.
+    """A folder that occupies a place until it is deleted, even if nobody takes its file.
 
     Raises:
         BusyError: there is no place, or none for this visitor.
@@ -71,13 +71,13 @@ class _ExportFolder(tempfile.TemporaryDirectory[str]):
         super().__init__(prefix="export-", dir=folder, ignore_cleanup_errors=True)
 
     def cleanup(self) -> None:
-        """Delete it, and give its place to another."""
+        """Delete the folder and free its place."""
         super().cleanup()
         self._leave()
 
 
 class _Download(StreamingResponse):
-    """A file that is sent from a folder, which is deleted once it is sent or its reader dropped."""
+    """A file sent from a folder, which is deleted once the file is sent or its reader dropped."""
 
     def __init__(self, title: str, folder: _ExportFolder, file: BinaryIO) -> None:
         self._folder, self._file = folder, file
@@ -90,7 +90,7 @@ class _Download(StreamingResponse):
         super().__init__(chunks, media_type=_PARQUET, headers=headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; where that ends early, the server closes the connection."""
+        """Send the file; if that ends early, the server closes the connection."""
 
         async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(_SECONDS):
@@ -106,17 +106,17 @@ class _Download(StreamingResponse):
 
 
 def routes(base: str = "") -> list[Route]:
-    """Where corpora are exported, under a base path."""
+    """Return the routes of exports under a base path."""
     return [Route(make_url_path(base, "export/{name}.parquet"), _answer, methods=["GET"])]
 
 
 def address(name: str) -> str:
-    """Where a corpus is exported, as seen from a page."""
+    """Return the address of a corpus's export, relative to a page."""
     return f"export/{quote(name, safe='')}.parquet"
 
 
 def file_name(title: str) -> str:
-    """What the export of a corpus is called, by the name of the file that it was: "a.csv"."""
+    """Return the name of a corpus's export, made from its original file name: "a.csv"."""
     stem = re.sub(r"[^\w.-]+", "-", title.rpartition(".")[0] or title).strip("-.")
     return f"{stem[:60] or 'corpus'}.parquet"
 
@@ -142,13 +142,13 @@ def _written(name: str, person: Person, visitor: str) -> _Download:
     """Return the export of a corpus, written and ready to be sent.
 
     Args:
-        name: the corpus's.
-        person: who asks.
-        visitor: who has the place: its owner or, where nobody signs in, an address.
+        name: the corpus's name.
+        person: the person who asks.
+        visitor: the occupant of the place: the owner or, if nobody signs in, an address.
 
     Raises:
-        AccessError: it is not for this person to take away.
-        ContextlensError: it is not there or damaged, or there is no room or no place for it.
+        AccessError: this person may not export it.
+        ContextlensError: it does not exist or is damaged, or there is no room or no place.
     """
     about = store().about(name)
     check_may_export(about, person)

@@ -1,10 +1,10 @@
-"""Which stored corpora a visit knows: those that its address names, and those for everybody.
+"""The stored corpora that a visit knows: those that its address names, and those for everybody.
 
-A server that answers to this machine alone has one visitor, who knows all that it stores. Anywhere
-else a corpus is known to whoever has its name, which nobody can guess, and may be deleted by
-whoever has it among their own, which a link that is shared does not say; the files of
-`CONTEXTLENS_CORPORA` are for everybody, and nobody deletes them. Where visitors sign in, a corpus
-is its owner's, at whatever address: the owner's page lists it, and an admin's lists all of them.
+A server that only this machine can reach has one visitor, who knows all stored corpora. Elsewhere,
+a visitor knows a corpus if they have its name, which nobody can guess. They may delete it if it is
+among their own, which a shared link does not reveal. The files of `CONTEXTLENS_CORPORA` are for
+everybody, and nobody deletes them. If visitors sign in, a corpus belongs to its owner, at any
+address: the owner's page lists it, and an admin's page lists all of them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ __all__ = [
 
 
 MOST = 8
-"""Corpora that one visitor keeps, where there are several visitors."""
-_MOST_LISTED = 50  # where there is one
+"""The most corpora that one visitor keeps, if there are several visitors."""
+_MOST_LISTED = 50  # if there is only one
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Kept:
     """A corpus of the store, as one visit may know it.
 
     Attributes:
-        name: what it is found by.
-        about: what there is to know; None where it cannot be told.
-        problem: why it cannot, in a sentence, or "".
+        name: the name that finds it.
+        about: its description; None if it cannot be read.
+        problem: why it cannot be read, in a sentence, or "".
         file: the file for everybody that it comes from, or None.
-        job: what indexes it in this process, waiting or running, or None.
-        is_elsewhere: whether another process indexes it.
+        job: the waiting or running job that indexes it in this process, or None.
+        is_elsewhere: True if another process indexes it.
     """
 
     name: str
@@ -75,34 +75,34 @@ class Kept:
 
     @property
     def title(self) -> str:
-        """What to call it."""
+        """Its title."""
         if self.about is not None:
             return self.about.title
         return self.file.title if self.file is not None else "A corpus that cannot be read"
 
     @property
     def is_indexed(self) -> bool:
-        """Whether it is there and all of its words have vectors."""
+        """True if it is stored and all of its words have vectors."""
         return self.about is not None and self.about.state == "done"
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it is being indexed, here or elsewhere."""
+        """True if it is being indexed, here or elsewhere."""
         return self.job is not None or self.is_elsewhere
 
 
 def for_everybody(model: str) -> Mapping[str, Offered]:
-    """The files for everybody, by the names of the corpora that they become with a model."""
+    """Return the files for everybody, by the names of the corpora that they become with a model."""
     return {stored_name(file, model): file for file in offered(settings().corpora_folder)}
 
 
 def is_for_everybody(about: About) -> bool:
-    """Whether a corpus comes from one of the files for everybody."""
+    """Return True if a corpus comes from one of the files for everybody."""
     return about.name in for_everybody(about.indexing.model)
 
 
 def own_names(view: ViewState) -> tuple[str, ...]:
-    """The names of the visitor's corpora, oldest first where the address has them."""
+    """Return the names of the visitor's corpora, oldest first if they come from the address."""
     owner = guard.current_owner()
     if owner:
         return tuple(name for name in store().names() if _owner(store().root, name) == owner)
@@ -114,23 +114,23 @@ def own_names(view: ViewState) -> tuple[str, ...]:
 
 
 def _listed_names(view: ViewState) -> tuple[str, ...]:
-    """The names of the corpora that the visitor's page lists: their own first."""
+    """Return the names of the corpora that the visitor's page lists: their own first."""
     others = store().names() if guard.sign_in_is_on() and guard.is_allowed(MANAGE) else ()
     names = dict.fromkeys([*own_names(view), *_named(view), *others])
     return tuple(names)[:_MOST_LISTED]
 
 
 def _named(view: ViewState) -> tuple[str, ...]:
-    """Those that the address says are the visitor's."""
+    """Return the corpora that the address names as the visitor's own."""
     named = (name for name in MINE.of(view).split(",") if is_name(name))
     return tuple(dict.fromkeys(named))[:MOST]
 
 
 def known(view: ViewState) -> tuple[Kept, ...]:
-    """What a visit knows: the visitor's own, the newest first, then what is for everybody.
+    """Return the corpora that a visit knows: the visitor's own, newest first, then the public ones.
 
     Raises:
-        CorpusError: the place where corpora are stored cannot be read.
+        CorpusError: the store cannot be read.
     """
     files = for_everybody(view.model)
     own = [kept_of(name) for name in _listed_names(view) if name not in files]
@@ -139,14 +139,14 @@ def known(view: ViewState) -> tuple[Kept, ...]:
 
 
 def running(name: str) -> Job | None:
-    """The job that indexes a corpus in this process, where one waits or runs."""
+    """Return the waiting or running job that indexes a corpus in this process, or None."""
     job = jobs().get(index_key(store(), name))
     return None if job is None or job.done() else job
 
 
 def kept_of(name: str, file: Offered | None = None) -> Kept:
-    """What there is to know of a corpus of this name, or why that cannot be told."""
-    job = running(name)  # before what it writes is read: who ends meanwhile has written its end
+    """Return the corpus of this name with its description, or with the reason why it has none."""
+    job = running(name)  # before the state: a job that ends in between has stored its final one
     try:
         about, is_elsewhere = store().about(name), False
         if job is None and about.state != "done":
@@ -155,15 +155,15 @@ def kept_of(name: str, file: Offered | None = None) -> Kept:
         file = file or for_everybody(about.indexing.model).get(name)
         return Kept(name, about, file=file, job=job, is_elsewhere=is_elsewhere)
     except CorpusError as exc:
-        is_there = file is None or store().has(name)  # of a half one the file is indexed anew
+        is_there = file is None or store().has(name)  # a partly stored one is indexed anew
         return Kept(name, None, str(exc) if is_there else "", file)
 
 
 def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
-    """What to call the corpora that a visit knows and that can be read, for menus, by name.
+    """Return the titles of the readable corpora that a visit knows, for menus, by name.
 
     Args:
-        view: what is looked at.
+        view: the current view.
         chosen: names that the view asks for, known or not.
     """
     files = for_everybody(view.model)
@@ -176,7 +176,7 @@ def titles(view: ViewState, *chosen: str) -> Mapping[str, str]:
 
 
 def with_own(view: ViewState, name: str) -> ViewState:
-    """The same view with one more corpus of the visitor's own."""
+    """Return the same view with one more corpus of the visitor's own."""
     if is_for_one() or guard.current_owner():  # the store itself is the list
         return view
     own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
@@ -184,16 +184,16 @@ def with_own(view: ViewState, name: str) -> ViewState:
 
 
 def without_own(view: ViewState, name: str) -> ViewState:
-    """The same view with one corpus less."""
+    """Return the same view without one corpus."""
     own = [other for other in MINE.of(view).split(",") if is_name(other) and other != name]
     return MINE.put(view, ",".join(own))
 
 
 def check_may_add(view: ViewState) -> None:
-    """Pass where a visitor may keep one more corpus.
+    """Check that a visitor may keep one more corpus.
 
     Raises:
-        CorpusError: there are enough.
+        CorpusError: they have too many.
     """
     n = len(own_names(view))
     if n >= MOST and not is_for_one():
@@ -204,10 +204,10 @@ def check_may_add(view: ViewState) -> None:
 
 
 def may_delete(view: ViewState, kept: Kept) -> bool:
-    """True if a corpus is the visitor's own: not one for everybody, nor shown by another's link.
+    """Return True if a corpus is the visitor's own: not for everybody, nor from another's link.
 
-    One for everybody that cannot be read may be deleted by an admin, or by whoever has the server
-    for themselves: its file can be indexed again then.
+    An unreadable corpus for everybody may be deleted by an admin, or by the only visitor of a
+    server: its file can be indexed again then.
     """
     if not guard.is_allowed(KEEP):
         return False
@@ -221,12 +221,12 @@ def may_delete(view: ViewState, kept: Kept) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _owner_of(root: str, name: str) -> str:
-    del root  # of tests' stores
+    del root  # of stores in tests
     return store().about(name).owner
 
 
 def note_owners() -> None:
-    """Read whose each corpus is before somebody asks: some milliseconds of each, once."""
+    """Read each corpus's owner in advance, once, as each takes some milliseconds."""
     for name in store().names() if guard.sign_in_is_on() else ():
         _owner(store().root, name)
 
@@ -234,24 +234,24 @@ def note_owners() -> None:
 def _owner(root: str, name: str) -> str:
     try:
         return _owner_of(root, name)
-    except CorpusError:  # not kept: it may be mended
+    except CorpusError:  # not cached: it may be repaired
         return ""
 
 
 @lru_cache(maxsize=1_000)
 def _title_of(root: str, name: str) -> str:
-    del root  # of tests' stores
+    del root  # of stores in tests
     return store().about(name).title
 
 
 def _title(root: str, name: str) -> str:
     try:
         return _title_of(root, name)
-    except CorpusError:  # not kept: it may be mended
+    except CorpusError:  # not cached: it may be repaired
         return ""
 
 
-# --- Views of other pages on a corpus
+# --- Views of other pages with a corpus
 
 _SENSES_CORPUS = Text(page="senses", name="corpus", default="ambiguous", label="Corpus")
 _SENSES_WORD = Text(page="senses", name="word", label="Word")
@@ -260,20 +260,20 @@ _MAP_KEPT = Text(page="map", name="kept", label="Corpus")
 
 
 def has_page(name: str) -> bool:
-    """Whether there is such a page."""
+    """Return True if there is such a page."""
     return any(page.name == name for page in PAGES)
 
 
 def on_senses(view: ViewState, corpus: str, word: str = "") -> ViewState:
-    """The view with Senses on a corpus, and on a word of it."""
+    """Return the view with Senses on a corpus, and on a word in it."""
     return _SENSES_WORD.put(_SENSES_CORPUS.put(view, corpus), word[:200])
 
 
 def on_map(view: ViewState, corpus: str) -> ViewState:
-    """The view with Map on a stored corpus."""
+    """Return the view with Map on a stored corpus."""
     return _MAP_KEPT.put(_MAP_SOURCE.put(view, "kept"), corpus)
 
 
 def on_ready_map(view: ViewState) -> ViewState:
-    """The view with Map on its ready-made corpus."""
+    """Return the view with Map on its ready-made corpus."""
     return _MAP_SOURCE.put(view, _MAP_SOURCE.default)

@@ -23,7 +23,7 @@ __all__ = ["own_sentences", "stored_texts"]
 
 @lru_cache(maxsize=32)
 def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
-    """A view's sentences, each labelled with its letter; blank ones and second texts are left out.
+    """Return a view's sentences, labelled by letter, without blank ones and second texts.
 
     Raises:
         CorpusError: all of them are blank.
@@ -40,14 +40,14 @@ def own_sentences(sentences: tuple[Sentence, ...]) -> Corpus:
 
 
 def stored_texts(name: str) -> Corpus:
-    """The first texts of a stored corpus, as many as of a file that is looked at once.
+    """Return the first texts of a stored corpus, as many as of an uploaded file.
 
-    They are read from the store once for all who have the corpus's name.
+    They are read from the store once, for all who have the corpus's name.
 
     Raises:
         CorpusError: there is no such corpus, or it is damaged or of a newer version.
     """
-    about = store().about(name)  # each time: it may have been deleted
+    about = store().about(name)  # each time, as it may have been deleted
     read = remembered(
         "texts of a corpus", store().root, name, about.created, compute=lambda: _Read(_read(name))
     )

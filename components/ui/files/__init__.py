@@ -1,1 +1,1 @@
-"""Visitors' files, which several pages read: what is kept of them, and where they are chosen."""
+"""Visitors' files for several pages: the stored files, and the field that uploads them."""

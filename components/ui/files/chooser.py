@@ -1,4 +1,4 @@
-"""Where a visitor chooses a file: the field, what it was taken for, and what becomes of it."""
+"""The upload field, the recognised form of a file, and the note on what happens to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UPLOADED = (
     "a file of over 1 MB passes through a temporary file on this server's disk, deleted once it "
     "is read."
 )
-"""What becomes of a file that is uploaded."""
+"""The note on what happens to an uploaded file."""
 _N_HEAD = 5
 
 
@@ -33,13 +33,13 @@ def upload_field(
     on_file: Callable[[str, Sheet], None],
     formats: Sequence[str] = FORMATS,
 ) -> None:
-    """A field for a file; for who may give none, why.
+    """Draw a field for a file, or the reason why the visitor may not upload one.
 
     Args:
-        label: what to choose; the formats are named behind it.
-        key: of the widget.
-        on_file: told the name under which this visit finds the file, and what is in it.
-        formats: endings of the files that can be chosen.
+        label: what to choose; the formats are appended.
+        key: the widget's key.
+        on_file: receives the name under which this visit finds the file, and its content.
+        formats: extensions of the files that can be chosen.
     """
 
     why_not = guard.refusal(UPLOAD)
@@ -66,9 +66,9 @@ def upload_field(
 
 
 def kept_file(name: str, content: bytes) -> str:
-    """The name under which this visit finds a file that it gave; "" where it cannot be used.
+    """Return the name under which this visit finds an uploaded file; "" if it cannot be used.
 
-    Why it cannot is said on the next run.
+    The next run tells the visitor why it cannot be used.
     """
     try:
         return keep(session.session(), name, content)
@@ -78,7 +78,7 @@ def kept_file(name: str, content: bytes) -> str:
 
 
 def file_head(sheet: Sheet, *, key: str) -> None:
-    """A file's first rows and what it was taken for."""
+    """Draw a file's first rows and its recognised form."""
     encoding = f", {sheet.encoding}" if sheet.encoding else ""
     st.markdown(f"**{escape(sheet.name)}** · {sheet.format}{encoding} · {sheet.n_rows:,} rows")
     for note in (*sheet.notes, *sheet.left_out):

@@ -1,11 +1,12 @@
-"""Visitors' files in this process's memory: how they arrive, and what pages read of them.
+"""Visitors' files in this process's memory: how they arrive, and what pages read from them.
 
-A file is its visitor's alone: it is kept under a name that only that visit knows. What a page shows
-of it, the chosen columns and no other, is kept beside it under the digest that stands in the
-address, so that whoever has the address finds that, and nothing else of the file.
+A file belongs to its visitor alone: it is stored under a name that only that visit knows. A page
+shows only the chosen columns. They are stored separately, under the digest in the address, so that
+anyone with the address finds these columns and nothing else of the file.
 
 Streamlit keeps every file that a visit sends, shown on a page or not, until the visit ends. So
-files are counted where they arrive, and its copy is let go as soon as a page has taken the file.
+files are counted when they arrive, and Streamlit's copy is released as soon as a page has taken the
+file.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ __all__ = [
 
 _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _FORBIDDEN, _TOO_LARGE, _BUSY = 403, 413, 503
-_AGAIN = 60  # seconds after which to try again
-_SILENCE_SECONDS = 30.0  # after which a browser that sends nothing more of a file is dropped
-_N_REFUSALS = 1_000  # that pages have yet to say
+_AGAIN = 60  # seconds after which to retry
+_SILENCE_SECONDS = 30.0  # after which a silent upload is dropped
+_N_REFUSALS = 1_000  # that pages have not reported yet
 _refusals: OrderedDict[str, str] = OrderedDict()
-"""By visit, why a file was not taken."""
+"""The reason why a file was refused, by visit."""
 
 
 class _StreamlitFiles:
@@ -87,32 +88,32 @@ def _store() -> UploadStore:
 
 
 def max_file_bytes() -> int:
-    """Return the size of the largest file that is taken."""
+    """Return the size of the largest accepted file."""
     return _store().max_file_bytes
 
 
 def take_file(key: str) -> tuple[str, bytes] | None:
-    """Return the name and the content of a field's file, which Streamlit then no longer holds.
+    """Return the name and content of a field's file, and release Streamlit's copy.
 
-    Call in the field's callback; it comes once more, without a file, when the browser next sends
-    the field's state.
+    Call this in the field's callback. The callback runs once more, without a file, when the browser
+    next sends the field's state.
     """
     file, run = session.value(key), get_script_run_ctx()
-    if not isinstance(file, UploadedFile):  # none, or one that was taken before
+    if not isinstance(file, UploadedFile):  # none, or one that was already taken
         return None
     content = file.getvalue()
-    file.truncate(0)  # the session's state has this object until then
+    file.truncate(0)  # the session's state holds this object until then
     if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
         run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
     return file.name, content
 
 
 def keep(visitor: str, name: str, content: bytes) -> str:
-    """Read a visitor's file and keep it; gives the name under which this visit finds it.
+    """Read and keep a visitor's file; return the name under which this visit finds it.
 
     Raises:
         AccessError: the visitor may not upload files.
-        CorpusError: it cannot be used, or others' files take too long; what was kept stays.
+        CorpusError: the file cannot be used, or others' files take too long; earlier files stay.
     """
     guard.require(UPLOAD)
     store = _store()
@@ -126,47 +127,47 @@ def keep(visitor: str, name: str, content: bytes) -> str:
 
 
 def sheet_of(secret: str) -> Sheet | None:
-    """The file that was kept under a name, where this process still has it and it is theirs."""
+    """Return the visitor's file of this name if this process still has it, else None."""
     found = _store().get(secret, of=guard.current_owner()) if secret else None
     return found if isinstance(found, Sheet) else None
 
 
 def keep_shared(visitor: str, digest: str, chosen: Any, n_bytes: int) -> None:
-    """Keep what was chosen of a file for whoever has its digest."""
+    """Keep the chosen part of a file for anyone who has its digest."""
     _store().put(guard.current_owner() or visitor, digest, chosen, n_bytes)
 
 
 def shared(digest: str) -> Any:
-    """What was chosen of a file and has a digest, or None; never a file itself."""
+    """Return the chosen part of a file with this digest, or None; never a file itself."""
     found = _store().get(digest)
     return None if isinstance(found, Sheet) else found
 
 
 def forget_all() -> None:
-    """Let go of all files and counts, as a server does that starts again."""
+    """Drop all files and counts, as after a restart of the server."""
     _store_of.cache_clear()
     _refusals.clear()
 
 
 def take_refusal() -> str:
-    """Return why this visit's last file was not taken, once; "" where it was."""
+    """Return the reason why this visit's last file was refused, once; "" if it was not."""
     run = get_script_run_ctx(suppress_warning=True)
     return _refusals.pop(run.session_id, "") if run is not None else ""
 
 
 def middleware() -> list[Middleware]:
-    """What stands before Streamlit's own uploads."""
+    """Return the middleware in front of Streamlit's own uploads."""
     return [Middleware(UploadGate)]
 
 
 class UploadGate:
-    """Hands files on to Streamlit while there is room for them, and counts what arrives."""
+    """Pass files on to Streamlit while there is room for them, and count what arrives."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands on, or answers with a status and a sentence."""
+        """Pass the request on, or answer with a status and a sentence."""
         key = _key(scope)
         if key is None:
             await self._app(scope, receive, send)
@@ -202,7 +203,7 @@ def _admitted(key: FileKey, request: Request) -> UploadStore:
     """Return the store that counts a file, which may arrive.
 
     Raises:
-        ContextlensError: it may not.
+        ContextlensError: the file may not arrive.
     """
     person = guard.person_of_request(request.cookies)
     guard.require(UPLOAD, person)
@@ -214,7 +215,7 @@ def _admitted(key: FileKey, request: Request) -> UploadStore:
 
 
 def _key(scope: Scope) -> FileKey | None:
-    """The file that a request uploads, or None for any other request."""
+    """Return the file that a request uploads, or None for any other request."""
     if scope["type"] != "http" or scope["method"] != "PUT":
         return None
     found = _UPLOAD.search(scope["path"])
@@ -222,15 +223,15 @@ def _key(scope: Scope) -> FileKey | None:
 
 
 def _status(error: ContextlensError) -> int:
-    if isinstance(error, AccessError | SettingsError):  # the second: who may is not known then
+    if isinstance(error, AccessError | SettingsError):  # then permissions are unknown
         return _FORBIDDEN
     return _BUSY if isinstance(error, BusyError) else _TOO_LARGE
 
 
 def _refuse(visit: str, sentence: str) -> None:
-    """Have a visit's page say why a file was not taken: the field shows the status alone.
+    """Make a visit's page say why a file was refused, as the field shows only the status.
 
-    The page runs again as it is, in the way of Streamlit's own run after a change of the source.
+    The page reruns unchanged, in the same way as Streamlit's rerun after a change of the source.
     """
     if not runtime.exists():
         return

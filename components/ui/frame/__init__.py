@@ -1,1 +1,1 @@
-"""What stands around every page: header, menu, sidebar, errors, start."""
+"""The frame around every page: header, menu, sidebar, errors, startup."""

@@ -1,4 +1,4 @@
-"""The line that says so while the service behind the app is away: pages show what they have."""
+"""The notice while the service behind the app does not answer; pages keep what they have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["draw"]
 
 
 def draw() -> None:
-    """The line, as long as the service that was asked last did not answer."""
+    """Draw the notice while the last request to the service had no answer."""
     service = uncached()
     if isinstance(service, RemoteService) and service.away is not None:
         st.warning(

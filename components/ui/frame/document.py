@@ -1,6 +1,6 @@
 """The HTML document that a browser opens: Streamlit's own, with our title and style from the start.
 
-A style sheet that came with the first run of a page would move what is drawn by then.
+A style sheet that arrived with the first run of a page would shift what is already drawn.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ _NEEDED = (
     *("PageLink", "Button", "Selectbox", "TextInput", "BidiComponent", "ButtonGroup", "Html"),
     *("Checkbox", "DownloadButton"),
 )
-"""Parts of Streamlit's frontend that the pages need, and that it would ask for one by one as they
-come, each after the page has been drawn without it."""
+"""Parts of Streamlit's frontend that the pages need.
+
+Otherwise the browser requests them one by one, each after the page has been drawn without it.
+"""
 _STYLES = ("frame.css", "phone.css")
 _LAST = "PlotlyChart"
-"""The part that takes longest to begin."""
+"""The part that takes longest to start."""
 
 
 def routes(base: str = "") -> list[Route]:
-    """The document at the address of every page, under a base path."""
+    """Return the document at the address of every page, under a base path."""
     pages = ("", *(page.name for page in PAGES))
     return [Route(make_url_path(base, page), _answer) for page in pages]
 
 
 @cache
 def document() -> str:
-    """The document's text.
+    """Return the document's text.
 
     Raises:
-        RuntimeError: Streamlit's own has no place for a title and a style sheet any more.
+        RuntimeError: Streamlit's own no longer has a place for a title and a style sheet.
     """
     static = Path(get_static_dir())
     text = (static / "index.html").read_text(encoding="utf-8")
@@ -64,7 +66,7 @@ def document() -> str:
     parts = {
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
         "</head>": f"{scripts}\n</head>",
-        # At the end, so that it comes after Streamlit's own, which goes into the head.
+        # At the end, so that it comes after Streamlit's own style, which is in the head.
         "</body>": f"<style>\n{style}</style>\n</body>",
     }
     for theirs, ours in parts.items():

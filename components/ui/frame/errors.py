@@ -1,4 +1,4 @@
-"""Where errors end: ours as a sentence, unknown ones as a reference to the log."""
+"""Error boundary: our errors become a sentence, unknown ones a reference to the log."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ __all__ = ["boundary", "show", "uncaught"]
 
 _log = logging.getLogger("contextlens")
 _PASSING = (BusyError, CheckpointError, FetchError, ServiceAwayError)
-"""What another run may not meet again."""
+"""Errors that another run may not meet again."""
 
 
 @contextmanager
 def boundary(*, again: bool = True) -> Iterator[None]:
-    """Show what goes wrong inside as one message; the rest of the page stays.
+    """Show an error from inside as one message; the rest of the page stays.
 
     Args:
-        again: whether to offer a run of the page where another one can help.
+        again: True to offer a rerun of the page if that can help.
     """
     try:
         yield
     except ContextlensError as exc:
         show(exc, again=again)
-    except FragmentHandledException:  # Streamlit told `uncaught` of it
+    except FragmentHandledException:  # Streamlit reports it to `uncaught`
         runs.note("failed")
     except Exception as exc:  # noqa: BLE001 - the last place that can tell the visitor anything
         _refer(exc)
 
 
 def uncaught(exc: Exception) -> bool:
-    """Show what a callback or a fragment raised outside of all boundaries; says that it did."""
+    """Show an error that a callback or fragment raised outside all boundaries; return True."""
     if isinstance(exc, ContextlensError):
         show(exc)
     else:
@@ -55,7 +55,7 @@ def uncaught(exc: Exception) -> bool:
 
 
 def show(exc: ContextlensError, *, again: bool = True) -> None:
-    """One of our errors in a sentence, with a way to try again where that can help."""
+    """Show one of our errors in a sentence, with a button to try again if that can help."""
     meters.count_error(exc)
     runs.note("refused")
     if str(exc) != exc.for_visitors:
@@ -66,7 +66,7 @@ def show(exc: ContextlensError, *, again: bool = True) -> None:
 
 
 def _refer(exc: Exception) -> None:
-    """Tell the visitor of an error that nobody foresaw, and the log what it was."""
+    """Tell the visitor of an unexpected error, and write its details to the log."""
     meters.count_error(exc)
     runs.note("failed")
     reference = secrets.token_hex(4)

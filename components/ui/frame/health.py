@@ -1,4 +1,4 @@
-"""What machines ask the server: does it live, can it take visitors, and how has it done so far."""
+"""The server's answers to machines: whether it lives, whether it is ready, and its metrics."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from components.ui.state import session
 
 __all__ = ["CHECKS", "Check", "OperatorsOnly", "checks", "middleware", "readiness", "routes"]
 
-_SECONDS = 2.0  # that all checks together may take
-_KEPT_SECONDS = 1.0  # so that who asks often makes no work
+_SECONDS = 2.0  # for all checks together
+_KEPT_SECONDS = 1.0  # so that frequent requests cause no work
 _BYTES = 4096
 _PROBES = Kind("probes", n_at_once=1, keeps=False)
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
-_METRICS = ("/metrics", "/_stcore/metrics")  # the second is Streamlit's own
+_METRICS = ("/metrics", "/_stcore/metrics")  # the second one is Streamlit's own
 _REFUSAL = (
     "Only the machine that Contextlens runs on may read this, or who sends the token that "
     "CONTEXTLENS_METRICS_TOKEN names (Authorization: Bearer ...).\n"
@@ -42,7 +42,7 @@ _REFUSAL = (
 
 
 def routes(base: str = "") -> list[Route]:
-    """Alive, ready and metrics: at the root, where other processes ask, and under a base path."""
+    """Return the health and metrics routes: at the root for processes, and under a base path."""
     answers = {"healthz": _alive, "readyz": _ready, "metrics": _metrics}
     return [
         Route(make_url_path(prefix, name), answer)
@@ -52,20 +52,20 @@ def routes(base: str = "") -> list[Route]:
 
 
 def middleware() -> list[Middleware]:
-    """What stands before the metrics, Streamlit's own too."""
+    """Return the middleware in front of the metrics, including Streamlit's own."""
     return [Middleware(OperatorsOnly)]
 
 
 class Check:
-    """One question of whether the server is ready.
+    """One check of whether the server is ready.
 
-    It is asked in a thread of its own, and while an answer is out, not again: a disk that hangs
-    holds one thread, however often somebody asks.
+    It runs in a thread of its own, and does not start again before it has an answer: a disk that
+    hangs holds one thread, however often somebody asks.
 
     Args:
-        name: what is looked at.
-        is_fine: says how it is.
-        once: whether it is enough that it was fine once.
+        name: what is checked.
+        is_fine: returns True if it is fine.
+        once: True if one success is enough.
     """
 
     def __init__(self, name: str, is_fine: Callable[[], bool], *, once: bool = False) -> None:
@@ -76,7 +76,7 @@ class Check:
         self._asked = 0.0
 
     def ask(self) -> Future[bool]:
-        """The answer that is under way or is new enough; never an error."""
+        """Return the pending or recent answer; it never raises."""
         with self._lock:
             now = time.monotonic()
             if self._last and (not self._last.done() or self._is_kept(self._last, now)):
@@ -97,7 +97,7 @@ class Check:
 
 
 async def readiness(checks: Sequence[Check], seconds: float = _SECONDS) -> dict[str, str]:
-    """Each check's answer within some seconds: "ok", "not ready" or "no answer in time"."""
+    """Return each check's answer within some seconds: "ok", "not ready" or "no answer in time"."""
     asked = {check.name: asyncio.wrap_future(check.ask()) for check in checks}
     await asyncio.wait(asked.values(), timeout=seconds)
     return {
@@ -107,16 +107,16 @@ async def readiness(checks: Sequence[Check], seconds: float = _SECONDS) -> dict[
 
 
 class OperatorsOnly:
-    """Lets metrics be read from this machine, or with the token; all else passes untouched.
+    """Let metrics be read only from this machine or with the token; pass all other requests on.
 
-    A proxy on this machine speaks for others: what it forwards does not count as this machine's.
+    A proxy on this machine speaks for others, so forwarded requests do not count as local.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands on, or answers with 403 and a sentence."""
+        """Pass the request on, or answer with 403 and a sentence."""
         asks = scope["type"] == "http" and scope["path"].rstrip("/").endswith(_METRICS)
         if asks and not _may_read(Request(scope)):
             await PlainTextResponse(_REFUSAL, status_code=403)(scope, receive, send)
@@ -144,7 +144,7 @@ def _is_here(host: str) -> bool:
 def _token() -> str | None:
     try:
         return settings().metrics_token
-    except ContextlensError:  # every page says it
+    except ContextlensError:  # every page reports it
         return None
 
 
@@ -187,16 +187,16 @@ def _has_jobs() -> bool:
 
 
 def checks() -> tuple[Check, ...]:
-    """What must hold before visitors are sent here.
+    """Return the conditions for sending visitors here.
 
-    The first model was loaded, the data folder can be written to, work in the background begins.
+    The first model was loaded, the data folder is writable, and background work starts.
     """
     return (
-        Check("model", _has_model, once=True),  # one that is idle may leave memory
+        Check("model", _has_model, once=True),  # an idle model may leave memory
         Check("data_folder", _can_write),
         Check("jobs", _has_jobs),
     )
 
 
 CHECKS = checks()
-"""Of this server."""
+"""The checks of this server."""

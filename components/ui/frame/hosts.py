@@ -1,9 +1,9 @@
-"""The names that the server answers to, and whose pages may speak to it.
+"""The host names that the server answers to, and the origins whose pages may send it requests.
 
-A page of another site can let a browser ask this server: openly, with its own origin, or under a
-name of its own that it points to this machine. Both are refused here, before Streamlit sees them:
-it looks at the names of WebSockets only, and before it refuses an origin it asks a site outside for
-this machine's address.
+A page of another site can make a browser send requests to this server: openly, with its own origin,
+or under a host name of its own that points to this machine. Both are refused here, before Streamlit
+sees them. Streamlit checks the host names of WebSockets only, and before it refuses an origin it
+asks an external site for this machine's address.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["HEADERS", "Gate", "middleware", "names"]
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # addresses hold sentences
+    "Referrer-Policy": "same-origin",  # addresses contain sentences
     "Content-Security-Policy": "frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
 }
-"""Sent with every answer that does not say otherwise."""
+"""Headers of every response that does not set them itself."""
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = {"0.0.0.0", "::"}
@@ -42,16 +42,16 @@ _RESOLVER = Path("/etc/resolv.conf")
 
 
 def middleware() -> list[Middleware]:
-    """What stands before all of Streamlit's own."""
+    """Return the middleware in front of all of Streamlit's own."""
     return [Middleware(Gate)]
 
 
 def names(address: str | None, named: Iterable[str] = ()) -> frozenset[str]:
-    """The names of a server, lower case: nothing outside is asked for them.
+    """Return the names of a server, in lower case, without asking an external site.
 
     Args:
-        address: what it listens on; None is everywhere, where this machine's own names are added.
-        named: further ones, which the operator gave.
+        address: the address that it listens on; None for all, which adds this machine's own names.
+        named: further names from the operator.
     """
     everywhere = address is None or address in _EVERYWHERE
     own = [*(_machine() if everywhere else ()), *([address] if address else ())]
@@ -59,9 +59,9 @@ def names(address: str | None, named: Iterable[str] = ()) -> frozenset[str]:
 
 
 class Gate:
-    """Lets pass what asks for this server by a name of its own, from a page of its own.
+    """Pass only requests to one of this server's names from one of its own pages.
 
-    An address of this machine needs no list: it is the one that the connection came in by.
+    This machine's address needs no list: it is the one at which the connection arrived.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -70,7 +70,7 @@ class Gate:
         self._names: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hands on, or answers with 403 and a sentence."""
+        """Pass the request on, or answer with 403 and a sentence."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
@@ -106,21 +106,21 @@ class Gate:
             return
         try:
             named = Settings.from_env().hosts
-        except SettingsError:  # every page says it
+        except SettingsError:  # every page reports it
             named = ()
         self._named = frozenset(_plain(name) for name in named)
         self._names = names(st.get_option("server.address"), named)
 
 
 def _machine() -> list[str]:
-    """This machine's names: its own, and as its network finds it."""
+    """Return this machine's names: its own, and those that its network knows."""
     name = socket.gethostname()
     short = name.partition(".")[0]
     return [name, short, *(f"{short}.{domain}" for domain in ("local", *_search_domains()))]
 
 
 def _search_domains() -> list[str]:
-    """What this machine's resolver puts behind a short name."""
+    """Return the suffixes that this machine's resolver appends to a short name."""
     try:
         lines = _RESOLVER.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -130,7 +130,7 @@ def _search_domains() -> list[str]:
 
 
 def _name(netloc: str) -> str:
-    """The name in a host header, without its port; "" where it is none."""
+    """Return the name in a host header, without its port; "" if it is not a name."""
     try:
         parts = urlsplit(f"//{netloc}")
         _ = parts.port
@@ -141,7 +141,7 @@ def _name(netloc: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name or an address as it is compared."""
+    """Return a name or address in the form that is compared."""
     bare = name.strip().strip("[]").partition("%")[0].lower().rstrip(".")
     try:
         address = ip_address(bare)
@@ -172,9 +172,9 @@ def _without_default_port(netloc: str) -> str:
 
 
 def _with_the_origin_s_host(scope: Scope) -> Scope:
-    """A WebSocket behind a proxy that hides the visitor's host: as if it had passed it on.
+    """Return a WebSocket request as if a proxy had passed the visitor's host on.
 
-    Streamlit compares the two, and asks outside where they differ.
+    Streamlit compares host and origin, and asks an external site if they differ.
     """
     headers = MutableHeaders(raw=list(scope["headers"]))
     netloc = _netloc(headers.get("origin", ""))
@@ -197,7 +197,7 @@ def _with_headers(send: Send) -> Send:
 
 
 def _only_over_https(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return a header; a cookie of a server that is reached over https becomes `Secure`."""
+    """Return a header; on a server reached over https, cookies become `Secure`."""
     is_open = name.lower() == b"set-cookie" and b"; secure" not in value.lower()
     return name, value + b"; Secure" if is_open and oidc.is_over_https() else value
 

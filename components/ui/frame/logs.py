@@ -1,9 +1,9 @@
-"""The log: one line for each event, for people or as JSON, without what visitors type.
+"""The log: one line for each event, as text or JSON, without anything that visitors type.
 
-Our own records hold a sentence of ours, fields, an error's class and where it came from. Of other
+Our own records hold one of our sentences, fields, an error's class and its origin. Of other
 libraries' records only the logger, the level and an error's class are kept: their messages may
-repeat a text, a file's content or a name. Libraries have handlers of their own, some made after the
-server started. So each record knows its whole line, which any handler then writes.
+repeat a text, a file's content or a name. Libraries have handlers of their own, and some add them
+after the server has started. So each record contains its whole line, which any handler then writes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from components.ui.frame import runs
 
 __all__ = ["FIELDS", "begin", "versions"]
 
-_EXTRA = ("reference", "versions")  # given by who logs
+_EXTRA = ("reference", "versions")  # set by the caller
 _OF_THE_RUN = ("page", "session", "error", "traceback")
 FIELDS = ("time", "level", "logger", "message", *_EXTRA, *_OF_THE_RUN)
-"""A line's fields; those after the first four only where there is something to say."""
+"""A line's fields; those after the first four only if they have a value."""
 
 _LIBRARIES = ("contextlens", "streamlit", "torch", "transformers", "tokenizers", "numpy", "lancedb")
 _MOST_FRAMES = 50
-_KEY = secrets.token_bytes(16)  # so that nobody can tell a session's id from its name in the log
+_KEY = secrets.token_bytes(16)  # so that nobody can infer a session's id from its name in the log
 _log = logging.getLogger("contextlens")
 
 
@@ -44,14 +44,14 @@ def begin(form: str) -> None:
     """Write the log in this form from now on.
 
     Args:
-        form: "plain", "json", or "full" for Python's own, with whatever messages say.
+        form: "plain", "json", or "full" for Python's own format, with complete messages.
     """
     line = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     if form != "full":
         line = "%(message)s"
         _Record.is_json = form == "json"
         logging.setLogRecordFactory(_Record)
-        logging.raiseExceptions = False  # else a record that cannot be written is shown as it is
+        logging.raiseExceptions = False  # else Python prints a record that cannot be written
         logging.captureWarnings(True)
         threading.excepthook = _thread_ended
         sys.excepthook = lambda _, error, __: _log.critical("The server ends", exc_info=error)
@@ -114,8 +114,8 @@ def _hashed(session: str) -> str:
 
 
 def _name(error: BaseException) -> str:
-    """An error's class, the operating system's words for it, and all that we say of settings."""
-    if isinstance(error, SettingsError):  # what an operator wrote, not a visitor
+    """Return an error's class, the operating system's words for it, and any text on settings."""
+    if isinstance(error, SettingsError):  # written by an operator, not a visitor
         return f"SettingsError: {error}"
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -125,7 +125,7 @@ def _name(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> str:
-    """A traceback with all causes, oldest first, without the errors' messages."""
+    """Return a traceback with all causes, oldest first, without the errors' messages."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and not any(cause is one for one in chain):

@@ -1,4 +1,4 @@
-"""Every page in one table, and the menu made of it. A new page is one row here."""
+"""The table of all pages, and the menu made from it. A new page is one row here."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from components.ui.state.view import ViewState
 __all__ = ["PAGES", "SECTIONS", "PageRow", "ensure_frame", "link", "menu", "row", "streamlit_pages"]
 
 _PAGES = "pages"
-"""Under which a visit keeps the pages of its last run, for the links to them."""
+"""The key under which a visit keeps the pages of its last run, for the links to them."""
 SECTIONS = ("", "Read", "Inside", "Meaning", "Library")
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """One page: its file in `pages/`, and what visitors see of it."""
+    """One page: its file in `pages/`, and its texts for visitors."""
 
     name: str
     icon: str
@@ -30,12 +30,12 @@ class PageRow:
 
     @property
     def title(self) -> str:
-        """Its name in the menu and at its top."""
+        """The page's name in the menu and in its header."""
         return say(f"page.title.{self.name}")
 
     @property
     def question(self) -> str:
-        """What it answers, in a sentence."""
+        """The question that it answers, in a sentence."""
         return say(f"page.question.{self.name}")
 
     @property
@@ -62,15 +62,15 @@ PAGES = (
 
 
 def row(name: str) -> PageRow:
-    """The row of a page."""
+    """Return the row of a page."""
     return next(page for page in PAGES if page.name == name)
 
 
 def ensure_frame() -> None:
-    """Run `main.py` around the page where a page address was the first that a server ever saw.
+    """Run `main.py` around the page if a server's first request was for a page address.
 
-    Until `st.navigation` has been called once in a process, Streamlit takes the `pages/` folder
-    for its older kind of app and runs the page's file alone, without menu or error boundary.
+    Until `st.navigation` has been called once in a process, Streamlit treats the `pages/` folder as
+    its older kind of app and runs the page's file alone, without menu or error boundary.
     """
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
@@ -78,7 +78,7 @@ def ensure_frame() -> None:
 
 
 def streamlit_pages() -> Sequence[StreamlitPage]:
-    """The pages for `st.navigation`, the first one at the root address."""
+    """Return the pages for `st.navigation`, the first one at the root address."""
     pages = {
         page.name: st.Page(page.file, title=page.title, icon=page.icon, default=page is PAGES[0])
         for page in PAGES
@@ -88,7 +88,7 @@ def streamlit_pages() -> Sequence[StreamlitPage]:
 
 
 def menu(view: ViewState) -> None:
-    """The menu, in sections; each link carries the view along."""
+    """Draw the menu, in sections; each link carries the view along."""
     parameters = session.parameters(view)
     with st.container(key="menu"):
         for section in SECTIONS:
@@ -102,7 +102,7 @@ def menu(view: ViewState) -> None:
 def link(
     page: PageRow, view: ViewState, *, label: str | None = None, icon: str | None = None
 ) -> None:
-    """A link to a page that opens it on a view."""
+    """Draw a link that opens a page on a view."""
     _link(page, session.parameters(view), label or page.title, icon or page.icon)
 
 
@@ -111,5 +111,5 @@ def _link(page: PageRow, parameters: Mapping[str, str], text: str, sign: str) ->
     if pages is None:  # a page script that runs alone has no other pages
         st.button(text, icon=sign, disabled=True, type="tertiary", key=f"alone_{text}")
     else:
-        # Not by its file, which Streamlit would look for on disk once for each link.
+        # Not by file, as Streamlit would look for it on disk once for each link.
         st.page_link(pages[page.name], label=text, icon=sign, query_params=parameters)

@@ -1,4 +1,4 @@
-"""What `/metrics` reads from the parts of the app at the moment when it is asked."""
+"""The values that `/metrics` reads from parts of the app at the time of the request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["begin"]
 
 
 def begin() -> None:
-    """Have the cache, the models, the jobs and the sessions of this process read from now on."""
+    """Register the readings of this process's cache, models, jobs and sessions."""
     for name, read in (("service", _service), ("jobs", _jobs), ("sessions", _sessions)):
         meters.read_when_asked(name, read)
 
@@ -28,11 +28,11 @@ def begin() -> None:
 def _service() -> Iterator[Metric]:
     try:
         own = service()
-    except ContextlensError:  # settings that are not allowed: every page says it
+    except ContextlensError:  # settings that are not allowed: every page reports it
         return
     if isinstance(own, CachedService):
         yield from readings.of_cache(own.cache_info())
-        if isinstance(own.uncached, LocalService):  # else they are in the memory of others
+        if isinstance(own.uncached, LocalService):  # else the models are in other processes
             listed = {spec.id for spec in own.models()}
             yield from readings.of_models(own.uncached.model_sizes(), listed)
 

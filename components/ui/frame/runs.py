@@ -1,4 +1,4 @@
-"""Runs of page scripts, counted and timed; which page runs is known to the log."""
+"""Runs of page scripts, counted and timed; the log knows the page that runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.ui.frame.navigation import PAGES
 __all__ = ["Outcome", "counted", "note", "page"]
 
 Outcome = Literal["ok", "stopped", "refused", "failed"]
-"""Stopped: while it waits for a model, or because the visitor went on."""
+""""stopped": the run waits for a model, or the visitor went on."""
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "refused", "failed")
 _NAMES = {page.name for page in PAGES}
 
@@ -34,7 +34,7 @@ _current: ContextVar[_Run | None] = ContextVar("contextlens_run", default=None)
 
 @contextmanager
 def counted(page: Page) -> Iterator[None]:
-    """What is done inside is a run of this page."""
+    """Count everything inside as one run of this page."""
     name = page.url_path or PAGES[0].name
     run = _Run(name if name in _NAMES else "other")
     token, begun = _current.set(run), perf_counter()
@@ -53,13 +53,13 @@ def counted(page: Page) -> Iterator[None]:
 
 
 def note(outcome: Outcome) -> None:
-    """Remember how the run under way went, if it went no worse before; nothing where none is."""
+    """Record the outcome of the current run, if any, unless a worse one is recorded."""
     run = _current.get()
     if run is not None:
         run.outcome = max(run.outcome, outcome, key=_WORST.index)
 
 
 def page() -> str | None:
-    """The name of the page that runs in this thread."""
+    """Return the name of the page that runs in this thread."""
     run = _current.get()
     return None if run is None else run.page

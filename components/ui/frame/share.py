@@ -1,4 +1,4 @@
-"""Handing a view on: its address at a click, as a QR code for a room, or as a file."""
+"""Sharing a view: copy its address, show it as a QR code for a room, or save it as a file."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ __all__ = ["MOST", "buttons", "fits", "qr_code"]
 # --- A view's address as a QR code
 
 MOST = 858
-"""Bytes that version 20 holds, 97 modules a side; finer ones are hard to read off a wall."""
-_EDGE = 4  # modules of white around it, as the standard asks for
+"""Bytes in a code of version 20, 97 modules a side; finer ones are hard to scan off a wall."""
+_EDGE = 4  # modules of white around it, as the standard requires
 
 
 def fits(address: str) -> bool:
-    """Whether an address is short enough for a code that can be read."""
+    """Return True if an address is short enough for a readable code."""
     return len(address.encode()) <= MOST
 
 
 def qr_code(address: str) -> str:
-    """The code as an SVG in a data URI, black on white in any theme. Takes up to 30 ms."""
+    """Return the code as an SVG in a data URI, black on white in any theme. Takes up to 30 ms."""
     code = segno.make_qr(address, error="l")
     return code.svg_data_uri(border=_EDGE, dark="#000", light="#fff", omitsize=True)
 
@@ -45,7 +45,7 @@ _HERE_ALONE = {"localhost", "127.0.0.1", "::1"}
 
 
 def buttons(view: ViewState) -> None:
-    """Copy link, which copies at once, and the menu Share; whose corpora are kept is left out."""
+    """Draw Copy link, which copies at once, and the menu Share; owned corpora are left out."""
     has_own, view = bool(MINE.of(view)), MINE.put(view, "")
     address = None if session.is_too_long(view) else _address(view)
     data = {"address": address, "too_long": say("frame.share.too_long_to_copy")}
@@ -63,7 +63,7 @@ def buttons(view: ViewState) -> None:
 
 
 def _by_address(address: str, *, is_open: bool) -> None:
-    """The address in a field, and its QR code, which is made when somebody looks."""
+    """Draw the address in a field, and its QR code, which is made when somebody opens it."""
     drawn = fits(address)
     code = qr_code(address) if drawn and is_open else ""
     data = {"address": address, "drawn": drawn, "qr": code}
@@ -100,7 +100,7 @@ def _by_file(view: ViewState) -> None:
 
 
 def _address(view: ViewState) -> str:
-    """The address of this page on this view."""
+    """Return the address of this page with this view."""
     base = (st.context.url or "").split("?")[0]
     query = urlencode(session.parameters(view))
     return f"{base}?{query}" if query else base
@@ -112,7 +112,7 @@ def _open_view() -> None:
         return
     try:
         guard.require(UPLOAD)
-        check_size(len(file[1]))  # the browser's own limit binds nobody else
+        check_size(len(file[1]))  # only our page applies the browser's limit
         session.write(from_json(file[1].decode()))
     except UnicodeDecodeError:
         session.remember(say("frame.share.not_a_view"))

@@ -1,4 +1,4 @@
-"""The head of every page: its title and question, ways to share it, a place for downloads."""
+"""The header of every page: its title and question, ways to share it, a place for downloads."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ DEMO_LINE = (
 
 
 def configure() -> None:
-    """Page title, icon and width.
+    """Set the page's title, icon and width.
 
-    The icon is ours: Streamlit's own would be fetched from the network.
+    The icon is ours, as Streamlit's own would be fetched from the network.
     """
     assets = files("components.ui.frame") / "assets"
     st.set_page_config(page_title="Contextlens", page_icon=str(assets / "icon.svg"), layout="wide")
 
 
 def header(name: str, view: ViewState) -> DeltaGenerator:
-    """The page's title and question; gives the place for its downloads."""
+    """Draw the page's title and question; return the place for its downloads."""
     navigation.ensure_frame()
     page = navigation.row(name)
     top = st.container(horizontal=True, vertical_alignment="center", gap="small")

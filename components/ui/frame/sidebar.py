@@ -25,14 +25,14 @@ from components.ui.widgets import sentences
 __all__ = ["draw", "finish"]
 
 
-# --- The model picker, and below it what became of a choice
+# --- The model picker, and below it the state of the chosen model
 
 _BETWEEN = " · "
-_CAME = "came"  # the model that came last, until that is said
+_CAME = "came"  # the model that arrived last, until the visitor is told
 
 
 def draw_picker(view: ViewState) -> None:
-    """The picker on the model in use, or on the one that was chosen and comes."""
+    """Draw the picker with the model in use, or with the chosen one while it loads."""
     _say_what_came()
     wish = wishes.current(view)
     shown = wish.model if wish is not None and wish.is_pending else view.model
@@ -60,7 +60,7 @@ def draw_picker(view: ViewState) -> None:
 
 
 def _specs(shown: str) -> dict[str, ModelSpec]:
-    """Every model that this visitor can choose, and the one in use where no list has it."""
+    """Return every model that this visitor can choose, and the current one if no list has it."""
     specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
     specs.setdefault(shown, ModelSpec(shown, shown, "A model of your own choice.", "hub"))
     return specs
@@ -79,7 +79,7 @@ def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
 
 
 def _help(specs: Mapping[str, ModelSpec]) -> str:
-    """What each model is for."""
+    """Return the help text with the purpose of each model."""
     lines = [f"- **{escape(spec.title)}**: {escape(spec.summary)}" for spec in specs.values()]
     own = say(f"frame.models.{'any' if runtime.may_choose_any() else 'listed'}")
     return "\n".join([*lines, "", own])
@@ -91,9 +91,9 @@ def _choose(key: str) -> None:
 
 
 def _meant(text: str) -> str:
-    """The model that a picked label or a typed text names.
+    """Return the model that a picked label or a typed text names.
 
-    A label changes when its model is fetched, and a browser may still send the old one.
+    A label changes when its model has been fetched, and a browser may still send the old one.
     """
     specs = {spec.id: spec for spec in (*service().models(), *runtime.own_models())}
     if text in specs:
@@ -104,7 +104,7 @@ def _meant(text: str) -> str:
 
 
 def _watch(job: Job) -> None:
-    """How far the chosen model is; the page beside goes on with the one it has."""
+    """Draw the progress of the chosen model; the page continues with its present one."""
     with st.container(border=True, gap="xsmall", key="model_wish"):
         waiting.follow(
             job,
@@ -117,7 +117,7 @@ def _watch(job: Job) -> None:
 
 
 def _take() -> None:
-    """Have the page show the model that came, or say why it did not."""
+    """Switch the page to the model that arrived, or say why it did not."""
     wish: Wish | None = session.wish()
     if wish is not None and wish.is_pending and wishes.is_over(wish) and wishes.grant(wish):
         session.keep(_CAME, wish.model)
@@ -125,9 +125,9 @@ def _take() -> None:
 
 
 def _say_what_came() -> None:
-    """Say that another model is shown: as a toast, for the sidebar may be closed.
+    """Say that another model is in use: as a toast, because the sidebar may be closed.
 
-    In the run after the one that took it: what stands before a rerun may not reach the browser.
+    This happens one run after the switch, as output before a rerun may not reach the browser.
     """
     model = session.kept(_CAME)
     if model is not None:
@@ -145,7 +145,7 @@ def _failure(wish: Wish) -> None:
 
 
 def draw(view: ViewState) -> DeltaGenerator:
-    """The whole sidebar; gives the place of the model card, which needs the model loaded."""
+    """Draw the whole sidebar; return the place of the model card, which needs a loaded model."""
     with st.sidebar:
         with st.container(key="brand"):
             st.markdown(":material/center_focus_strong: **Contextlens**")
@@ -154,7 +154,7 @@ def draw(view: ViewState) -> DeltaGenerator:
         st.divider()
         try:
             draw_picker(view)
-        except ServiceAwayError:  # and has told of no models before; the page says so
+        except ServiceAwayError:  # and it never listed any models; the page says so
             st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
         finish(card_place, view)

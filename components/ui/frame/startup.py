@@ -1,7 +1,7 @@
-"""What happens once in a process, behind the first page, and at its end.
+"""Start and end of a process: work that runs once, behind the first page.
 
-First the first model is loaded, then what maps need, then indexing goes on that an earlier server
-did not finish.
+First the first model is loaded, then what maps need. Then unfinished indexing of an earlier server
+is resumed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LIBRARIES = (
     "sklearn.metrics",
     "sklearn.model_selection",
 )
-"""Of the measures of senses: half a second."""
+"""Libraries for the measures of senses, which take half a second to import."""
 _SERVER = Visitor("this server")
 _END_SECONDS = 5.0  # in all, for batches of texts that are being read or stored
 
@@ -48,13 +48,13 @@ _log = logging.getLogger("contextlens")
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
-    """Begin when the server does, not when the first visitor comes; in the background."""
+    """Start work in the background when the server starts, not when the first visitor comes."""
     try:
         logs.begin(Settings.from_env().log)
     except SettingsError as exc:
         logs.begin("plain")
         _log.critical("%s", exc)
-        yield  # every page says that there is something
+        yield  # every page reports the error
         return
     readings.begin()
     otherwise(session.caller)
@@ -66,15 +66,16 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
 def _prepare() -> None:
     try:
         loading = runtime.start_loading(session.default().model, _SERVER)
-    except ContextlensError as exc:  # every page says it too
+    except ContextlensError as exc:  # every page reports it too
         _log.error("The first model is not loaded: %s", exc)
         return
     for page in PAGES:
         import_module(f"components.features.{page.name}.page")
-    # Streamlit collects garbage after every run of a script. With half a million objects of the
-    # libraries in sight that takes 0.4 s, in which nothing else runs; they never become garbage.
+    # Streamlit collects garbage after every run of a script. With the half a million objects of the
+    # libraries that takes 0.4 s, in which nothing else runs, and these objects never become
+    # garbage.
     while not loading.wait(_OFTEN):
-        loading.look(_SERVER)  # where it has to be fetched, nobody else may want it yet
+        loading.look(_SERVER)  # if it has to be fetched, nobody else may want it yet
         gc.freeze()
     gc.freeze()
     maps().warm_up()
@@ -84,16 +85,16 @@ def _prepare() -> None:
 
 
 def warm_up() -> None:
-    """Import what pages use inside functions, so that no visitor waits for it."""
+    """Import the modules that pages import inside functions, so that no visitor waits for them."""
     for library in _LIBRARIES:
         import_module(library)
 
 
 def _go_on() -> None:
-    """Go on with the corpora that an earlier server began to index; nothing where none are kept."""
+    """Resume the indexing that an earlier server began; nothing if no corpora are stored."""
     root = store().root
     if "://" not in root and not any(Path(root).glob("*.about.lance")):
-        return  # to look into the store means a second of imports
+        return  # opening the store takes a second of imports
     try:
         indexing.go_on(jobs(), store(), runtime.service())
         known.note_owners()
@@ -102,8 +103,8 @@ def _go_on() -> None:
 
 
 def _end() -> None:
-    """Have all work stop where it can be gone on with, and wait a moment for what is half done.
+    """Stop all resumable work, and wait a moment for batches that are nearly done.
 
-    A thread that is still in torch when the process ends would end it with an error.
+    A thread that is still in torch when the process ends would make it end with an error.
     """
     jobs().stop(_END_SECONDS)

@@ -1,1 +1,1 @@
-"""Which model is wanted, its loading, and waiting for it."""
+"""The chosen model, its loading, and waiting for it."""

@@ -1,8 +1,8 @@
-"""What is fetched for a visitor: what they asked for with a click, and nothing that a view names.
+"""Downloads for a visitor: only what they asked for with a click, never what a view names.
 
-An address, a state file, Back and Forward name models, and anyone can make an address: by itself it
-gets what is in memory or on this machine. For anything else there is a button, and who pressed it
-has asked for one thing at one place of the page, until it is there or they go elsewhere.
+Addresses, state files, Back and Forward name models, and anyone can make an address. So an address
+alone gets only what is in memory or on this machine. Anything else needs a click on a button. The
+click asks for one thing at one place of the page, until it is there or the visitor goes elsewhere.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from components.ui.state import session
 
 __all__ = ["ask", "button", "forget", "is_asked", "with_size"]
 
-_ASKED = "asked_for"  # by place, the key of what the visitor asked for there
+_ASKED = "asked_for"  # by place, the key of the visitor's request there
 
 
 def ask(place: str, key: Hashable) -> None:
-    """Note that the visitor wants this at a place of the page. Call in callbacks only."""
+    """Record that the visitor wants this at a place of the page. Call in callbacks only."""
     session.keep(_ASKED, {**_asked(), place: key})
 
 
 def is_asked(place: str, key: Hashable) -> bool:
-    """Whether this is what the visitor asked for at this place."""
+    """Return True if the visitor asked for this at this place."""
     return _asked().get(place) == key
 
 
 def forget(place: str) -> None:
-    """The visitor has what they asked for at a place, or wants something else there."""
+    """Forget the visitor's request at a place: they have it, or want something else there."""
     if place in _asked():
         session.keep(_ASKED, {other: key for other, key in _asked().items() if other != place})
 
@@ -46,7 +46,7 @@ def button(
     *,
     kind: Literal["primary", "secondary"] = "secondary",
 ) -> None:
-    """The button that gets something, for who may; for others, why they may not."""
+    """Draw the button that gets something; without permission, the reason why not."""
     why_not = guard.refusal(FETCH)
     if why_not:
         st.caption(escape(why_not))
@@ -55,7 +55,7 @@ def button(
 
 
 def with_size(label: str, spec: ModelSpec) -> str:
-    """A label, with what there is to fetch of a model where that is known."""
+    """Return a label with the size of a model's download, if it is known."""
     size = spec.download_bytes
     return f"{label} ({size / 1e6:,.0f} MB)" if size else label
 

@@ -1,4 +1,4 @@
-"""What there is once in a process for work in the background: jobs, maps, and stored corpora."""
+"""Background work, one instance of each per process: jobs, maps, and stored corpora."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["jobs", "maps", "store"]
 
 @st.cache_resource(show_spinner=False, on_release=Jobs.stop)
 def jobs() -> Jobs:
-    """The jobs of this process."""
+    """Return the jobs of this process."""
     return Jobs(settings().cache_bytes // 2, hold=shared_cache().hold)
 
 
 @st.cache_resource(show_spinner=False, on_release=Maps.close)
 def maps() -> Maps:
-    """What draws the maps of this process."""
+    """Return the object that draws the maps of this process."""
     return Maps(service(), jobs(), compiled=compiled_folder(settings()))
 
 
 @st.cache_resource(show_spinner=False)
 def store() -> Store:
-    """The corpora that stay; nothing is read before somebody asks for one."""
+    """Return the stored corpora; nothing is read before somebody asks for one."""
     return open_store(settings())

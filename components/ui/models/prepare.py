@@ -1,7 +1,7 @@
-"""What takes some seconds once, done at the set-up: `python -m components.ui.models.prepare`.
+"""Slow one-time work, done at set-up: `python -m components.ui.models.prepare`.
 
-Compiled code for maps, and what the bundled model gives to random and to labelled pairs of words.
-The app makes it too, behind its first page, where it is missing.
+It compiles code for maps, and measures random and labelled pairs of words in the bundled model. If
+any of this is missing, the app makes it too, behind its first page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Make it all now, where this machine's settings allow the bundled model."""
+    """Make it all now, if this machine's settings allow the bundled model."""
     prepare.main()
     print("Measuring what the bundled model gives to pairs of words.", flush=True)
     try:

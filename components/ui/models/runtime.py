@@ -1,4 +1,4 @@
-"""What pages ask of models: the service, a model's card when it is loaded, its baseline."""
+"""Models for pages: the service, the card of a loaded model, its baseline."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ __all__ = [
 ]
 
 _PAGE = "page_load"
-"""Where a page waits for its model, and the load that it waits for."""
-_OWN = "own_models"  # the ids of no list that this visitor opened
+"""The place at which a page waits for its model, and the key of the awaited load."""
+_OWN = "own_models"  # the ids of unlisted models that this visitor opened
 _MOST_OWN = 20
 _LONGEST_NAME = 60  # characters on a button
 _ENDED_BADLY: set[State] = {"stopped", "cancelled", "forgotten"}
 
 
 def is_loaded(model: str) -> bool:
-    """Whether a model is in memory, so that using it costs nothing.
+    """Return True if a model is in memory, so that using it costs nothing.
 
-    Not where the service has never said so and does not answer now.
+    Return False if the service has never said so and does not answer now.
     """
     try:
         return service().spec(model).loaded
@@ -62,33 +62,33 @@ def is_loaded(model: str) -> bool:
 
 
 def is_near(model: str) -> bool:
-    """Whether a model is in memory, or soon can be because its files are here."""
+    """Return True if a model is in memory, or can be soon because its files are here."""
     spec = service().spec(model)
     return spec.loaded or spec.on_disk
 
 
 def own_models() -> list[ModelSpec]:
-    """Models in memory that this visitor opened and that nobody else is offered."""
+    """Return models in memory that this visitor opened and that nobody else is offered."""
     listed = {spec.id for spec in service().models()}
     own = (service().spec(model) for model in session.kept(_OWN) or () if model not in listed)
     return [spec for spec in own if spec.loaded]
 
 
 def load(model: str, *, height: int | None = None) -> ModelCard:
-    """A model's card; where loading takes time, the page ends here with progress and a way out.
+    """Return a model's card; if loading takes time, end the page with progress and a way out.
 
-    It ends here too where the model would have to be fetched and the visitor has not asked for it.
+    The page also ends if the model would have to be fetched and the visitor has not asked for it.
 
     Args:
         model: its id.
-        height: of a skeleton below the progress, in pixels, where the page's picture will stand;
-            None for a page that shows one of its own.
+        height: the height in pixels of a skeleton below the progress, in place of the page's
+            picture; None for a page that shows one of its own.
 
     Raises:
-        ModelError: the model cannot be had or used.
+        ModelError: the model cannot be loaded or used.
     """
     check_model(model)
-    if not asking.is_asked(_PAGE, model):  # what was asked for was another one
+    if not asking.is_asked(_PAGE, model):  # the visitor asked for another model
         asking.forget(_PAGE)
     if is_loaded(model):
         asking.forget(_PAGE)
@@ -104,7 +104,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
     if not waiting.shortly(found):
         _wait(found, model, height)
         st.stop()
-    session.keep(_PAGE, None)  # what failed is begun anew by the next run
+    session.keep(_PAGE, None)  # the next run starts again after a failure
     if _was_dropped(found):
         return load(model, height=height)
     found.result()
@@ -116,12 +116,12 @@ def _was_dropped(found: Job) -> bool:
 
 
 def start_loading(model: str, visitor: Visitor | None = None) -> Job:
-    """The load of a model, begun where it is not under way; the visitor, if any, waits for it.
+    """Return the load of a model, starting it if needed; the visitor, if any, waits for it.
 
     Raises:
-        AccessError: it would be fetched, and the visitor may not have that done.
+        AccessError: it would be fetched, and the visitor may not start that.
         UnknownModelError: this visitor may not load it.
-        BusyError: too many wait already.
+        BusyError: too many jobs are waiting already.
     """
     let_in(model)
     task = tasks.load(model, service())
@@ -131,11 +131,11 @@ def start_loading(model: str, visitor: Visitor | None = None) -> Job:
 
 
 def start_ahead(model: str) -> None:
-    """Begin to load a model, so that it is nearer when a page asks for it.
+    """Start to load a model, so that it is ready sooner when a page asks for it.
 
-    Not one that would have to be fetched: a view alone is nobody's wish for that.
+    A model that would have to be fetched is not loaded: a view alone is nobody's request.
     """
-    with suppress(ContextlensError):  # the page says so, if it needs it
+    with suppress(ContextlensError):  # the page reports it if it needs the model
         if is_loaded(model):
             _note_own(model)
         elif jobs().get(tasks.load_key(model)) is None and _may_load(model):
@@ -148,7 +148,7 @@ def ask(model: str) -> None:
 
 
 def _may_load(model: str) -> bool:
-    """Whether a model is here, was asked for, or is the one that the server gets when it starts."""
+    """Return True if a model is here, was asked for, or is the server's first one."""
     spec = service().spec(model)
     is_fetched = spec.source == "hub" and not spec.on_disk and settings().allow_downloads
     is_asked = asking.is_asked(_PAGE, model) and guard.is_allowed(FETCH)
@@ -156,9 +156,9 @@ def _may_load(model: str) -> bool:
 
 
 def may_choose_any() -> bool:
-    """True if this visitor may load models that are not offered: on their own machine, or an admin.
+    """Return True if this visitor may load any model: on their own machine, or as an admin.
 
-    Where nobody signs in, nobody is known to be an admin.
+    If nobody signs in, nobody is known to be an admin.
     """
     if settings().models:
         return False
@@ -166,10 +166,10 @@ def may_choose_any() -> bool:
 
 
 def check_model(model: str) -> None:
-    """Pass if this visitor may load a model. Whoever runs the models says which are offered.
+    """Check that this visitor may load a model. The models' operator decides which are offered.
 
     Raises:
-        UnknownModelError: they may not, or this can name none.
+        UnknownModelError: they may not, or no model can have this name.
     """
     offered = service().models()
     if any(spec.id == model for spec in offered):
@@ -180,7 +180,7 @@ def check_model(model: str) -> None:
 
 
 def let_in(model: str) -> None:
-    """Have the service take a model that this visitor asked for.
+    """Make the service accept a model that this visitor asked for.
 
     Raises:
         UnknownModelError: as `check_model`.
@@ -191,7 +191,7 @@ def let_in(model: str) -> None:
 
 
 def give_up(model: str) -> None:
-    """Have the load that the page waits for stopped, unless someone else waits for it."""
+    """Stop the load that the page waits for, unless someone else waits for it."""
     found = jobs().get(tasks.load_key(model))
     if found is not None:
         found.cancel(waiting.me(_PAGE))
@@ -199,14 +199,14 @@ def give_up(model: str) -> None:
 
 
 def baseline(card: ModelCard) -> Baseline | None:
-    """A model's random-pair baseline: from memory or disk, or None while it is being measured."""
+    """Return a model's random-pair baseline, or None while it is being measured."""
     task = tasks.measure_baseline(card, service(), settings().data_dir)
     found: Baseline | None = _measured(task, tasks.baseline_path(card, settings().data_dir))
     return found
 
 
 def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
-    """A model's ruler: from memory or disk, or None while it is being measured."""
+    """Return a model's ruler from memory or disk, or None while it is being measured."""
     if baseline is None:
         return None
     task = tasks.measure_ruler(card, service(), baseline, settings().data_dir)
@@ -215,27 +215,27 @@ def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:
 
 
 def _measured(task: Task, path: Path) -> Any:
-    """What a task measures, or None while it is not there; a failed one is not begun again."""
+    """Return the result of a measurement, or None without one; a failed one is not repeated."""
     found = jobs().get(task.key)
     if found is None or found.state != "failed":
         try:
             found = jobs().start(task, waiting.me("baseline"))
         except BusyError:  # the page goes without for now
             return None
-    # One on disk is read within a few milliseconds: worth waiting for, so that nothing jumps.
+    # A file on disk is read within a few milliseconds. Waiting for it keeps the page from jumping.
     if _is_file(path):
         found.wait()
     return found.result() if found.state == "done" else None
 
 
 def baseline_failed(card: ModelCard) -> bool:
-    """Whether measuring a model's baseline ended in an error, which is in the log."""
+    """Return True if measuring a model's baseline ended in an error, which is in the log."""
     found = jobs().get(tasks.baseline_key(card))
     return found is not None and found.state == "failed"
 
 
 def await_measures(card: ModelCard) -> None:
-    """Say what of a model is still being measured, and rerun the page when it is there."""
+    """Say which measures of a model are pending, and rerun the page when they are there."""
     found = jobs().get(tasks.baseline_key(card))
     if baseline_failed(card):
         st.caption(
@@ -253,7 +253,7 @@ def _offer(model: str) -> None:
     """Say that a model is not here, with a button that gets it and one that goes on without.
 
     Raises:
-        UnknownModelError: it may not be had at all.
+        UnknownModelError: it cannot be loaded at all.
     """
     check_model(model)
     spec, first = service().spec(model), service().models()[0]
@@ -273,7 +273,7 @@ def _offer(model: str) -> None:
 
 
 def _note_own(model: str) -> None:
-    """Remember for this visitor that they opened a model; the last of them."""
+    """Remember that this visitor opened a model; only the last few are kept."""
     own: tuple[str, ...] = session.kept(_OWN) or ()
     if model not in own:
         session.keep(_OWN, (*own, model)[-_MOST_OWN:])
@@ -301,5 +301,5 @@ def _go_on_without() -> None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a data folder that cannot be looked at
+    except OSError:  # the data folder cannot be read
         return False

@@ -1,4 +1,4 @@
-"""A second model or tokenizer beside the page's own, got in the background when it is asked for."""
+"""A second model or tokenizer beside the page's own, loaded in the background on request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["model_card", "tokenizer_card"]
 
 
 def model_card(spec: ModelSpec) -> ModelCard | None:
-    """The model's card; where its files are not here yet, a button that gets them, and None."""
+    """Return the model's card; if its files are not here, draw a button and return None."""
     service = runtime.service()
     if spec.loaded:
         return service.load(spec.id)
@@ -39,7 +39,7 @@ def model_card(spec: ModelSpec) -> ModelCard | None:
 
 
 def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
-    """A tokenizer's card; where it is not here yet, a button that gets it, and None."""
+    """Return a tokenizer's card; if it is not here, draw a button and return None."""
     if spec.loaded or spec.on_disk:
         return runtime.service().load_tokenizer(spec.id)
     found: TokenizerCard | None = _awaited(
@@ -55,14 +55,14 @@ def tokenizer_card(spec: ModelSpec) -> TokenizerCard | None:
 def _awaited(
     spec: ModelSpec, task: Task, key: str, label: str, note: str, *, is_here: bool = False
 ) -> Any | None:
-    """What a task gives once someone asked for it and it is done; how far it is until then.
+    """Return a task's result once someone asked for it and it is done; draw its progress before.
 
     Args:
-        spec: of the model.
-        task: what to get.
-        key: of the button that begins it, and the visitor's place.
-        label, note: of that button.
-        is_here: whether it begins without being asked for.
+        spec: the model.
+        task: the task that gets it.
+        key: the key of the button that starts it, and of the visitor's place.
+        label, note: the button's label and note.
+        is_here: True if it starts without a request.
     """
     begin = partial(_begin, spec, task, key)
     found = jobs().get(task.key)
@@ -96,11 +96,11 @@ def _result(found: Job, key: str, begin: Callable[[], None]) -> Any | None:
 
 
 def _begin(spec: ModelSpec, task: Task, key: str) -> None:
-    """Begin what somebody pressed a button for."""
+    """Start the task of a button that somebody pressed."""
     try:
         _joined(spec, task, key)
         asking.ask(key, task.key)
-    except ContextlensError as exc:  # nothing above a callback would say it
+    except ContextlensError as exc:  # nothing outside a callback would report it
         session.remember(str(exc))
 
 

@@ -1,4 +1,4 @@
-"""What there is once in a process: the settings, and the service that they ask for."""
+"""One instance of each per process: the settings, and the service that they configure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["is_for_one", "service", "settings", "uncached"]
 
 @st.cache_resource(show_spinner=False)
 def service() -> EncoderService:
-    """The one service of this process."""
+    """Return the only service of this process."""
     return open_service(offered_only=not is_for_one())
 
 
 def uncached() -> EncoderService:
-    """The same without its cache: for work that reads each text once, and would push out others."""
+    """Return the service without its cache: for work that reads each text once."""
     own = service()
     return own.uncached if isinstance(own, CachedService) else own
 
 
 @st.cache_resource(show_spinner=False)
 def settings() -> Settings:
-    """The environment's settings, read once.
+    """Return the environment's settings, read once.
 
     Raises:
-        SettingsError: they are wrong; the log of the start says how, and nobody else is told.
+        SettingsError: they are wrong; the log of the start says how, and visitors are not told.
     """
     try:
         return Settings.from_env()
@@ -38,7 +38,7 @@ def settings() -> Settings:
 
 
 def is_for_one() -> bool:
-    """True if the server answers to this machine alone, so that there is one visitor."""
+    """Return True if only this machine can reach the server, so that there is one visitor."""
     own = settings()
     if own.hosts or own.sign_in != "off" or own.demo:
         return False

@@ -1,4 +1,4 @@
-"""What is done in the background for models: loads, tokenizers, baselines. No streamlit in here."""
+"""Background work for models: loads, tokenizers, baselines. No streamlit in here."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ __all__ = [
 ]
 
 _LINE: dict[str, Any] = {"n_waiting": 30, "n_waiting_each": 4}
-"""One visitor has two or three of these at a time; more come from no page."""
+"""One visitor has two or three of these at a time; a page never starts more."""
 _FETCH: dict[str, Any] = {
     **_LINE,
     "n_at_once": 6,
     "n_at_once_each": 2,  # each may take an hour
-    "forgotten_seconds": 300.0,  # a tab that is hidden looks once a minute
+    "forgotten_seconds": 300.0,  # a hidden tab polls once a minute
     "silence": "waiting for the hub",
 }
 LOADS = Kind(
     "models to load",
     n_at_once=4,
     n_at_once_each=2,
-    keeps=False,  # one that is there may leave memory
+    keeps=False,  # a loaded model may leave memory
     first_words="Looking for the model",
     **_LINE,
 )
-"""From this machine, in seconds: they do not wait for anything that is fetched."""
+"""Loads from this machine take seconds: they do not wait for downloads."""
 FETCHES = Kind("models to fetch", keeps=False, first_words="Looking for the model", **_FETCH)
 TOKENIZERS = Kind("tokenizers to fetch", first_words="Getting the tokenizer", **_FETCH)
 BASELINES = Kind(
@@ -76,23 +76,25 @@ RULERS = Kind(
     **_LINE,
 )
 _FORMAT = 2
-"""Part of the names of baselines' files: raised when what is measured changes."""
+"""Part of the names of baselines' files: raised when the measurement changes."""
 _RULER_FORMAT = 4
-"""The same of rulers' files."""
+"""The same for rulers' files."""
 _EVERY = 2
-"""The ruler is measured on every second sentence of an ambiguous word's sense, eight of each. How
-sure it is depends on how many words there are: all sentences would add little and take longer."""
+"""The ruler is measured on every second sentence of each sense, eight of each.
+
+Its certainty depends on the number of words: using all sentences would add little and take longer.
+"""
 
 _log = logging.getLogger("contextlens")
 
 
 def load_key(model: str) -> tuple[str, str]:
-    """The key of a model's load."""
+    """Return the key of a model's load."""
     return ("model", model)
 
 
 def load(model: str, service: EncoderService) -> Task:
-    """Brings a model into memory, from this machine or from the hub; gives its card."""
+    """Return the task that loads a model from this machine or the hub; its result is the card."""
     spec = service.spec(model)
     is_here = spec.loaded or spec.on_disk or spec.source != "hub"
     return Task(
@@ -103,7 +105,7 @@ def load(model: str, service: EncoderService) -> Task:
 
 
 def tokenizer(model: str, service: EncoderService) -> Task:
-    """Brings a tokenizer into memory; gives its card."""
+    """Return the task that loads a tokenizer; its result is the card."""
     return Task(
         ("tokenizer", model),
         TOKENIZERS,
@@ -112,39 +114,39 @@ def tokenizer(model: str, service: EncoderService) -> Task:
 
 
 def baseline_key(card: ModelCard) -> tuple[str, str]:
-    """The key of a model's baseline."""
+    """Return the key of a model's baseline."""
     return ("baseline", card.checksum)
 
 
 def measure_baseline(card: ModelCard, service: EncoderService, folder: Path) -> Task:
-    """Reads a model's baseline from its file in a folder, or measures it and keeps it there."""
+    """Return the task that reads a model's baseline from a folder, or measures and keeps it."""
     return Task(baseline_key(card), BASELINES, lambda _: _baseline(card, service, folder))
 
 
 def baseline_path(card: ModelCard, folder: Path) -> Path:
-    """The file of a model's baseline."""
+    """Return the file of a model's baseline."""
     return folder / "baselines" / f"{card.checksum[:32]}-{_FORMAT}.npz"
 
 
 def ruler_key(card: ModelCard) -> tuple[str, str]:
-    """The key of a model's ruler."""
+    """Return the key of a model's ruler."""
     return ("ruler", card.checksum)
 
 
 def measure_ruler(
     card: ModelCard, service: EncoderService, baseline: Baseline, folder: Path
 ) -> Task:
-    """Reads a model's ruler from its file in a folder, or measures it and keeps it there."""
+    """Return the task that reads a model's ruler from a folder, or measures and keeps it."""
     return Task(ruler_key(card), RULERS, lambda _: _ruler(card, service, baseline, folder))
 
 
 def ruler_path(card: ModelCard, folder: Path) -> Path:
-    """The file of a model's ruler."""
+    """Return the file of a model's ruler."""
     return folder / "baselines" / f"{card.checksum[:32]}-{_RULER_FORMAT}-ruler.npz"
 
 
 def keep_measures(card: ModelCard, service: EncoderService, folder: Path) -> None:
-    """Measures a model's baseline and ruler now, unless a folder has them, and keeps them there."""
+    """Measure a model's baseline and ruler now, unless a folder has them, and keep them there."""
     _ruler(card, service, _baseline(card, service, folder), folder)
 
 
@@ -189,7 +191,7 @@ def _logged(what: str) -> Iterator[None]:
 
 @contextmanager
 def _kept(what: str) -> Iterator[None]:
-    """What cannot be kept on disk is measured again by the next server."""
+    """Ignore a disk that cannot be written inside: the next server measures again."""
     try:
         yield
     except OSError as exc:
@@ -197,7 +199,7 @@ def _kept(what: str) -> Iterator[None]:
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
-    """The vectors of everyday words and of half of the ambiguous ones' sentences.
+    """Return the vectors of everyday words and of half of the ambiguous words' sentences.
 
     Words that the model drops are left out.
     """
@@ -220,7 +222,7 @@ def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:
 
 
 def _half(senses: Sequence[str]) -> list[int]:
-    """The rows of every second sentence of each sense, counted from the sense's first."""
+    """Return the rows of every second sentence of each sense, counted from the sense's first."""
     met: Counter[str] = Counter()
     rows = []
     for row, sense in enumerate(senses):
@@ -231,7 +233,7 @@ def _half(senses: Sequence[str]) -> list[int]:
 
 
 def measure(card: ModelCard, service: EncoderService) -> Baseline:
-    """A model's random-pair baseline, from sample sentences."""
+    """Return a model's random-pair baseline, from sample sentences."""
     texts = baseline_sentences()
     encodings = service.encode(card.id, texts, checksum=card.checksum)
     rows = [
@@ -242,5 +244,5 @@ def measure(card: ModelCard, service: EncoderService) -> Baseline:
 
 
 def _long_words(text: str) -> list[Span]:
-    """Words of at least four letters: most shorter ones are function words, alike anywhere."""
+    """Return words of at least four letters: most shorter ones are similar function words."""
     return [(a, b) for a, b in split_words(text) if b - a >= 4 and text[a:b].isalpha()]

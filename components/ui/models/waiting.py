@@ -1,7 +1,7 @@
-"""The one way to wait for a job on a page: how far it is, Cancel, Try again.
+"""Waiting for a job on a page: its progress, Cancel, Try again. All pages wait in this way.
 
-Who waits holds no thread: the page ends where it cannot go on, and a fragment looks again a few
-times a second, by which the visitor goes on to count as waiting. When the job is over, the page
+A waiting page holds no thread. It ends at the point where it needs the result, and a fragment polls
+a few times a second; each poll keeps the visitor counted as waiting. When the job is over, the page
 runs again.
 """
 
@@ -22,19 +22,22 @@ from components.ui.state import session
 __all__ = ["failed", "follow", "me", "shortly"]
 
 _SHORT_SECONDS = 0.7
-"""How long a page waits for a job before it shows what it has: most are over by then."""
+"""The time that a page waits for a job before it shows what it has: most jobs end in it."""
 _POLL_SECONDS = 0.4
 _COUNTED = {LOADS, FETCHES, TOKENIZERS, BASELINES}
-"""Of these no share is known but that of bytes: a line where there are none, and no bar."""
+"""Jobs whose only known progress is that of bytes.
+
+If they report no bytes, they get a line of text and no bar.
+"""
 
 
 def me(place: str) -> Visitor:
-    """The visitor of this page, who waits at one of its places."""
+    """Return the visitor of this page, who waits at one of its places."""
     return Visitor(session.session(), place)
 
 
 def shortly(job: Job) -> bool:
-    """Whether a job is over, now or in a moment."""
+    """Return True if a job is over, now or in a moment."""
     return job.wait(_SHORT_SECONDS)
 
 
@@ -48,16 +51,16 @@ def follow(
     below: bool = False,
     on_over: Callable[[], None] = st.rerun,
 ) -> None:
-    """How far a job is, with a way to stop it.
+    """Draw the progress of a job, with a way to stop it.
 
     Args:
-        job: one that this visitor waits for at the place of this name, if it waits for it.
-        key: of the widgets, and the visitor's place.
-        cancel: what the button says; "" for none.
-        on_cancel: what it does beside leaving the job.
-        note: a line of what goes on meanwhile.
-        below: whether the button stands under the line, not beside it.
-        on_over: called when there is nothing to wait for any more.
+        job: the job; a visitor who waits for it does so at the place with this key.
+        key: the key of the widgets, and of the visitor's place.
+        cancel: the button's label; "" for no button.
+        on_cancel: called when the button is pressed, besides leaving the job.
+        note: a line of text shown meanwhile.
+        below: True to put the button under the line, not beside it.
+        on_over: called when there is nothing left to wait for.
     """
 
     @st.fragment(run_every=_POLL_SECONDS)
@@ -77,7 +80,7 @@ def follow(
 
 
 def failed(error: BaseException, key: str, again: Callable[[], Any], **button: Any) -> None:
-    """Why a job failed, with a button that begins it again."""
+    """Draw the reason why a job failed, with a button that starts it again."""
     with errors.boundary(again=False):
         raise error
     st.button("Try again", icon=":material/refresh:", key=key, on_click=again, **button)

@@ -1,9 +1,9 @@
-"""A model that a visitor chose and that is not in memory yet: the page goes on with the one it has.
+"""A model that a visitor chose and that is not in memory yet: the page keeps its present one.
 
-The choice is a wish: kept in the session, not in the view. Its model is loaded in the background,
-and when it is there the view changes to it, once. A wish is bound to the model that it would
-replace: where the view has come to another by other means (Back, a link, a view from a file), the
-visitor went elsewhere and the wish is dropped.
+The choice is a wish, kept in the session and not in the view. Its model is loaded in the
+background, and the view changes to it, once, when it is there. A wish is bound to the model that it
+would replace: if the view has changed to another model by other means (Back, a link, a view from a
+file), the visitor went elsewhere and the wish is dropped.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from components.ui.state.view import ViewState
 __all__ = ["PLACE", "Wish", "choose", "current", "drop", "grant", "is_over", "retry"]
 
 PLACE = "wish"
-"""Where a visitor waits for a wish."""
+"""The place at which a visitor waits for a wish."""
 
 _log = logging.getLogger("contextlens")
 
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """A chosen model: on its way, or failed with what to say about it.
+    """A chosen model, loading or failed.
 
     Attributes:
         model: its id, as chosen.
         instead_of: the model that the view had.
-        job: how it comes; None where it was refused at the door.
-        error: one sentence, empty as long as nothing went wrong.
+        job: the load of the model; None if it was refused before it started.
+        error: one sentence, empty while nothing went wrong.
     """
 
     model: str
@@ -45,11 +45,11 @@ class Wish:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the model may still come."""
+        """True if the model may still arrive."""
         return self.job is not None and not self.error
 
     def renewed(self) -> Wish:
-        """The same wish with its load begun, joined where it is under way, or refused in words."""
+        """Return the same wish with its load started or joined, or with the reason of a refusal."""
         try:
             job = runtime.start_loading(self.model, waiting.me(PLACE))
         except (AccessError, BusyError) as exc:
@@ -57,13 +57,13 @@ class Wish:
         return replace(self, job=job, error="")
 
     def give_up(self) -> None:
-        """Wait no longer; the load stops unless someone else waits for it."""
+        """Stop waiting; the load stops unless someone else waits for it."""
         if self.job is not None:
             self.job.cancel(waiting.me(PLACE))
 
 
 def current(view: ViewState) -> Wish | None:
-    """The wish that this view waits for, or None."""
+    """Return the wish that this view waits for, or None."""
     wish: Wish | None = session.wish()
     if wish is not None and wish.instead_of != view.model:
         drop()
@@ -72,7 +72,7 @@ def current(view: ViewState) -> Wish | None:
 
 
 def choose(model: str) -> None:
-    """Wish for a model. Call in callbacks only: what is in memory becomes the view's at once."""
+    """Wish for a model. Call in callbacks only: a model in memory goes into the view at once."""
     view = session.current()
     drop()
     if model == view.model:
@@ -91,14 +91,14 @@ def choose(model: str) -> None:
 
 
 def retry() -> None:
-    """Begin again what failed."""
+    """Start again after a failure."""
     wish: Wish | None = session.wish()
     if wish is not None:
         session.keep_wish(wish.renewed())
 
 
 def drop() -> None:
-    """Wish for nothing any more."""
+    """Drop the wish."""
     wish: Wish | None = session.wish()
     if wish is not None:
         wish.give_up()
@@ -106,17 +106,17 @@ def drop() -> None:
 
 
 def is_over(wish: Wish) -> bool:
-    """Whether the load of a pending wish has ended."""
+    """Return True if the load of a pending wish has ended."""
     return wish.job is None or wish.job.done()
 
 
 def grant(wish: Wish) -> bool:
-    """Make the model that came the view's, or keep why it did not come; says which.
+    """Put the arrived model into the view and return True, or keep the reason why it failed.
 
-    This writes the view outside of a callback, once: the wish is gone with it, so that the next
-    run, of a browser's Back too, finds nothing to write.
+    This writes the view outside of a callback, once. The wish disappears with it, so that the next
+    run, even after a browser's Back, finds nothing to write.
     """
-    if wish.job is not None and wish.job.was_stopped:  # by others, while nobody looked at this page
+    if wish.job is not None and wish.job.was_stopped:  # by others, while this page was not open
         session.keep_wish(wish.renewed())
         return False
     problem = None if wish.job is None else wish.job.exception()

@@ -1,5 +1,5 @@
-"""Several processes of the app behind one address: what `make serve-app` starts.
+"""Several processes of the app behind one address, started by `make serve-app`.
 
-supervisord keeps the processes and nginx running; their configurations are the templates beside
-this file.
+supervisord keeps the processes and nginx running; their configurations are the templates in this
+folder.
 """

@@ -35,13 +35,13 @@ __all__ = ["COOKIE", "MOST", "environment", "main", "nginx_path", "usable", "wri
 COOKIE = "contextlens_process"
 """It holds the port of a visitor's process."""
 MOST = 64
-"""Processes."""
+"""The largest number of processes."""
 _ROOT = Path(__file__).resolve().parents[3]
 _LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 180.0
 _SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
 _ENDS_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
-"""Before a command: it ends too when the process that started it is killed (on Linux)."""
+"""Prefix of a command that ends when its parent process is killed (on Linux)."""
 
 
 def main() -> None:
@@ -67,13 +67,13 @@ def _serve(n: int, port: int, host: str) -> None:
         usable(_LOOPBACK, own)
     with TemporaryDirectory(prefix="contextlens-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        folder.chmod(0o711)  # nginx that root starts works as somebody else
+        folder.chmod(0o711)  # if root starts nginx, it works as another user
         write_configuration(folder, addresses, port, ports)
         _supervise(folder, environment(host, addresses, n), ports)
 
 
 def usable(host: str, port: int) -> list[str]:
-    """The addresses of a host that this machine can listen on.
+    """Return the addresses of a host that this machine can listen on.
 
     Raises:
         SettingsError: there is none, or the port is in use.
@@ -94,10 +94,10 @@ def usable(host: str, port: int) -> list[str]:
 
 
 def nginx_path() -> str:
-    """The program: on the PATH, or where systems keep it.
+    """Return the path of nginx: on the PATH, or in its usual folders.
 
     Raises:
-        SettingsError: it is not there, and what installs it.
+        SettingsError: it is not installed; the message says how to install it.
     """
     path = shutil.which("nginx", path=os.pathsep.join([os.environ["PATH"], *_SYSTEM_FOLDERS]))
     if path is None:
@@ -114,10 +114,10 @@ def write_configuration(
     """Write nginx.conf and supervisord.conf, from the templates beside this module.
 
     Args:
-        folder: where they are written, and where nginx and supervisord keep their files.
-        addresses: where visitors come.
-        port: the same.
-        ports: of the app's processes, on this machine alone.
+        folder: the folder for them, and for the files of nginx and supervisord.
+        addresses: the addresses for visitors.
+        port: the port for visitors.
+        ports: the ports of the app's processes, on this machine alone.
 
     Raises:
         SettingsError: nginx is not installed, or a setting has a value that is not allowed.
@@ -145,14 +145,15 @@ def _as_supervisord_reads_it(program: str) -> str:
 
 
 def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
-    """The environment that all processes share: a secret, their part of the processors, names."""
+    """Return the environment that all processes share: a secret, processor shares, names."""
     environ = {
-        "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),  # or none reads another's cookies
+        "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),  # shared: each reads all cookies
         "OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // n)),
         **os.environ,
     }
     if not all(ip_address(address).is_loopback for address in addresses):
-        # The app sees nginx come in by a local address, and has to be told this machine's names.
+        # nginx connects to the app by a local address, so the app must be told this machine's
+        # names.
         from components.ui.frame.hosts import names
 
         cards = [own for card in psutil.net_if_addrs().values() for own in card]
@@ -164,7 +165,7 @@ def environment(host: str, addresses: Sequence[str], n: int) -> dict[str, str]:
 
 
 def _supervise(folder: Path, environ: Mapping[str, str], ports: Sequence[int]) -> None:
-    """Run supervisord until it ends; exit with an error where no signal asked for that."""
+    """Run supervisord until it ends; exit with an error if no signal asked for that."""
     command = (sys.executable, "-m", "supervisor.supervisord", "-c", f"{folder}/supervisord.conf")
     is_wanted, restarting = threading.Event(), threading.Lock()
     reading, writing = os.pipe()
@@ -183,7 +184,7 @@ def _supervise(folder: Path, environ: Mapping[str, str], ports: Sequence[int]) -
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, end)
         signal.signal(signal.SIGUSR1, restart)
-        # supervisord opens its output by name, which the socket that systemd gives does not allow.
+        # supervisord opens its output by name, which the socket from systemd does not allow.
         while printed := os.read(reading, 65_536):
             sys.stdout.buffer.write(printed)
             sys.stdout.buffer.flush()
@@ -192,7 +193,7 @@ def _supervise(folder: Path, environ: Mapping[str, str], ports: Sequence[int]) -
 
 
 def _restart(folder: Path, ports: Sequence[int], restarting: threading.Lock) -> None:
-    """Restart the app's processes, each once the one before it can take visitors."""
+    """Restart the app's processes, each once the one before it is ready for visitors."""
     command = (sys.executable, "-m", "supervisor.supervisorctl", "-c", f"{folder}/supervisord.conf")
     with restarting, httpx2.Client(trust_env=False) as client:
         for port in ports:

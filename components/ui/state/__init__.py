@@ -1,1 +1,1 @@
-"""The view and the only owner of session state and address."""
+"""The view, and the only owner of session state and address."""

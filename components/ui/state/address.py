@@ -1,4 +1,4 @@
-"""The form of a view in an address or a state file, read with care. No streamlit in here."""
+"""The form of a view in an address or a state file, parsed defensively. No streamlit in here."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = ["MAX_ADDRESS", "decode", "encode", "from_json", "to_json"]
 
 MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
 _VERSION = "1"
-_MAX_NUMBER = 2**53  # beyond it a browser rounds whole numbers
+_MAX_NUMBER = 2**53  # a browser rounds larger whole numbers
 _DAMAGED = "The address is damaged: part of it is missing or changed."
 
 
 def to_json(view: ViewState) -> str:
-    """A view as the text of a state file."""
+    """Return a view as the text of a state file."""
     return json.dumps(_pack(view), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_json(text: str) -> ViewState:
-    """A view from the text of a state file.
+    """Return a view from the text of a state file.
 
     Raises:
-        StateError: it is not one, or holds more than a view may.
+        StateError: it is not one, or exceeds the bounds of a view.
     """
     check_json(text)
     try:
@@ -52,7 +52,7 @@ def from_json(text: str) -> ViewState:
 
 
 def encode(view: ViewState) -> str:
-    """A view as an address parameter; empty for the default view."""
+    """Return a view as an address parameter; empty for the default view."""
     if view == DEFAULT:
         return ""
     text = to_json(view)
@@ -61,13 +61,13 @@ def encode(view: ViewState) -> str:
 
 
 def _parameter(text: str) -> str:
-    """The JSON of a view as an address parameter."""
+    """Return the JSON of a view as an address parameter."""
     packed = zlib.compress(text.encode("utf-8", "replace"), 9)
     return _VERSION + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def decode(parameter: str) -> ViewState:
-    """The view of an address parameter.
+    """Return the view of an address parameter.
 
     Raises:
         StateError: it is damaged, too large, or of another version.
@@ -146,7 +146,7 @@ def _unpack_sentence(text: Any, pair: Any, word: Any) -> Sentence:
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str) or len(value) > longest:
         raise ValueError("not a text of that length")
-    # Half characters (lone surrogates) cannot be sent to a browser or read by a tokenizer.
+    # Lone surrogates cannot be sent to a browser or read by a tokenizer.
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,8 +1,8 @@
-"""What a view that comes from outside may hold, before and after it is read. No streamlit in here.
+"""The bounds of a view from outside, before and after it is parsed. No streamlit in here.
 
 An address of a thousand characters, or a file that anyone wrote, could ask for a hundred thousand
-pages or sentences of a megabyte. Each bound says one sentence. Pages and choices that this version
-does not know stay, within the bounds: another version may know them.
+pages or sentences of a megabyte. Each bound has one sentence. Unknown pages and choices stay,
+within the bounds, because another version may know them.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ __all__ = [
 ]
 
 MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
-MAX_TEXT = 160_000  # characters of all texts together: eight sentences of the greatest length
+MAX_TEXT = 160_000  # characters of all texts together: eight sentences of maximum length
 MAX_PAGES = 30
 MAX_CHOICES = 60  # of one page; the map has 34
 _MAX_DEPTH = 8  # a view has 4
 _MAX_PARTS = 10_000  # texts, brackets and commas of the JSON
 
-# Possessive, and closed or not: every character is looked at once, whatever stands there.
+# Possessive, and closed or not, so that every character is read only once.
 _PARTS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
 _ASK = "Ask for the address or the file again."
 
 
 def check_size(n_bytes: int) -> None:
-    """Pass where a state file is not too large to be read.
+    """Check that a state file is not too large to be read.
 
     Raises:
         StateError: it is.
@@ -53,7 +53,7 @@ def check_size(n_bytes: int) -> None:
 
 
 def check_json(text: str) -> None:
-    """Pass where a state file's text is small, flat and short enough to be parsed.
+    """Check that a state file's text is small, flat and short enough to be parsed.
 
     Raises:
         StateError: it is not.
@@ -71,10 +71,10 @@ def check_json(text: str) -> None:
 
 
 def check_choices(pages: Any) -> None:
-    """Pass where the choices of a view, by page, are not too many.
+    """Check that a view has not too many choices, by page.
 
     Raises:
-        StateError: they are.
+        StateError: it has.
     """
     most = max(map(len, pages.values()), default=0)
     if len(pages) > MAX_PAGES or most > MAX_CHOICES:
@@ -85,13 +85,13 @@ def check_choices(pages: Any) -> None:
 
 
 def n_characters(view: ViewState) -> int:
-    """The characters of all texts of a view together."""
+    """Return the number of characters of all texts of a view together."""
     rows = (*view.sentences, *view.references)
     return sum(len(row.text) + len(row.pair or "") for row in rows)
 
 
 def check_demo(view: ViewState) -> None:
-    """Pass where each text of a view is short enough for a demo.
+    """Check that each text of a view is short enough for a demo.
 
     Raises:
         StateError: one is not.
@@ -106,7 +106,7 @@ def check_demo(view: ViewState) -> None:
 
 
 def check_texts(view: ViewState) -> None:
-    """Pass where the texts of a view are not too long together.
+    """Check that the texts of a view are not too long together.
 
     Raises:
         StateError: they are.

@@ -1,7 +1,7 @@
-"""What a visitor can choose on a page: each choice declared once, in its feature's `controls.py`.
+"""Visitors' choices on pages: each choice is declared once, in its feature's `controls.py`.
 
-Widgets, computing, addresses and tests all read the declaration, so that a default stands in one
-place. What an address holds and a control does not allow counts as the default. No streamlit here.
+Widgets, computing, addresses and tests all read the declaration, so that a default exists in one
+place. A value in an address that a control does not allow counts as the default. No streamlit here.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Control(Generic[T]):
     Attributes:
         page: the page that it belongs to.
         name: its name in a view and an address.
-        default: what counts as long as nothing is chosen; it is not written in an address.
-        label: what stands beside its widget.
-        help: one sentence or two, shown on hover; "" for none.
+        default: the value while nothing is chosen; it is not written in an address.
+        label: the label of its widget.
+        help: one or two sentences, shown on hover; "" for none.
     """
 
     page: str
@@ -55,20 +55,20 @@ class Control(Generic[T]):
         return f"{self.page}_{self.name}"
 
     def of(self, view: ViewState) -> T:
-        """What a view has chosen; the default where it has chosen nothing that is allowed."""
+        """Return a view's choice; the default if it has chosen nothing that is allowed."""
         return self.allowed(view.control(self.page, self.name, self.default))  # type: ignore[arg-type]
 
     def asked(self, view: ViewState) -> T | None:
-        """What a view holds for it, allowed or not; None where that is nothing of its type."""
+        """Return a view's raw value, allowed or not; None if it is not of the control's type."""
         value = view.controls.get(self.page, {}).get(self.name)
         return value if type(value) is type(self.default) else None
 
     def allowed(self, value: T) -> T:
-        """A value of the control's type, or what stands for it where it is not allowed."""
+        """Return the value, or its replacement if it is not allowed."""
         return value
 
     def put(self, view: ViewState, value: T) -> ViewState:
-        """The same view with this chosen."""
+        """Return the same view with this chosen."""
         return view.with_control(self.page, self.name, value, self.default)
 
 
@@ -81,7 +81,7 @@ class Switch(Control[bool]):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Control[str]):
-    """A short text that is typed."""
+    """A short typed text."""
 
     default: str = ""
     placeholder: str = ""
@@ -89,17 +89,17 @@ class Text(Control[str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Control[int]):
-    """A whole number from `low` to `high`, both allowed."""
+    """A whole number from `low` to `high`, inclusive."""
 
     low: int
     high: int
 
     def allowed(self, value: int) -> int:
-        """The number itself, or the bound that it lies beyond."""
+        """Return the number, or the bound that it exceeds."""
         return min(max(value, self.low), self.high)
 
     def between(self, low: int, high: int, *, default: int | None = None) -> Self:
-        """The same control where a model or a text decides on the bounds."""
+        """Return the same control with bounds from a model or a text."""
         asked = self.default if default is None else default
         return replace(self, low=low, high=high, default=min(max(asked, low), high))
 
@@ -111,15 +111,15 @@ class Choice(Control[str]):
     options: Mapping[str, str] = field(default_factory=dict)
 
     def allowed(self, value: str) -> str:
-        """The value itself where it is an option, else the default."""
+        """Return the value if it is an option, else the default."""
         return value if value in self.options else self.default
 
     def among(
         self, options: Mapping[str, str] | Iterable[str], *, default: str | None = None
     ) -> Self:
-        """The same control where a model or a text decides on the options.
+        """Return the same control with options from a model or a text.
 
-        Without a `default`, the declared one counts where it is among them, else the first.
+        Without a `default`, the declared one counts if it is an option, else the first.
         """
         titles = _titles(options, self.options)
         usual = self.default if self.default in titles else next(iter(titles), "")
@@ -127,17 +127,17 @@ class Choice(Control[str]):
 
 
 def switch(page: str, name: str) -> Switch:
-    """A control that is off by default."""
+    """Return a control that is off by default."""
     return Switch(page=page, name=name, **_words(page, name))
 
 
 def text(page: str, name: str, *, default: str = "") -> Text:
-    """A control that is typed into."""
+    """Return a control for typed text."""
     return Text(page=page, name=name, default=default, **_words(page, name))
 
 
 def number(page: str, name: str, *, between: tuple[int, int], default: int) -> Number:
-    """A control for a whole number."""
+    """Return a control for a whole number."""
     low, high = between
     return Number(page=page, name=name, low=low, high=high, default=default, **_words(page, name))
 
@@ -149,9 +149,9 @@ def choice(
     *,
     default: str | None = None,
 ) -> Choice:
-    """A control for one of a few values; the first is the default unless another is named.
+    """Return a control for one of a few values; the first is the default unless another is named.
 
-    Options are called what `english.toml` says, else by their given titles, else by themselves.
+    The titles of options come from `english.toml`, else from `options`, else they are the values.
     """
     words = _words(page, name)
     called = words.pop("options", {})
@@ -161,22 +161,22 @@ def choice(
 
 
 def sentence_choice(page: str, name: str = "sentence") -> Choice:
-    """The control of a page that shows one sentence of the view."""
+    """Return the control of a page that shows one sentence of the view."""
     letters = {letter(i): letter(i) for i in range(MAX_SENTENCES)}
     words = {"label": say("page.sentence"), **_words(page, name)}
     return Choice(page=page, name=name, options=letters, default=letter(0), **words)
 
 
 def sentence_index(view: ViewState, control: Choice) -> int:
-    """The index of the sentence that a page shows; the first where the chosen one is gone."""
+    """Return the index of a page's sentence; the first if the chosen one is gone."""
     letters = [letter(i) for i in range(len(view.sentences))]
     return letters.index(control.among(letters).of(view)) if letters else 0
 
 
 def _words(page: str, name: str) -> dict[str, Any]:
-    """What `english.toml` has for a control: its label, help, placeholder and options.
+    """Return the label, help, placeholder and options of a control in `english.toml`.
 
-    One that is never shown has none.
+    A control that is never shown has none.
     """
     return dict(table(page).get("controls", {}).get(name, {}))
 

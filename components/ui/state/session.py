@@ -1,9 +1,9 @@
 """The only owner of session state and of the address.
 
 The address is the view: `current` reads it, and `write`, called in callbacks only, changes both.
-Writing it on every run would undo the browser's Back; parameters set by a page would vanish when
-Streamlit's own menu navigates, hence our own menu of links that carry the view. The one exception,
-in `wishes.grant`, writes once for each model that a visitor chose, when it is there.
+Writing it on every run would undo the browser's Back. Parameters set by a page would vanish when
+Streamlit's own menu navigates, so our own menu has links that carry the view. The one exception, in
+`wishes.grant`, writes once for each model that a visitor chose, when it is there.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ __all__ = [
 
 _PARAMETER = "s"
 _VIEW = "_view"  # (address parameter, its view)
-_LONG = "_long_views"  # views too long for an address, by the token that stands for them there
+_LONG = "_long_views"  # views too long for an address, by the token that replaces them there
 _NOTICE = "_notice"
 _MOST_LONG = 20
 _LONG_CHARACTERS = 500_000  # of all texts in them
 _TOKEN = "file-"
-_SHOWN = "_shown"  # by key, the key of the widget that `bind` gave last
-_WISH = "_wish"  # the model that was chosen and is not there yet
+_SHOWN = "_shown"  # by key, the key of the widget that `bind` returned last
+_WISH = "_wish"  # the chosen model that is not there yet
 _SESSION = "_session"
-_KEPT = "_kept"  # by name, what is no part of the view
+_KEPT = "_kept"  # by name, values outside the view
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
 def default() -> ViewState:
-    """The opening example on the first model that is allowed here."""
+    """Return the opening example on the first model that is allowed here."""
     try:
         first = service().models()[0].id
-    except ServiceAwayError:  # and has never answered: the page says so
+    except ServiceAwayError:  # and it never answered: the page says so
         first = next(iter(settings().models), DEFAULT.model)
     return DEFAULT if first == DEFAULT.model else replace(DEFAULT, model=first)
 
 
 def current() -> ViewState:
-    """The view that the address names; the default view and a notice where it names none."""
+    """Return the view that the address names; else the default view, with a notice."""
     parameter = st.query_params.get(_PARAMETER, "")
     known = st.session_state.get(_VIEW)
     if known is not None and known[0] == parameter:
@@ -87,8 +87,8 @@ def current() -> ViewState:
 def write(view: ViewState) -> None:
     """Make this the view, in the session and in the address.
 
-    Call in callbacks only, or where what a callback began has come to its end (`wishes.grant`).
-    What a demo does not take is not made the view; why is said on the next run.
+    Call in callbacks only, or when the work that a callback started has ended (`wishes.grant`). A
+    demo refuses a view beyond its bounds, and the next run says why.
     """
     try:
         _check(view)
@@ -104,23 +104,23 @@ def write(view: ViewState) -> None:
 
 
 def parameters(view: ViewState) -> dict[str, str]:
-    """The address parameters of a view, for links."""
+    """Return the address parameters of a view, for links."""
     parameter = _parameter(view)
     return {_PARAMETER: parameter} if parameter else {}
 
 
 def is_too_long(view: ViewState) -> bool:
-    """Whether a view does not fit in an address and needs a state file."""
+    """Return True if a view does not fit in an address and needs a state file."""
     return _is_beyond(view, encode(view))
 
 
 def max_characters() -> int:
-    """Of one text that is typed here."""
+    """Return the largest number of characters of one typed text."""
     return DEMO_CHARACTERS if settings().demo else MAX_CHARACTERS
 
 
 def take_notice() -> str:
-    """What the visitor should be told once; empty for nothing."""
+    """Return the notice for the visitor, once; empty for none."""
     return str(st.session_state.pop(_NOTICE, ""))
 
 
@@ -130,11 +130,11 @@ def remember(notice: str) -> None:
 
 
 def bind(key: str, wanted: Any) -> str:
-    """The key under which a widget shows a value of the view; give it that value as its default.
+    """Return the key of a widget for a value of the view; use that value as the widget's default.
 
-    Where the view changed by other means (Back, another widget), it is a new key and so a new
-    widget. Setting the old one's value would not do: a menu that is closed never hears of it, and
-    a second Back, sent before the browser heard of the first, would count as typing.
+    If the view changed by other means (Back, another widget), the key is new, and so is the widget.
+    Setting the old widget's value would not work: a closed menu never receives it, and a second
+    Back, sent before the browser received the first, would count as typing.
     """
     turns = st.session_state.setdefault(_TURNS, {})
     named = f"{key}-{turns[key]}" if key in turns else key
@@ -146,21 +146,21 @@ def bind(key: str, wanted: Any) -> str:
 
 
 def is_shown(key: str) -> bool:
-    """Whether a key given by `bind` is still its widget's. Ask in callbacks before writing.
+    """Return True if a key from `bind` is still its widget's. Ask in callbacks before writing.
 
-    A browser that has not heard yet that a widget was replaced goes on sending the old one's value
-    (a second Back on a slow phone). Streamlit takes it for a change; nobody typed it.
+    A browser that has not yet learnt that a widget was replaced still sends the old one's value (a
+    second Back on a slow phone). Streamlit takes it for a change, but nobody typed it.
     """
     return key in st.session_state.get(_SHOWN, {}).values()
 
 
 def value(key: str) -> Any:
-    """What a widget holds, inside its callback."""
+    """Return a widget's value, inside its callback."""
     return st.session_state.get(key)
 
 
 def wish() -> Any:
-    """The wish for a model that `wishes` keeps here, or None. No part of the view."""
+    """Return the wish for a model that `wishes` keeps here, or None. Not part of the view."""
     return st.session_state.get(_WISH)
 
 
@@ -170,39 +170,39 @@ def keep_wish(wish: Any) -> None:
 
 
 def session() -> str:
-    """A name for this visit, the same until the page is left or reloaded."""
+    """Return a name for this visit, the same until the page is left or reloaded."""
     return str(st.session_state.setdefault(_SESSION, uuid.uuid4().hex))
 
 
 def caller() -> Caller | None:
-    """The visitor whose page, callback or fragment this thread runs; None where it runs none."""
+    """Return the visitor whose page, callback or fragment this thread runs; None without one."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return None
     return Caller(session(), is_cancelled=_is_gone)
 
 
 def _is_gone() -> bool:
-    """False, as long as the visitor waits for what this thread computes.
+    """Return False while the visitor waits for what this thread computes.
 
-    Where the tab is closed, or the visitor asked for another view, Streamlit ends the script as
-    soon as it reads the session's state, with an exception of its own.
+    If the tab is closed, or the visitor asked for another view, reading the session's state makes
+    Streamlit end the script with an exception of its own.
     """
     st.session_state.get(_SESSION)
     return False
 
 
 def kept(name: str) -> Any:
-    """What this visit keeps under a name beside its view, or None."""
+    """Return the value that this visit keeps under a name beside its view, or None."""
     return st.session_state.get(_KEPT, {}).get(name)
 
 
 def keep(name: str, value: Any) -> None:
-    """Keep something for this visit beside its view: what was drawn, what is selected in it."""
+    """Keep a value for this visit beside its view: what was drawn, what is selected in it."""
     st.session_state.setdefault(_KEPT, {})[name] = value
 
 
 def _check(view: ViewState) -> None:
-    """Pass where a view is small enough for this server.
+    """Check that a view is small enough for this server.
 
     Raises:
         StateError: it is not.
@@ -236,12 +236,12 @@ def _parameter(view: ViewState) -> str:
 
 
 def _is_beyond(view: ViewState, parameter: str) -> bool:
-    """Whether a view's parameter is too long to be sent, or its texts too long to be taken back."""
+    """Return True if a view's parameter is too long to send, or its texts too long to read."""
     return len(parameter) > MAX_ADDRESS or n_characters(view) > MAX_TEXT
 
 
 def _keep_long(token: str, view: ViewState) -> None:
-    """Keep a view that fits in no address, and of others the latest within the bounds."""
+    """Keep a view that is too long for an address, and the latest other ones within the bounds."""
     kept = st.session_state.setdefault(_LONG, {})
     kept.pop(token, None)
     kept[token] = view

@@ -1,4 +1,4 @@
-"""What a visitor is looking at, as one value. No streamlit in here."""
+"""The view: everything that a visitor is looking at, as one value. No streamlit in here."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 MAX_SENTENCES = 8
-MAX_CHARACTERS = 20_000  # in one sentence
+MAX_CHARACTERS = 20_000  # of one sentence
 
 Value = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text (and pair; a blank one is none), with the chosen word as a span of code points."""
+    """A text (and its pair; blank for none), with the chosen word as a span of code points."""
 
     text: str
     pair: str | None = None
@@ -60,16 +60,16 @@ class ViewState:
     controls: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
     def control(self, page: str, name: str, default: Value) -> Value:
-        """A page's choice, or its default."""
+        """Return a page's choice, or its default."""
         value = self.controls.get(page, {}).get(name, default)
         return value if type(value) is type(default) else default
 
     def layer_among(self, layers: Sequence[int]) -> int:
-        """The chosen layer; the last where it is none of these."""
+        """Return the chosen layer; the last if it is none of these."""
         return self.layer if self.layer is not None and self.layer in layers else layers[-1]
 
     def with_control(self, page: str, name: str, value: Value, default: Value) -> ViewState:
-        """The same view with one choice changed; a default is left out."""
+        """Return the same view with one choice changed; a default is left out."""
         own = {key: v for key, v in self.controls.get(page, {}).items() if key != name}
         if value != default:
             own[name] = value
@@ -78,7 +78,7 @@ class ViewState:
 
 
 def from_example(example: Example, model: str | None = None) -> ViewState:
-    """The view that an example opens."""
+    """Return the view that an example opens."""
     return ViewState(
         model=example.model or model or BUNDLED_ID,
         sentences=tuple(map(_from_example_sentence, example.sentences)),
@@ -95,12 +95,12 @@ DEFAULT = from_example(EXAMPLES[0])
 
 
 def letter(index: int) -> str:
-    """The letter of the n-th sentence, counted from 0."""
+    """Return the letter of the n-th sentence, counted from 0."""
     return chr(ord("A") + index)
 
 
 def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
-    """A sentence after its text was changed: the same word if it is still there, or `wanted`."""
+    """Return a sentence with a new text: the same word if it is still there, or `wanted`."""
     words = [] if old.word is None else [old.text[slice(*old.word)]]
     for word in [*words, *([wanted] if wanted else [])]:
         span = _nearest(text, word, old.word[0] if old.word else 0)
@@ -110,10 +110,10 @@ def retyped(old: Sentence, text: str, wanted: str | None) -> Sentence:
 
 
 def shared_word(text: str, others: Sequence[str]) -> str | None:
-    """The longest word that a text shares with another one, as it stands in it; None for none.
+    """Return the longest word that a text shares with another, as written in it, or None.
 
-    Words of fewer than three letters are not worth comparing; of equals the last one counts, since
-    a sentence's subject matter mostly stands at its end.
+    Words of fewer than three letters are not worth comparing. Of equally long words the last one
+    counts, as a sentence's subject matter is mostly at its end.
     """
     known = {other[slice(*span)].casefold() for other in others for span in split_words(other)}
     own = [text[slice(*span)] for span in split_words(text)]
@@ -122,5 +122,5 @@ def shared_word(text: str, others: Sequence[str]) -> str | None:
 
 
 def _nearest(text: str, word: str, position: int) -> Span | None:
-    """The occurrence of a word that begins nearest to a position."""
+    """Return the occurrence of a word that begins nearest to a position."""
     return min(find_words(text, word), key=lambda span: abs(span[0] - position), default=None)

@@ -1,6 +1,6 @@
-"""Sentences whose words are chosen by click or keyboard, and that are typed anew where they stand.
+"""Sentences whose words are chosen by click or keyboard, and whose text can be edited in place.
 
-Python cuts the text and counts code points, so JavaScript never converts an offset; user text
+Python splits the text and counts code points, so JavaScript never converts an offset. User text
 travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
 """
 
@@ -21,11 +21,11 @@ from components.ui.widgets.component import component
 __all__ = ["ChipRow", "direction_of", "visible", "word_chips"]
 
 _TWO_ABREAST = 5
-"""Sentences from which on two share a line, as `chips.css` has it."""
+"""The number of sentences from which two share a line, as in `chips.css`."""
 _MOST_OF_ROW = 1_000
-"""Words of one row that are drawn: more than any model here reads."""
+"""The most words drawn of one row: more than any model here reads."""
 _MOST_OF_ALL = 4_000
-"""Words of all rows that are drawn: each is a button."""
+"""The most words drawn of all rows: each word is a button."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class ChipRow:
 
     Attributes:
         label: The letter in the badge, "A"; may be empty.
-        text: What is cut into words, as it was typed.
+        text: The text as typed, which is split into words.
         color: The row's palette colour, "#0072B2".
         chosen: The marked span in code points; several words make a phrase. None marks nothing.
         role: A sentence has a line of its own; references share one where they fit.
         note: A short remark at the row's end.
-        warning: Whether the note is a problem.
+        warning: True if the note is a problem.
     """
 
     label: str
@@ -79,14 +79,14 @@ def word_chips(
     on_pick: Callable[[int, Span], None],
     on_edit: Callable[[int, str], None],
 ) -> None:
-    """Shows rows of words, to choose from and to type anew.
+    """Show rows of words, to choose from and to edit.
 
     `on_pick(row, span)` and `on_edit(row, text)` are called before the rerun that they cause: they
     are callbacks in Streamlit's sense, and may write state. The span is one word's, in code points
-    of that row's text as it was shown. What fits no row, no word or no field is ignored.
+    of that row's text as it was shown. Anything that fits no row, word or field is ignored.
 
-    Of a very long text the first words are drawn, and its note says so; all else, and its field,
-    goes on with the whole text.
+    Only the first words of a very long text are drawn, and its note says so. Everything else,
+    including its field, uses the whole text.
     """
     shown = tuple(rows)
 
@@ -103,13 +103,13 @@ def word_chips(
 
 
 def _lines(rows: Sequence[ChipRow]) -> int:
-    """How many lines rows that are not long take, on a wide screen."""
+    """Return the number of lines that rows of usual length take on a wide screen."""
     n = sum(row.role == "sentence" for row in rows)
     return (n if n < _TWO_ABREAST else (n + 1) // 2) + (n < len(rows))
 
 
 def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | None:
-    """The row and span that the browser reported; None where they are no word of these rows."""
+    """Return the row and span that the browser reported; None if they are no word of these rows."""
     if not isinstance(pick, Mapping):
         return None
     row, start, end = (pick.get(name) for name in ("row", "start", "end"))
@@ -122,7 +122,7 @@ def _checked_pick(pick: object, rows: Sequence[ChipRow]) -> tuple[int, Span] | N
 
 
 def _checked_edit(edit: object, rows: Sequence[ChipRow]) -> tuple[int, str] | None:
-    """The row and its new text that the browser reported; None where no field can send it."""
+    """Return the row and its new text that the browser reported; None if no field can send it."""
     if not isinstance(edit, Mapping):
         return None
     row, text = edit.get("row"), edit.get("text")
@@ -159,7 +159,7 @@ def _payload(rows: Sequence[ChipRow]) -> list[_RowData]:
 
 
 def _most_words(n_words: Sequence[int]) -> int:
-    """How many words of each row are drawn, so that those of all rows are not too many."""
+    """Return the most words to draw of each row, so that all rows together have not too many."""
     most = _MOST_OF_ROW
     while most > 1 and sum(min(n, most) for n in n_words) > _MOST_OF_ALL:
         most -= 1
@@ -167,13 +167,13 @@ def _most_words(n_words: Sequence[int]) -> int:
 
 
 def _left_out(text: str, most: int) -> str:
-    """What is not drawn of a text, in words; empty where all of it is."""
+    """Return a note on the part of a text that is not drawn; empty if all of it is."""
     n = len(split_words(text))
     return f"The first {most:,} of its {n:,} words are drawn here." if n > most else ""
 
 
 def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
-    """The first words of a text and the gaps between them, which together are all of it so far."""
+    """Return the first words of a text and the gaps between them, without omissions."""
     words = split_words(text)
     end = len(text) if len(words) <= most else words[most - 1][1]
     words = words[:most]
@@ -193,7 +193,7 @@ def _segments(text: str, most: int = _MOST_OF_ROW) -> list[_Segment]:
 
 
 def direction_of(text: str) -> Literal["ltr", "rtl", ""]:
-    """Which way the first letter with a direction runs; empty for digits, signs and emoji."""
+    """Return the direction of the first letter that has one; empty for digits, signs and emoji."""
     for character in text:
         kind = unicodedata.bidirectional(character)
         if kind in ("R", "AL"):
@@ -204,7 +204,7 @@ def direction_of(text: str) -> Literal["ltr", "rtl", ""]:
 
 
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-"""A sign in place of each half of a UTF-16 pair that stands alone."""
+"""Replaces each lone surrogate by U+FFFD."""
 _VISIBLE = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\v\f\r"},
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
@@ -212,16 +212,16 @@ _VISIBLE = {
     **dict.fromkeys(map(ord, "\t\n\v\f\r\x85\u2028\u2029"), 0x20),
     0x7F: 0x2421,
 }
-"""Control characters as their pictures, line ends as spaces; one code point for each, always."""
+"""Control characters as their pictures, line ends as spaces; always one code point for each."""
 
 
 def visible(text: str) -> str:
-    """The text with its control characters made visible, one code point for each."""
+    """Return the text with visible control characters, one code point for each."""
     return text.translate(_VISIBLE)
 
 
 def _ink(color: str) -> Literal["#ffffff", "#111111"]:
-    """Which of white and black reads better on a colour, by WCAG 2 relative luminance."""
+    """Return white or black, whichever reads better on a colour, by WCAG 2 relative luminance."""
     channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

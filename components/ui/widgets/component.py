@@ -1,7 +1,7 @@
-"""A component of the page from an `assets` folder: its HTML, style sheet and JavaScript.
+"""A page component from an `assets` folder: its HTML, style sheet and JavaScript.
 
-Registered once for the process. What the browser sends is anyone's: each component checks it
-before it believes it. Must not import torch or transformers.
+It is registered once per process. A browser can send anything, so each component validates what it
+receives. Must not import torch or transformers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from streamlit.components.v2.types import ComponentRenderer
 __all__ = ["bundle", "component", "css_class"]
 
 
-# --- One JavaScript module made of several
+# --- Several JavaScript modules bundled into one
 
 _NAMES = r"[\w$]+(?:,\s*[\w$]+)*,?"
 _IMPORT = re.compile(
@@ -33,7 +33,7 @@ _STATEMENT = re.compile(r"^[ \t]*(?:import|export)\b.*", re.MULTILINE)
 
 @dataclass(frozen=True)
 class _Module:
-    """A source: what it takes from which file, what it gives, and its text without imports."""
+    """A source: its imports by file, its exports, and its text without imports."""
 
     path: Path
     taken: tuple[tuple[Path, tuple[str, ...]], ...]
@@ -42,15 +42,15 @@ class _Module:
 
 
 def bundle(entry: Path) -> str:
-    """The text of one module that does what `entry` does, with all that it imports inside.
+    """Return the text of one module that does what `entry` does and includes all its imports.
 
-    Each imported module runs once, before those that import it, in a function of its own: names
-    that it does not export stay its own.
+    Each imported module runs once, before those that import it, in a function of its own, so that
+    names that it does not export stay private.
 
     Raises:
         ValueError: For an import without a file, a name that the file does not export, files that
-            import each other, another form of `import` or `export`, or an entry that has no
-            `export default` or more than one.
+            import each other, another form of `import` or `export`, or an entry that has no `export
+            default` or more than one.
     """
     modules = {module.path: module for module in _in_order(entry.resolve(), ())}
     constants = {path: f"__module{i}" for i, path in enumerate(modules)}
@@ -60,7 +60,7 @@ def bundle(entry: Path) -> str:
 
 
 def _in_order(path: Path, importing: tuple[Path, ...]) -> Iterator[_Module]:
-    """The modules that a module needs, each after those that it needs itself; it is the last."""
+    """Yield the modules that a module needs, each after those that it needs; itself last."""
     if path in importing:
         circle = " -> ".join(each.name for each in (*importing[importing.index(path) :], path))
         raise ValueError(f"{circle}: these files import each other. Move what they share to one.")
@@ -121,15 +121,15 @@ def component(
     on_pick: Callable[[object], None] | None = None,
     width: Literal["stretch", "content"] = "stretch",
 ) -> None:
-    """Shows `name`.html, .css and .js of a package's `assets` with data.
+    """Show `name`.html, .css and .js of a package's `assets` with data.
 
     Args:
         package: the Python package that has the folder, "components.ui.widgets".
         name: the files' name, "chips": no two components of the app share one.
-        data: what JavaScript gets, as JSON.
+        data: the data for JavaScript, as JSON.
         key: the component's own key.
-        on_pick: gets what JavaScript sends as "picked", in a callback in Streamlit's sense.
-        width: all that there is, or what its content takes.
+        on_pick: receives what JavaScript sends as "picked", in a callback in Streamlit's sense.
+        width: the full width, or that of its content.
     """
 
     def receive() -> None:
@@ -154,5 +154,5 @@ def _renderer(package: str, name: str) -> ComponentRenderer:
 
 
 def css_class(key: str) -> str:
-    """The class that Streamlit's frontend gives an element with this key."""
+    """Return the class that Streamlit's frontend gives an element with this key."""
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", key.strip())

@@ -18,22 +18,22 @@ __all__ = ["caption", "to_csv", "to_npz"]
 
 _NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
 _UNSEEN = r'[\s"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]'
-"""What some spreadsheets drop before they look at a cell, quotes too."""
+"""Characters that some spreadsheets drop before they read a cell, quotes included."""
 _STARTS = r"[=+\-@\t\r＝＋－＠]"
-"""What they take for the start of a formula; some take the wide ones for the others."""
+"""Characters that start a formula; some spreadsheets accept the full-width forms too."""
 _FORMULA = re.compile(rf"{_UNSEEN}*{_STARTS}")
 _FORMULA_WITHIN = re.compile(rf"([;\t\r\n]{_UNSEEN}*)([=+\-@＝＋－＠])")
-"""Where semicolons part cells, as in much of Europe, a quote within a line protects nothing."""
+"""If semicolons separate cells, as in much of Europe, a quote within a line protects nothing."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PARTING = re.compile(r'[,;|=@]|(?<=")[\s"\\]*[+-]')
 
 
 def caption(passport: Passport, *, weights: bool = True) -> str:
-    """The passport in one line, for under a picture.
+    """Return the passport in one line, for under a picture.
 
     Args:
-        passport: what to say.
-        weights: whether its checksum is that of a model's weights, not of a tokenizer's files.
+        passport: the passport.
+        weights: True if its checksum is that of a model's weights, not of a tokenizer's files.
     """
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
     revision = passport.revision[:12]
@@ -48,16 +48,16 @@ def caption(passport: Passport, *, weights: bool = True) -> str:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
-    """Rows as CSV in UTF-8 (with a mark, so that Excel sees it), the passport in comment lines.
+    """Return rows as CSV in UTF-8, with a mark for Excel and the passport in comment lines.
 
     Read it with `pandas.read_csv(file, comment="#")`. Text that a spreadsheet would take for a
-    formula, a column's title too, gets an apostrophe before it, also within a cell after a
-    semicolon or a line end; a number stays one.
+    formula gets an apostrophe before it: in titles of columns too, and within a cell after a
+    semicolon or a line end. Numbers stay numbers.
     """
     out = io.StringIO()
     for key, value in passport.as_dict().items():
         out.write(f"# {key}: {_one_cell(value)}\n")
-    # Quoted, a "#" in a text is no comment and an old line end no new row.
+    # In quotes, "#" in a text starts no comment and an old line end starts no row.
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(map(_safe, rows[0].keys()) if rows else [])
     writer.writerows([_safe(value) for value in row.values()] for row in rows)
@@ -65,7 +65,7 @@ def to_csv(rows: Sequence[Mapping[str, Any]], passport: Passport) -> bytes:
 
 
 def to_npz(arrays: Mapping[str, NDArray[Any]], passport: Passport) -> bytes:
-    """Arrays as a compressed NPZ; `passport` in it is JSON text."""
+    """Return arrays as a compressed NPZ; `passport` in it is JSON text."""
     out = io.BytesIO()
     text = np.array(json.dumps(passport.as_dict()))
     np.savez_compressed(out, allow_pickle=False, **{**arrays, "passport": text})
@@ -80,9 +80,10 @@ def _safe(value: Any) -> Any:
 
 
 def _one_cell(value: Any) -> str:
-    """A value as JSON in which no text parts cells or begins a formula: `json.loads` gives it back.
+    """Return a value as JSON in which no text separates cells or begins a formula.
 
-    A spreadsheet parts a comment line at its commas, and the cells between may begin with anything.
+    `json.loads` restores the value. A spreadsheet splits a comment line at its commas, and the
+    cells between may begin with anything.
     """
     return _QUOTED.sub(lambda text: _PARTING.sub(_escaped, text[0]), json.dumps(value))
 

@@ -1,6 +1,6 @@
-"""Widgets for a page's controls: each shows the view and writes it back.
+"""Widgets for a page's controls: each shows the view's value and writes it back.
 
-Writing happens in callbacks only, and what a control is, its feature's `controls.py` declares.
+They write in callbacks only. A feature's `controls.py` declares its controls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["choice", "number", "select", "sentence", "steps", "switch", "text"]
 
 
 def choice(view: ViewState, control: Choice) -> str:
-    """A control as a row of buttons; gives what is chosen."""
+    """Draw a control as a row of buttons; return the choice."""
     chosen = control.of(view)
     key = session.bind(control.key, chosen)
     st.segmented_control(
@@ -35,7 +35,7 @@ def choice(view: ViewState, control: Choice) -> str:
 
 
 def select(view: ViewState, control: Choice) -> str:
-    """A control as a menu; gives what is chosen."""
+    """Draw a control as a menu; return the choice."""
     values, chosen = list(control.options), control.of(view)
     key = session.bind(control.key, chosen)
     st.selectbox(
@@ -51,7 +51,7 @@ def select(view: ViewState, control: Choice) -> str:
 
 
 def switch(view: ViewState, control: Switch) -> bool:
-    """A control that is on or off."""
+    """Draw a control that is on or off; return its state."""
     on = control.of(view)
     key = session.bind(control.key, on)
     st.toggle(control.label, on, key=key, help=control.help or None, on_change=_write(control, key))
@@ -59,7 +59,7 @@ def switch(view: ViewState, control: Switch) -> bool:
 
 
 def number(view: ViewState, control: Number) -> int:
-    """A control for a whole number."""
+    """Draw a control for a whole number; return the number."""
     chosen = control.of(view)
     key = session.bind(control.key, chosen)
     st.number_input(
@@ -76,7 +76,7 @@ def number(view: ViewState, control: Number) -> int:
 
 
 def text(view: ViewState, control: Text) -> str:
-    """A control that is typed into."""
+    """Draw a control for typed text; return the text."""
     chosen = control.of(view)
     key = session.bind(control.key, chosen)
     st.text_input(
@@ -92,7 +92,7 @@ def text(view: ViewState, control: Text) -> str:
 
 
 def sentence(view: ViewState, control: Choice) -> int:
-    """Which sentence a page of one sentence shows, by its index; nothing to choose among one."""
+    """Return the index of a page's sentence; draws a choice only if there are several."""
     letters = [letter(i) for i in range(len(view.sentences))]
     if len(letters) > 1:
         choice(view, control.among(letters))
@@ -108,14 +108,14 @@ def _write(control: Control[Any], key: str) -> Callable[[], None]:
 
 
 def steps(name: str, start: int, n: int, *, at_once: int, on_step: Callable[[int], None]) -> None:
-    """Which of n things are shown, with a step back and on: one piece that does not come apart.
+    """Draw the range shown of n things, with buttons back and next: a row that stays together.
 
     Args:
-        name: before the keys of the two buttons, `NAME_back` and `NAME_next`.
-        start: the first that is shown, from 0.
-        n: how many there are, more than are shown at once.
-        at_once: how many are shown.
-        on_step: called with the first that is to be shown.
+        name: the prefix of the keys of the two buttons, `NAME_back` and `NAME_next`.
+        start: the first thing in view, from 0.
+        n: the number of things, more than fit at once.
+        at_once: the number of things in view.
+        on_step: called with the new first thing.
     """
     end = min(start + at_once, n)
     with st.container(

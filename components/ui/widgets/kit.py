@@ -1,6 +1,6 @@
-"""The parts that every page is made of: chart, reading, terms, closer looks, tabs and downloads.
+"""The common parts of all pages: chart, reading, terms, closer looks, tabs and downloads.
 
-A page says only what is its own; how the parts look and behave is decided here, for all of them.
+A page provides only its own content; this module decides how the parts look and behave.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ __all__ = [
 def picture_buttons(
     *, chart_key: str = "", svg: str = "", file_name: str, key: str, caption: str = ""
 ) -> None:
-    """Shows the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save a chart or drawing.
+    """Show the buttons "PNG" (2400 x 1350) and "SVG" (1200 x 675), which save a chart or drawing.
 
     Args:
         chart_key: The `key` of the `st.plotly_chart`, or of a container around it.
-        svg: In a chart's place, an SVG of at most 928 x 440 px that draws in `currentColor`.
-        file_name: The file's name without its ending.
+        svg: Instead of a chart, an SVG of at most 928 x 440 px that draws in `currentColor`.
+        file_name: The file's name without its extension.
         key: The buttons' own key.
-        caption: What stands in small type under the picture: the passport.
+        caption: The text in small type under the picture: the passport.
     """
     data = {"chart": css_class(chart_key), "svg": svg, "file": file_name, "caption": caption}
     component("components.ui.widgets", "picture", data, key=key)
@@ -73,13 +73,13 @@ _PASSPORT = GLOSSARY["passport"]
 
 @contextmanager
 def room(page: str, *, height: int) -> Iterator[None]:
-    """Room for a page's picture while what it shows is computed for the first time.
+    """Reserve room for a page's picture while its content is computed for the first time.
 
-    Later there is a picture already, which stays until the next one replaces it: a skeleton above
-    it, which Streamlit shows where computing takes a moment, would push it down and up again.
+    Later there is a picture already, which stays until the next one replaces it. A skeleton above
+    it, which Streamlit shows if computing takes a moment, would push it down and up again.
     """
     if session.kept(_DRAWN) == page:
-        st.empty()  # as many elements as before, or all below would be drawn anew
+        st.empty()  # as many elements as before, or everything below would be redrawn
         yield
         return
     with st.skeleton(height=height):
@@ -88,15 +88,15 @@ def room(page: str, *, height: int) -> Iterator[None]:
 
 
 def box() -> DeltaGenerator:
-    """The box above a page's picture: the words that can be chosen, and the controls."""
+    """Return the box above a page's picture: the words to choose from, and the controls."""
     return st.container(border=True, gap="small", key="box")
 
 
 def controls(name: str = "") -> DeltaGenerator:
-    """A row of controls on one baseline.
+    """Return a row of controls on one baseline.
 
     Args:
-        name: for a page whose row is arranged in a way of its own on a phone.
+        name: the name of a row that a page arranges in its own way on a phone.
     """
     key = f"controls_{name}" if name else "controls"
     return st.container(horizontal=True, gap="small", vertical_alignment="bottom", key=key)
@@ -111,19 +111,19 @@ def chart(
     config: Mapping[str, Any] | None = None,
     selection_mode: Any = ("points",),
 ) -> None:
-    """A chart without plotly's bar of buttons.
+    """Draw a chart without plotly's bar of buttons.
 
     Args:
-        figure: what to draw; its height is fixed by its builder.
+        figure: the figure, whose height is fixed by its builder.
         key: the chart's own key, by which its picture is saved.
-        alt: what it shows, for who cannot see it.
-        on_select: called when a point of it is picked.
+        alt: a description for readers who cannot see it.
+        on_select: called when one of its points is picked.
         config: plotly's settings in place of the usual ones.
         selection_mode: how points are picked.
     """
     own = {} if on_select is None else {"on_select": on_select, "selection_mode": selection_mode}
     usual = {"displayModeBar": False, "displaylogo": False}
-    room = figure.layout.height  # from the start, while the browser still loads what draws it
+    room = figure.layout.height  # reserved from the start, while the browser still loads plotly
     st.plotly_chart(figure, key=key, height=room, config=dict(config or usual), alt=alt, **own)
 
 
@@ -134,7 +134,7 @@ def reading(
 
     Args:
         sentences: claims, or Markdown.
-        sure: what else an engineer wants to know, folded under "How sure is this?".
+        sure: further details for engineers, folded under "How sure is this?".
         key: further readings of a page have keys that begin with "reading", too.
     """
     with st.container(key=key, gap="xsmall"):
@@ -154,13 +154,13 @@ def table(
     height: int | Literal["auto"] = "auto",
     columns: Mapping[str, Any] | None = None,
 ) -> None:
-    """Rows as a table, numbers to four decimals where asked.
+    """Draw rows as a table, numbers to four decimals on request.
 
     Args:
-        rows: what each row holds, by column.
+        rows: the values of each row, by column.
         key: the table's own key.
         exact: columns of numbers that are shown to four decimals.
-        after: how many columns come before those; in place of naming them.
+        after: the number of columns before those, instead of their names.
         height: in pixels, or as high as its rows up to Streamlit's bound.
         columns: Streamlit's settings for other columns.
     """
@@ -177,9 +177,9 @@ def look_closer(
     control: Choice,
     looks: Mapping[str, Callable[[], T]],
 ) -> T | None:
-    """The closer looks of a page, one at a time; gives what the shown one gives.
+    """Draw the closer looks of a page, one at a time; return the result of the open one.
 
-    What goes wrong in one is said in its place and leaves the page as it is.
+    An error in one is shown in its place and leaves the rest of the page as it is.
     """
     with st.container():
         chosen = inputs.choice(view, control)
@@ -189,9 +189,9 @@ def look_closer(
 
 
 def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> None:
-    """The three tabs under a picture; the one line of limits stands open, the others are closed.
+    """Draw the three tabs under a picture; the one line of limits is open, the others are closed.
 
-    What stands in a tab is made when it is opened.
+    The content of a tab is made when it is opened.
     """
     names = [say(f"page.tabs.{name}") for name in ("numbers", "hood", "limits")]
     first, second, third = st.tabs(names, default=names[2], key="tabs", on_change="rerun")
@@ -201,11 +201,11 @@ def tabs(numbers: Callable[[], None], hood: Callable[[], None], limits: str) -> 
 
 
 def one_of(drawn: Mapping[str, Callable[[], None]], *, key: str) -> None:
-    """Tabs for pictures of which one is looked at at a time; the others are not drawn.
+    """Draw tabs for pictures, one at a time; the others are not drawn.
 
     Args:
-        drawn: what draws each, by the name on its tab. A name that changes would close its tab.
-        key: of the tabs.
+        drawn: the functions that draw them, by the name on the tab. Changing a name closes its tab.
+        key: the key of the tabs.
     """
     tabs = st.tabs(list(drawn), key=key, on_change="rerun")
     _fill(dict(zip(tabs, drawn.values(), strict=True)))
@@ -219,7 +219,7 @@ def _fill(tabs: Mapping[TabContainer, Callable[[], None]]) -> None:
 
 
 def is_open(tab: TabContainer) -> bool:
-    """Whether a tab is the one that is shown."""
+    """Return True if a tab is the open one."""
     return bool(tab.open)
 
 
@@ -231,14 +231,14 @@ def under_the_hood(
     shapes: Callable[[], None] | None = None,
     remark: str = "",
 ) -> None:
-    """Formula on the left; snippet, shapes and passport on the right.
+    """Draw the formula on the left; snippet, shapes and passport on the right.
 
     Args:
-        formula: Markdown, a paragraph or formula each.
+        formula: Markdown, one paragraph or formula each.
         snippet: Python that computes the page's numbers, or several with a title each.
-        passport: what is behind the numbers.
+        passport: the passport of the numbers.
         shapes: draws the shapes of the arrays, if any.
-        remark: what is to say of the snippets, in small type.
+        remark: a note on the snippets, in small type.
     """
     left, right = st.columns(2, gap="medium")
     with left:
@@ -261,7 +261,7 @@ def under_the_hood(
 
 
 def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
-    """Shapes as a table, for `under_the_hood`."""
+    """Return a function that draws shapes as a table, for `under_the_hood`."""
     return lambda: table(rows, key=key)
 
 
@@ -269,7 +269,7 @@ def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
 def downloads(
     place: DeltaGenerator, caption: str, *, name: str, chart: str = "", svg: str = ""
 ) -> Iterator[None]:
-    """The page's Download menu: the formats of a chart or a drawing, then what is put inside."""
+    """Draw the page's Download menu: the formats of a chart or a drawing, then the content."""
     with place, st.popover(say("page.download.menu"), icon=":material/download:"):
         st.caption(say("page.download.picture"))
         picture_buttons(
@@ -287,7 +287,7 @@ def download_files(
     rows: Callable[[], Sequence[Mapping[str, Any]]],
     arrays: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """A page's table as CSV and its arrays as NPZ; each is made when it is asked for."""
+    """Draw downloads of a page's table as CSV and its arrays as NPZ; each is made on request."""
     _download(f"{name}.csv", "text/csv", lambda: export.to_csv(rows(), passport))
     _download(f"{name}.npz", "application/octet-stream", lambda: export.to_npz(arrays(), passport))
 

@@ -1,6 +1,6 @@
-"""The layer bar under a page's picture: a slider over the layers, and Play, in one.
+"""The layer bar under a page's picture: a slider over the layers, with Play.
 
-A picture that has a frame for each layer is moved in the browser; any other page runs for each.
+The browser switches a picture that has a frame for each layer; any other page runs again for each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ABOUT = "Layer 0 is the embedding layer's output; each later layer mixes in mor
 
 
 def choose_layer(layer: int, last: int) -> None:
-    """Write a layer into the view; the last one is what a view has that names none."""
+    """Write a layer into the view; the last one is written as no layer."""
     session.write(replace(session.current(), layer=None if layer == last else layer))
 
 
@@ -31,15 +31,15 @@ def layer_bar(
     plays: bool = True,
     on_choose: Callable[[int], None] | None = None,
 ) -> None:
-    """The bar; nothing where there is one layer alone.
+    """Draw the bar; nothing if there is only one layer.
 
     Args:
-        view: what is shown.
-        layers: those to choose from, in order.
-        shown: the chosen one; else the view's, or the last where the view has none of them.
+        view: the current view.
+        layers: the layers to choose from, in order.
+        shown: the chosen layer; by default the view's, or the last if the view has none of them.
         framed: keys of charts that have a frame for each layer.
-        plays: whether all layers can be shown one after another.
-        on_choose: what a choice does; else it is written as the view's layer.
+        plays: True if all layers can be shown one after another.
+        on_choose: called with the choice; by default it becomes the view's layer.
     """
     if len(layers) < 2:
         return
@@ -66,6 +66,6 @@ def layer_bar(
 
 
 def _checked(sent: object, layers: Sequence[int]) -> int | None:
-    """The layer that the browser reported; None where it is none of these."""
+    """Return the layer that the browser reported; None if it is none of these."""
     # `type`, because True is an int too.
     return sent if type(sent) is int and sent in layers else None

@@ -1,6 +1,6 @@
-"""What labelled senses show at a layer and over all layers, worded alike on every page.
+"""Sentences on labelled senses at a layer and over all layers, the same on every page.
 
-The conclusion is `components.analysis.separation.verdict_of`'s, the sentences are in
+The conclusion comes from `components.analysis.separation.verdict_of`, the sentences from
 `english.toml`. Without streamlit.
 """
 
@@ -18,7 +18,7 @@ _LONGEST, _TITLE = 24, 80
 
 
 def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
-    """The finding at one layer, at most 80 characters; plain text, not Markdown."""
+    """Return the finding at one layer, at most 80 characters; plain text, not Markdown."""
     return say(
         "senses.title_at_layer.tested",
         layer=own.layer,
@@ -29,13 +29,13 @@ def senses_title_at(word: str, own: Separation, trial: Trial) -> str:
 
 
 def uses_title_at(word: str, n: int, layer: int) -> str:
-    """The title of the map of one layer where no sense can be tested; plain text."""
+    """Return the title of one layer's map if no sense can be tested; plain text."""
     name = shortened(word, _LONGEST)
     return say("senses.title_at_layer.untested", layer=layer, n=n, word=name)
 
 
 def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:
-    """The finding over all layers, at most 80 characters; plain text, not Markdown."""
+    """Return the finding over all layers, at most 80 characters; plain text, not Markdown."""
     verdict = verdict_of(curve, trial)
     for longest in (_LONGEST, 12, 6):
         name = shortened(word, longest)
@@ -52,13 +52,13 @@ def senses_title(word: str, curve: Sequence[Separation], trial: Trial) -> str:
 
 
 def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: int) -> list[str]:
-    """One or two sentences of Markdown: the best layer, then the layer shown where it is another.
+    """Return one or two sentences of Markdown: the best layer, then the current one if it differs.
 
     Args:
-        word: whose senses they are.
-        curve: the test at each layer; none where the trial has a problem.
-        trial: the one that was tested.
-        layer: the one shown.
+        word: the word with these senses.
+        curve: the test at each layer; empty if the trial has a problem.
+        trial: the tested trial.
+        layer: the current layer.
     """
     verdict = verdict_of(curve, trial)
     if verdict.state == "untested":
@@ -80,7 +80,7 @@ def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: in
 
 
 def senses_sure(curve: Sequence[Separation], trial: Trial) -> list[str]:
-    """How the test was made and how far its share may be off; nothing where nothing was tested."""
+    """Return how the test was made and its margin of error; nothing if nothing was tested."""
     verdict = verdict_of(curve, trial)
     if verdict.state == "untested":
         return []

@@ -1,4 +1,4 @@
-"""The sentences and references of a view, as fields to type in and words to choose."""
+"""The sentences and references of a view, as text fields and as words to choose."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def menu(view: ViewState) -> None:
-    """The examples as a short menu."""
+    """Draw the examples as a short menu."""
     with (
         st.popover("Examples", icon=":material/lightbulb:"),
         st.container(key="examples", gap="small"),
@@ -50,13 +50,13 @@ def menu(view: ViewState) -> None:
 
 
 def needs(example: Example) -> str | None:
-    """The model that an example waits for; None where it can be opened."""
+    """Return the model that an example needs first; None if it can be opened."""
     waits = example.model is not None and not runtime.is_loaded(example.model)
     return example.model if waits else None
 
 
 def link(example: Example, view: ViewState, *, where: str) -> None:
-    """A link to Meaning in context on an example, disabled until the model it needs is loaded."""
+    """Draw a link to Meaning in context on an example, disabled until its model is loaded."""
     model = needs(example)
     if model is not None:
         st.button(
@@ -77,7 +77,7 @@ Group = Literal["sentences", "references"]
 
 
 def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0) -> None:
-    """Text fields for the sentences or references, each with a button to take it away."""
+    """Draw text fields for the sentences or references, each with a button to remove it."""
     rows: tuple[Sentence, ...] = getattr(view, group)
     noun = "Sentence" if group == "sentences" else "Reference"
     for i, sentence in enumerate(rows):
@@ -98,7 +98,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
             )
             removal = say("frame.sentences.remove", label=f"{label[0].lower()}{label[1:]}")
             st.button(
-                removal,  # for screen readers: the style shows the icon alone
+                removal,  # for screen readers: the style shows only the icon
                 icon=":material/close:",
                 help=removal,
                 key=f"{key}_remove",
@@ -120,7 +120,7 @@ def sentence_editor(view: ViewState, group: Group, *, where: str, least: int = 0
 
 
 def pick_word(row: int, span: Span) -> None:
-    """Choose a word by its row of chips; a reference's chosen word again means its whole text."""
+    """Choose a word by its row of chips; choosing a reference's word again means its whole text."""
     view = session.current()
     group, index = _place(view, row)
     old = getattr(view, group)[index]
@@ -129,23 +129,23 @@ def pick_word(row: int, span: Span) -> None:
 
 
 def retype_row(row: int, text: str) -> None:
-    """Take what was typed into a row of chips as its sentence or reference."""
+    """Store the text typed into a row of chips as its sentence or reference."""
     _retype(*_place(session.current(), row), text)
 
 
 def _place(view: ViewState, row: int) -> tuple[Group, int]:
-    """What a row of chips shows: the sentences come first, the references after them."""
+    """Return the item of a row of chips: the sentences come first, the references after them."""
     n = len(view.sentences)
     return ("sentences", row) if row < n else ("references", row - n)
 
 
 def remove_references() -> None:
-    """Take all references away."""
+    """Remove all references."""
     _write_rows(session.current(), "references", ())
 
 
 def pair_field(view: ViewState, index: int, *, key: str) -> None:
-    """A text field for a sentence's second text; empty, the sentence stands alone."""
+    """Draw a text field for a sentence's second text; empty for a single sentence."""
     pair = view.sentences[index].pair or ""
     field = session.bind(key, pair)
     st.text_input(
@@ -179,17 +179,18 @@ def _retype(group: Group, index: int, text: str) -> None:
     old = rows[index]
     if group == "sentences":
         _write_rows(view, group, _with_words(view, index, text))
-    elif old.word == (0, len(old.text)):  # the whole reference was compared, so it stays so
+    elif old.word == (0, len(old.text)):  # the whole reference was compared, and still is
         _replace_row(view, group, index, Sentence(text, old.pair))
     else:
         _replace_row(view, group, index, retyped(old, text, None))
 
 
 def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
-    """The sentences after one was typed anew, each with a word to compare where one can be found.
+    """Return the sentences after one was edited, each with a word to compare if one is found.
 
-    A chosen word stays where it still stands, or is the one of another sentence. Else, unless the
-    others are about one word among themselves, all that share a word with the new text get that.
+    A chosen word is kept if the new text still has it, or else has the word of another sentence.
+    Otherwise, unless the other sentences agree on a word, all that share a word with the new text
+    get that one.
     """
     rows = list(view.sentences)
     rows[index] = retyped(rows[index], text, _word_of_others(view, index))
@@ -207,7 +208,7 @@ def _with_words(view: ViewState, index: int, text: str) -> list[Sentence]:
 
 
 def _word_of_others(view: ViewState, index: int) -> str | None:
-    """The word that another sentence has chosen: a new sentence most likely is about it too."""
+    """Return the word that another sentence has chosen, as a new one is likely about it too."""
     others = (s for i, s in enumerate(view.sentences) if i != index and s.word is not None)
     first = next(others, None)
     return first.text[slice(*first.word)] if first is not None and first.word else None

@@ -1,7 +1,7 @@
-"""A text with its tokens under it, each lighting the other up, as a component of the page.
+"""A text with its tokens under it as a page component; hovering over either highlights the other.
 
-Python cuts the text at the tokens' offsets, in code points; the browser only shows. User text
-travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
+Python splits the text at the tokens' offsets, in code points; the browser only displays it. User
+text travels as JSON and is shown as text, never as HTML. Must not import torch or transformers.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ def token_strip(
     picked: int | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
-    """Shows a text (and pair) and its tokens with their IDs; calls `on_pick(position)` on a pick.
+    """Show a text (and pair) and its tokens with their IDs; call `on_pick(position)` on a pick.
 
     Args:
-        tokens: what the tokenizer made of the text.
-        vocabulary: the tokenizer's, to say what each token is.
+        tokens: the tokens of the text.
+        vocabulary: the tokenizer's vocabulary, which gives the kind of each token.
         key: the component's own key.
-        name: what the texts are called for screen readers, "sentence A".
+        name: the name of the texts for screen readers, "sentence A".
         color: the palette colour of the chosen word.
         word: the chosen word of the text, in code points.
         reasons: for positions of unknown tokens, why they are unknown.
-        special: whether added tokens are shown.
+        special: True to show added tokens.
         picked: the position whose token has a ring.
-        on_pick: a callback in Streamlit's sense; without it the tokens only light up.
+        on_pick: a callback in Streamlit's sense; without it the tokens are only highlighted.
     """
 
-    n_tokens = tokens.n_tokens  # a session keeps what follows, and the tokens with it otherwise
+    n_tokens = tokens.n_tokens  # sessions keep the callback, which must not keep the tokens
 
     def receive(position: object) -> None:
         if type(position) is int and 0 <= position < n_tokens and on_pick is not None:
@@ -99,7 +99,7 @@ def _texts(tokens: Tokens, name: str, word: Span | None) -> list[_Text]:
 
 
 def _segments(tokens: Tokens, which: int, text: str, word: Span | None) -> list[_Segment]:
-    """The text cut wherever a token, the chosen word or what was lost begins or ends."""
+    """Return the text, split at the ends of tokens, of the chosen word and of lost parts."""
     lost = lost_spans(tokens)[which]
     owners = [(i, _span(tokens, i)) for i in range(tokens.n_tokens) if tokens.text_ids[i] == which]
     edges = {0, len(text), *(lost or ()), *(word or ())}
@@ -121,7 +121,7 @@ def _span(tokens: Tokens, i: int) -> Span:
 
 
 def _owned(cuts: Sequence[int], owners: Sequence[tuple[int, Span]]) -> list[list[int]]:
-    """For each piece between cuts, the positions of the tokens that cover it."""
+    """Return the positions of the tokens that cover each piece between cuts."""
     place = {cut: i for i, cut in enumerate(cuts)}
     owned: list[list[int]] = [[] for _ in pairwise(cuts)]
     for position, (start, end) in owners:
@@ -164,13 +164,13 @@ def _tokens(
 
 
 def _mark(label: str, kind: Kind) -> str:
-    """The muted beginning of a label: its sign for a place in a word, where more comes after it."""
+    """Return the muted start of a label: its sign for a place in a word, if more follows."""
     sign = "##" if kind == "continuation" else "▁"
     return sign if label.startswith(sign) and label != sign else ""
 
 
 def _says(kind: Kind, span: Span, n_sharing: int, reason: str) -> str:
-    """What a hover and a screen reader tell of a token beside its name and ID."""
+    """Return the text for hovers and screen readers about a token, beside its name and ID."""
     if kind == "padding":
         return "padding: the mask hides it"
     if kind == "special":

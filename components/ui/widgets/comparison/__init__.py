@@ -1,1 +1,1 @@
-"""A word compared in several sentences: shared by its page and by Start here."""
+"""The comparison of a word in several sentences, shared by its page and by Start here."""

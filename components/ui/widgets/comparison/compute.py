@@ -1,4 +1,4 @@
-"""A word in several sentences, from a view to what is compared. No streamlit in here."""
+"""The comparison of a word in several sentences, computed from a view. No streamlit in here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A chosen word that has vectors: where it stands, and its sentence's encoding."""
+    """A chosen word that has vectors: its place, and its sentence's encoding."""
 
     item: Item
     span: Span
@@ -44,7 +44,7 @@ class Chosen:
 
     @property
     def n_pieces(self) -> int:
-        """How many tokens it is cut into."""
+        """The number of its tokens."""
         return len(token_positions(self.encoding, self.span))
 
     @property
@@ -57,16 +57,16 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """What Meaning in context shows for a view.
+    """The content of Meaning in context for a view.
 
     Attributes:
         chosen: the words compared, as in `comparison.items`.
-        comparison: None where fewer than two words can be compared.
-        unknown: those of `chosen`, by index, of which the model sees only unknown tokens.
-        problems: what keeps chosen words out of the comparison, in a sentence each.
-        yardstick: the random pairs to hold pairs against, or None while they are being measured.
-        centre: (n_layers, n_dims) and (n_embedding_dims,) the means that centred cosines take
-            off, in context and without; None where cosines are not centred.
+        comparison: None if fewer than two words can be compared.
+        unknown: the indices of those in `chosen` that are only unknown tokens for the model.
+        problems: the reasons why chosen words cannot be compared, in a sentence each.
+        yardstick: the random pairs to compare pairs with, or None while they are being measured.
+        centre: (n_layers, n_dims) and (n_embedding_dims,) the means that centred cosines subtract,
+            in context and without; None if cosines are not centred.
     """
 
     chosen: tuple[Chosen, ...]
@@ -78,12 +78,12 @@ class Meaning:
     centre: tuple[FloatArray, FloatArray] | None
 
     def band(self, pair: Pair) -> Band | None:
-        """The random pairs that one pair is held against."""
+        """Return the random pairs that one pair is compared with."""
         return None if self.yardstick is None else self.yardstick.of(pair)
 
     @property
     def shared_band(self) -> Band | None:
-        """One band of random pairs for all that is shown together."""
+        """Return one band of random pairs for all pairs that are shown together."""
         if self.yardstick is None or self.comparison is None:
             return None
         return self.yardstick.shared(self.comparison.pairs())
@@ -99,19 +99,19 @@ class Meaning:
 
     @property
     def key(self) -> str:
-        """Which sentence each letter stands for, in one line."""
+        """The sentence of each letter, in one line."""
         own = [c for c in self.chosen if c.item.label]
         return " · ".join(f"{c.item.label}: {shortened(c.encoding.text, 70)}" for c in own)
 
 
 @dataclass(frozen=True, eq=False)
 class Portrait:
-    """A comparison with the choices of how to show it.
+    """A comparison with the settings of its charts.
 
     Attributes:
         pairs: the pairs whose lines are drawn.
         layer: the chosen layer, one of the comparison's.
-        scale: from the lowest to the highest cosine that the page's charts have room for.
+        scale: from the lowest to the highest cosine on the axes of the page's charts.
     """
 
     meaning: Meaning
@@ -126,7 +126,7 @@ class Portrait:
         return self.comparison.layers.index(self.layer)
 
     def cosine(self, pair: Pair) -> float:
-        """A pair's cosine at the chosen layer."""
+        """Return a pair's cosine at the chosen layer."""
         return float(self.comparison.along(pair)[self.row])
 
 
@@ -168,7 +168,7 @@ def meaning_of(
 
 
 def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
-    """How a view wants a comparison shown; None where there is nothing to compare."""
+    """Return a comparison with the view's settings; None if there is nothing to compare."""
     comparison = meaning.comparison
     if comparison is None:
         return None
@@ -185,7 +185,7 @@ def portrait_of(meaning: Meaning, view: ViewState) -> Portrait | None:
 
 
 def _unknown(chosen: Sequence[Chosen], unknown_id: int | None) -> frozenset[int]:
-    """Which words are nothing but unknown tokens."""
+    """Return the indices of words that are nothing but unknown tokens."""
     ids = [c.encoding.token_ids[token_positions(c.encoding, c.span)] for c in chosen]
     return frozenset(i for i, own in enumerate(ids) if (own == unknown_id).all())
 
@@ -195,7 +195,7 @@ def _is_ready(sentence: Sentence, own: bool) -> bool:
 
 
 def missing(sentence: Sentence, role: str) -> str:
-    """What a sentence or reference lacks before its word can be compared; "" for nothing."""
+    """Return what a sentence or reference lacks for a comparison; "" for nothing."""
     if not sentence.text.strip():
         return f"This {role} is empty. Type something, or take it away."
     if role == "sentence" and chosen_span(sentence) is None:
@@ -204,7 +204,7 @@ def missing(sentence: Sentence, role: str) -> str:
 
 
 def chosen_span(sentence: Sentence) -> Span | None:
-    """The chosen span, if it begins where a word begins and ends where one ends."""
+    """Return the chosen span if it begins and ends at word boundaries, else None."""
     if sentence.word is None:
         return None
     starts, ends = zip(*split_words(sentence.text) or [(-1, -1)], strict=True)
@@ -213,12 +213,12 @@ def chosen_span(sentence: Sentence) -> Span | None:
 
 
 def counted_span(sentence: Sentence) -> Span | None:
-    """The chosen span; of a reference without one, the whole text."""
+    """Return the chosen span; of a reference without one, the whole text."""
     return chosen_span(sentence) or ((0, len(sentence.text)) if sentence.text.strip() else None)
 
 
 def left_behind(view: ViewState) -> Example | None:
-    """The example whose references are still there though no sentence has its words any more."""
+    """Return the example whose references are left though no sentence has its words any more."""
     texts = tuple(reference.text for reference in view.references)
     chosen = {s.text[slice(*s.word)].casefold() for s in view.sentences if s.word}
     for example in EXAMPLES:

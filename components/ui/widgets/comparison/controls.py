@@ -1,4 +1,4 @@
-"""What can be chosen where a word is compared; it counts on both pages that do so."""
+"""The controls of a comparison, which both of its pages share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison looks like: chips to choose words by, lines, reading, problems."""
+"""The parts of a comparison on a page: chips to choose words, lines, reading, problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["chips", "lines", "missing_words", "old_references", "problems", "rul
 
 
 def chips(view: ViewState) -> None:
-    """The sentences and references, whose words can be chosen and texts be typed anew."""
+    """Draw the sentences and references, with chips to choose words and fields to edit texts."""
     own = [_own_row(i, sentence) for i, sentence in enumerate(view.sentences)]
     n = len(own)
     references = [_reference_row(i, each) for i, each in enumerate(view.references, start=n)]
@@ -41,7 +41,7 @@ def chips(view: ViewState) -> None:
 
 
 def old_references(view: ViewState) -> None:
-    """A way to be rid of references that an example brought and that fit nothing any more."""
+    """Draw a button that removes references left from an example that fit no sentence any more."""
     example = left_behind(view)
     if example is None:
         return
@@ -70,7 +70,7 @@ def _reference_row(index: int, reference: Sentence) -> ChipRow:
 
 
 def problems(view: ViewState, meaning: Meaning) -> None:
-    """What keeps a word or text out of the comparison though its row looks fine."""
+    """Draw the reasons why words or texts cannot be compared though their rows look fine."""
     if any(sentence.pair for sentence in view.sentences):
         st.caption(say("meaning.second_text"))
     for problem in dict.fromkeys(meaning.problems):
@@ -82,12 +82,12 @@ def problems(view: ViewState, meaning: Meaning) -> None:
 
 
 def missing_words() -> None:
-    """What to do where there is nothing to compare."""
+    """Tell the visitor what to do if there is nothing to compare."""
     st.info(say("meaning.missing"), icon=":material/ads_click:")
 
 
 def lines(portrait: Portrait, *, key: str, height: int = 400) -> None:
-    """The main picture."""
+    """Draw the main picture."""
     title = str(meaning_title(portrait.comparison))
     figure = cosine_lines(
         portrait.comparison,
@@ -110,7 +110,7 @@ def ruler(
     height: int = 160,
     note: bool = True,
 ) -> None:
-    """A pair's cosine among those of pairs of known kinds, and on what these were measured."""
+    """Draw a pair's cosine among those of known kinds of pairs, and what these were measured on."""
     drawn = ruler_figure(shown.ranges, shown.cosine, scale=scale, height=height)
     kinds = [
         say("ruler.range", kind=own.kind, low=own.low, high=own.high, median=own.median)
@@ -123,6 +123,6 @@ def ruler(
 
 
 def words(portrait: Portrait) -> None:
-    """The reading."""
+    """Draw the reading."""
     meaning, of = portrait.meaning, (portrait.comparison, portrait.layer, portrait.meaning.band)
     kit.reading(meaning_in_context(*of, meaning.unknown), sure=meaning_sure(*of))

@@ -1,8 +1,8 @@
-"""Meaning in context, said in words: the chosen words at one layer, and the picture's title.
+"""Meaning in context in words: the chosen words at one layer, and the picture's title.
 
-A difference is told where it is larger than `NOISE`: taking a sentence's final mark away, or
-putting "Well," before it, moves the cosine of two uses of a word by up to 0.025 (95 of 100 pairs of
-the ready corpus, last layer of the bundled model).
+A difference is reported if it is larger than `NOISE`. Removing a sentence's final mark, or putting
+"Well," before it, moves the cosine of two uses of a word by up to 0.025 (95 of 100 pairs of the
+ready corpus, last layer of the bundled model).
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ __all__ = [
 ]
 
 BandOf = Callable[[Pair], Band | None]
-"""The random pairs that a pair of words is held against; None where there are none."""
+"""The random pairs that a pair of words is compared with; None if there are none."""
 
 NOISE = 0.03
-"""Cosines that differ by less are called alike."""
+"""Cosines that differ by less count as equal."""
 EQUAL = 1 - 1e-5
-"""Cosines from here on are those of equal vectors, rounding in float32 apart."""
+"""Cosines from here on are those of equal vectors, up to rounding in float32."""
 _ALIKE = 0.95
-_MOST_REFERENCES = 2  # that are spoken of
+_MOST_REFERENCES = 2  # that the reading mentions
 
 
 def side_of(value: float, band: Band, row: int) -> int:
-    """1 above the band, -1 below it, 0 in it or printed like its average."""
+    """Return 1 above the band, -1 below it, 0 within it or if it prints like the band's average."""
     if two(value) == two(band.mean[row]):
         return 0
     return int(value > band.high[row]) - int(value < band.low[row])
 
 
 def similarity(value: float, band: Band | None, row: int, **names: object) -> Claim:
-    """How similar two words are at a layer, and what random pairs of words get there.
+    """Return the similarity of two words at a layer, beside that of random pairs of words.
 
     Args:
         value: their cosine.
-        band: of random pairs; None where there are none.
-        row: the layer's row of the band.
+        band: that of random pairs; None if there are none.
+        row: the layer's row in the band.
         names: `first`, `second`, `layer` and `measure` of the sentence.
     """
     if band is None:
@@ -69,7 +69,7 @@ def similarity(value: float, band: Band | None, row: int, **names: object) -> Cl
 
 
 def meaning_title(comparison: Comparison) -> Claim:
-    """The finding of the main picture: where the sentences' words separate, or that they do not."""
+    """Return the main picture's finding: where the sentences' words separate, or that none do."""
     pairs = comparison.pairs("sentences")
     if not pairs or len(comparison.layers) < 2:
         return claim("meaning.title.plain")
@@ -92,7 +92,7 @@ def meaning_title(comparison: Comparison) -> Claim:
 
 
 def _fall(values: FloatArray) -> float:
-    """How far a cosine falls below its start."""
+    """Return the largest fall of a cosine below its start."""
     return float(values[0] - values.min())
 
 
@@ -102,13 +102,13 @@ def _fall(values: FloatArray) -> float:
 def meaning_in_context(
     comparison: Comparison, layer: int, band: BandOf, unknown: Collection[int] = ()
 ) -> list[Claim]:
-    """What the chosen layer makes of the sentences' words, and which references set them apart.
+    """Return the similarity of the sentences' words at a layer, and the references that part them.
 
     Args:
         comparison: what is compared.
         layer: one of its layers.
-        band: the random pairs that a pair is held against.
-        unknown: items, by index, of whose word the model sees nothing but the unknown token.
+        band: the random pairs that a pair is compared with.
+        unknown: the indices of items whose word is only unknown tokens for the model.
     """
     row = comparison.layers.index(layer)
     claims = []
@@ -155,16 +155,16 @@ def _many_pairs(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Clai
 
 @dataclass(frozen=True)
 class Leaning:
-    """How close the sentences' words are to one reference.
+    """The similarity of the sentences' words to one reference.
 
     Attributes:
         reference: its index.
-        near: the index of the word that is closest to it.
-        far: the index of the one that is least close.
-        verdict: "single" for one word, "neither" where none is closer than random pairs of words
-            are, "equal" or "alike" where they differ by nothing or too little, else "closer".
+        near: the index of the closest word.
+        far: the index of the least close word.
+        verdict: "single" for one word, "neither" if none is closer than random pairs of words,
+            "equal" or "alike" if they differ by nothing or too little, else "closer".
         high: the cosine of `near`.
-        low: that of `far`.
+        low: the cosine of `far`.
     """
 
     reference: int
@@ -176,7 +176,7 @@ class Leaning:
 
 
 def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
-    """Each reference at a layer, the one that sets the words apart most first."""
+    """Return each reference at a layer, the one that separates the words most first."""
     own = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
     found = []
     for j, item in enumerate(comparison.items):
@@ -221,7 +221,7 @@ def _of_reference(comparison: Comparison, row: int, leaning: Leaning, band: Band
 
 
 def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim]:
-    """Where the words began, over which layers a reference leans so, and what is no difference."""
+    """Return the words' initial similarity, the layers of the references, and the noise level."""
     row = comparison.layers.index(layer)
     pairs, claims = comparison.pairs("sentences"), []
     if len(pairs) == 1 and row and comparison.layers[0] == 0:
@@ -236,14 +236,14 @@ def meaning_sure(comparison: Comparison, layer: int, band: BandOf) -> list[Claim
 
 
 def _yardstick(pairs: Sequence[Pair], band: BandOf) -> Band | None:
-    """The random pairs that all of these pairs are held against; None where they differ."""
+    """Return the random pairs that all of these pairs are compared with; None if they differ."""
     bands = [band(pair) for pair in pairs]
     known = [own for own in bands if own is not None]
     return known[0] if len(known) == len(bands) and len({b.of for b in known}) == 1 else None
 
 
 def _holds(comparison: Comparison, leaning: Leaning) -> Claim:
-    """Over which layers a reference is closer to the one word than to the other."""
+    """Return the layers at which a reference is closer to one word than to the other."""
     j = leaning.reference
     gaps = comparison.cosines[:, leaning.near, j] - comparison.cosines[:, leaning.far, j]
     layers = [n for n, gap in zip(comparison.layers, gaps.tolist(), strict=True) if gap >= NOISE]

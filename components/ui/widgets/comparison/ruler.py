@@ -1,4 +1,4 @@
-"""A pair's cosine on the ruler: which pair, what it is held against, and what that tells."""
+"""A pair's cosine on the ruler: the pair, the ranges beside it, and the conclusion."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class RulerShown:
     """One pair of words on the ruler.
 
     Attributes:
-        cosine: of the pair, at the layer shown.
-        ranges: of labelled pairs at that layer, below random pairs of words where they are known.
-        same_word: True if both are one word, upper and lower case alike.
-        calibration: when a cosine settles the meaning of two uses of a word.
-        side: 1 where the pair is more similar than random pairs of words, -1 where it is less, 0
-            where it is within them; None where these are not known.
-        left_out: those of the words that the ruler was measured on, each once.
+        cosine: the pair's cosine at the current layer.
+        ranges: those of labelled pairs at that layer, below random pairs of words if known.
+        same_word: True if both are one word, ignoring case.
+        calibration: the cosines that settle the meaning of two uses of a word.
+        side: 1 if the pair is more similar than random pairs of words, -1 if less, 0 if it is
+            within their range; None if that is unknown.
+        left_out: the pair's words that the ruler was measured on, each once.
         measure: "cosine" or "centred cosine".
     """
 
@@ -57,7 +57,7 @@ class RulerShown:
 
 
 def ruler_of(portrait: Portrait, ruler: Ruler | None) -> RulerShown | None:
-    """The first two sentences' words on the ruler; None without a ruler, a pair or Latin script."""
+    """Return the first two sentences' words on the ruler; None without a ruler, pair or Latin."""
     comparison, meaning = portrait.comparison, portrait.meaning
     pairs = comparison.pairs("sentences")
     if ruler is None or not pairs:
@@ -83,16 +83,16 @@ def pair_on_ruler(
     centred: bool = False,
     measure: str = "cosine",
 ) -> RulerShown | None:
-    """Two words' cosine at a layer and pooling on the ruler; None for other than Latin script.
+    """Return two words' cosine at a layer and pooling on the ruler; None without Latin script.
 
     Args:
-        words: both.
-        cosine: of their vectors.
-        ruler: the model's.
+        words: both words.
+        cosine: that of their vectors.
+        ruler: the model's ruler.
         at: the layer and the pooling.
         band: random pairs of words of the same kind, at each layer.
-        centred: the cosine is a centred one.
-        measure: what to call it.
+        centred: True if the cosine is a centred one.
+        measure: the name of the cosine.
     """
     if not all(map(is_in_sample_script, words)):
         return None
@@ -120,7 +120,7 @@ def _calibration(
 
 
 def ruler_reading(shown: RulerShown) -> Claim:
-    """What the pair's cosine tells: of two uses of one word, or of two words."""
+    """Return the conclusion from a pair's cosine: of two uses of one word, or of two words."""
     numbers = {"Measure": _measure(shown), "cosine": shown.cosine}
     if shown.cosine >= EQUAL:
         return claim("ruler.equal", **numbers)
@@ -144,13 +144,13 @@ def ruler_reading(shown: RulerShown) -> Claim:
 
 
 def _place(cosine: float, usual: Range) -> str:
-    """Where a cosine lies in a range, by the digits that are read."""
+    """Return the place of a cosine in a range, by the digits that readers see."""
     low, value, high = (round(end, 2) for end in (usual.low, cosine, usual.high))
     return say(f"ruler.place.{'low' if value < low else 'high' if value > high else 'usual'}")
 
 
 def ruler_note(shown: RulerShown) -> str:
-    """On what it was measured, and what the bars are."""
+    """Return the note on what the ruler was measured on, and on the meaning of the bars."""
     names = listed_names([quoted(word) for word in shown.left_out])
     return say("ruler.note_without", names=names) if names else say("ruler.note")
 
